@@ -48,10 +48,13 @@ exceptions (`ValueError`, `TypeError`).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
+
+RefusalReason = Literal["window", "content_filter"]
+"""The request is longer than the model reads; the endpoint's content filter, or the model itself, declined."""
 
 
 class QuoteweaveError(Exception):
@@ -174,10 +177,12 @@ class EndpointUnreachable(EndpointError):
 class EndpointRefused(EndpointError):
     """The endpoint answered with an error that a retry will not mend (key, model name, request)."""
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    def __init__(self, message: str, *, status: int | None = None, reason: RefusalReason | None = None) -> None:
         super().__init__(message)
         self.status = status
         """The HTTP status; None where a model declined."""
+        self.reason = reason
+        """Why, where that is one of these reasons and is known."""
 
 
 class InputsRefused(EndpointRefused):

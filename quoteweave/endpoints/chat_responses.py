@@ -118,7 +118,14 @@ class CompletionBuilder:
         """The completion. Raises EndpointRefused if the model declined, EndpointBadResponse if it is empty."""
         text = "".join(self._texts)
         if (refusal := self._clean("".join(self._refusals))) and not text:
-            raise EndpointRefused(f"The model {self._model} declines to answer: {one_line(refusal)}")
+            raise EndpointRefused(
+                f"The model {self._model} declines to answer: {one_line(refusal)}", reason="content_filter"
+            )
+        if not text.strip() and self.finish_reason == "content_filter":
+            raise EndpointRefused(
+                f"The content filter of {self._connection.address.shown} withheld the answer of {self._model}",
+                reason="content_filter",
+            )
         if not text.strip():
             raise EndpointBadResponse(
                 f"{self._connection.address.shown} sent an empty answer of the model {self._connection.model} (finish "

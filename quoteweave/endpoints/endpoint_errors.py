@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.core.errors import EndpointError, EndpointRefused, EndpointUnreachable
+from quoteweave.core.errors import EndpointError, EndpointRefused, EndpointUnreachable, RefusalReason
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIError, APIStatusError
@@ -26,6 +26,7 @@ _SHORTER = (
     "the question with its quotes is more than the model reads: send fewer or shorter quotes (in the configuration of "
     "a run, `window` cuts them and `size` chooses how many) or no pictures, or ask a model that reads more"
 )
+_FILTERED = re.compile(r"content[ _-]?(?:filter|polic|management)|content_policy|responsible ?ai", re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum (?:\w+ )?(?:length|tokens)|too (?:long|large|many tokens)"
     r"|exceed\w* .{0,40}(?:tokens|length|context)|tokens .{0,40}exceed",
@@ -59,8 +60,17 @@ def endpoint_error(
         return EndpointUnreachable(f"{message} — the server failed; try again later, or look into its log.")
     if address.withheld and status in (401, 403):
         return EndpointRefused(f"{message} — {address.withheld}.", status=status)
-    general = _SHORTER if status == 413 or _TOO_LONG.search(said) else _ANY_ADVICE
-    return EndpointRefused(f"{message} — {_ADVICE.get(status, advice or general)}.", status=status)
+    reason = _reason(status, said)
+    general = _SHORTER if reason == "window" else _ANY_ADVICE
+    return EndpointRefused(f"{message} — {_ADVICE.get(status, advice or general)}.", status=status, reason=reason)
+
+
+def _reason(status: int, said: str) -> RefusalReason | None:
+    if status in _ADVICE:
+        return None
+    if status == 413 or _TOO_LONG.search(said):
+        return "window"
+    return "content_filter" if _FILTERED.search(said) else None
 
 
 def error_in_body(answer: bytes) -> str:

@@ -174,6 +174,25 @@ def test_a_refusal_is_not_tried_again_and_speaks_in_the_endpoints_words(status: 
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(status=400, text="This model's maximum context length is 8192 tokens"), "window"),
+        (Reply(status=413, text="no"), "window"),
+        (Reply(status=400, text="Output blocked by content filtering policy"), "content_filter"),
+        (Reply(status=400, text="triggering Azure OpenAI's content management policy"), "content_filter"),
+        (Reply(refusal="I cannot help with that"), "content_filter"),
+        (Reply(text="", finish_reason="content_filter"), "content_filter"),
+        (Reply(status=400, text="no field 'top_k'"), None),
+        (Reply(status=403, text="your content policy forbids this key"), None),
+    ],
+)
+def test_why_a_request_was_refused_is_told_where_it_is_known(reply: Reply, reason: str | None) -> None:
+    with pytest.raises(EndpointRefused) as caught:
+        ask(reply)
+    assert caught.value.reason == reason
+
+
 def test_too_many_requests_are_tried_again() -> None:
     completion, server = ask(
         Reply(status=429, headers=AT_ONCE), Reply(status=500, headers=AT_ONCE), Reply(), max_retries=2

@@ -1,0 +1,307 @@
+"""The agent: asks the model for one action after another, carries each out, and shows what came of it."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from quoteweave.attribution.agent.actions import (
+    Action,
+    Decision,
+    FindInText,
+    NamePaper,
+    NotAnAction,
+    Read,
+    SearchCitationCount,
+    SearchRelevance,
+    SearchSnippets,
+    Select,
+    read_decision,
+)
+from quoteweave.attribution.agent.conversation import AgentPrompts, Message, WindowTooSmall, make_conversation
+from quoteweave.attribution.agent.observations import (
+    Observation,
+    find_in_text,
+    observe_papers,
+    observe_snippets,
+    observe_text,
+)
+from quoteweave.attribution.agent.trajectory import (
+    NAMED,
+    AgentSettings,
+    EndingKind,
+    Reply,
+    Step,
+    StepError,
+    Trajectory,
+    TrajectorySetup,
+)
+from quoteweave.attribution.agent.trajectory_files import TrajectoryRecorder, open_trajectory
+from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText
+from quoteweave.attribution.literature.unseen import HidingRule, Unseen
+from quoteweave.core.errors import EndpointError, EndpointRefused, ModelError, SourceError, UsageError
+from quoteweave.core.protocols import ChatModel
+from quoteweave.endpoints.chat_wrappers import chat_settings
+from quoteweave.evaluation.metrics.answers.title_match import last_line
+
+
+class _Ended(Exception):
+    """The trajectory ends here."""
+
+    def __init__(self, kind: EndingKind, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+class CiteAgent:
+    """Finds the paper that an excerpt cites, with a chat model that searches a source of papers.
+
+    Excerpts may be looked for at the same time. Raises UsageError for prompts that cannot be read, and without a source
+    where the condition needs one.
+
+    >>> agent = CiteAgent(model, source)
+    >>> trajectory = asyncio.run(agent.find("Grain shipments doubled in May [CITATION]."))
+    >>> trajectory.outcome, trajectory.selected.title
+    ('selected', 'Freight in May')
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        source: PaperSource | None,
+        settings: AgentSettings | None = None,
+        *,
+        prompts_folder: Path | None = None,
+    ) -> None:
+        self.settings = settings or AgentSettings()
+        self._model, self._source = model, source if self.settings.actions else None
+        self._prompts = AgentPrompts(self.settings, prompts_folder)
+        if self.settings.actions and source is None:
+            raise UsageError(f"the condition {self.settings.condition} searches for papers: name a source of papers")
+
+    async def find(
+        self,
+        excerpt: str,
+        *,
+        id: str | None = None,
+        rule: HidingRule | None = None,
+        saved: Path | None = None,
+    ) -> Trajectory:
+        """Return the trajectory of one excerpt, in which [CITATION] stands where the paper is cited.
+
+        `rule` says what no search and no reading shows: the paper that the excerpt is from, and later ones. `id` is the
+        excerpt's in its dataset.
+
+        Each reply and step is appended to the file `saved`, and what the file holds is not asked again: a trajectory
+        that was broken off goes on where it stopped, one that ended is returned as it is, without a model or a source.
+        A failure of the endpoint, the source or the model is an ending of the trajectory, and no exception. Raises
+        UsageError (another trajectory in the file; a budget that is spent), DatasetError and StorageError.
+        """
+        setup = TrajectorySetup(
+            id=id,
+            excerpt=excerpt,
+            rule=rule or HidingRule(),
+            model=self._model.name,
+            temperature=_temperature(self._model),
+            source=None if self._source is None else self._source.name,
+            settings=self.settings,
+            prompts=self._prompts.fingerprints,
+        )
+        with open_trajectory(saved, setup) as recorder:
+            if recorder.trajectory.ending is None:
+                unseen = None if self._source is None else Unseen(self._source, setup.rule)
+                search = _Search(self._model, unseen, recorder, self._prompts.begin(excerpt))
+                await (search.run() if self.settings.actions else search.name_paper())
+            return recorder.trajectory
+
+
+class _Search:
+    """The steps of one excerpt."""
+
+    def __init__(
+        self, model: ChatModel, source: PaperSource | None, recorder: TrajectoryRecorder, begun: Sequence[Message]
+    ) -> None:
+        self._model, self._source, self._recorder, self._begun = model, source, recorder, begun
+        self._settings = recorder.trajectory.setup.settings
+        self._limit = self._settings.window // 4
+        self._texts: dict[str, PaperText] = {}
+
+    @property
+    def _steps(self) -> tuple[Step, ...]:
+        return self._recorder.trajectory.steps
+
+    async def run(self) -> None:
+        """Take steps until the trajectory has ended."""
+        try:
+            while not self._has_selected():
+                number = len(self._steps) + 1
+                if number > self._settings.most_actions:
+                    raise _Ended("no_selection", f"no paper was selected in {self._settings.most_actions} actions")
+                decision = await self._decide()
+                self._check_repeats(decision.action)
+                self._recorder.add_step(await self._act(number, decision))
+        except _Ended as ended:
+            self._recorder.end(ended.kind, str(ended))
+
+    async def name_paper(self) -> None:
+        """Ask for the title of the paper once."""
+        if not self._steps:
+            try:
+                reply = next(iter(self._recorder.trajectory.pending), None) or await self._ask()
+            except _Ended as ended:
+                self._recorder.end(ended.kind, str(ended))
+                return
+            action = NamePaper(title=last_line(reply.text))
+            self._recorder.add_step(Step(number=1, replies=(reply,), rationale="", action=action, observed=""))
+        title = last_line(self._steps[-1].replies[-1].text)
+        if title:
+            self._recorder.end("selected", selected=Paper(id=NAMED, title=title))
+        else:
+            self._recorder.end("bad_format", "the reply holds no title")
+
+    def _has_selected(self) -> bool:
+        """Whether the last step selected a paper; the trajectory then ends."""
+        last = self._steps[-1] if self._steps else None
+        if last is None or last.error is not None or not isinstance(last.action, Select):
+            return False
+        self._recorder.end("selected", selected=self._recorder.trajectory.shown[last.action.paper_id])
+        return True
+
+    async def _decide(self) -> Decision:
+        """The next action: that of a reply that was saved, else of a new one, asked for again where it has none."""
+        actions = self._settings.actions
+        while True:
+            pending = self._recorder.trajectory.pending
+            if pending and pending[-1].problem is None:
+                return read_decision(pending[-1].text, actions)
+            if len(pending) > self._settings.asked_again:
+                raise _Ended("bad_format", f"{len(pending)} replies without an action; the last: {pending[-1].problem}")
+            await self._ask()
+
+    async def _ask(self) -> Reply:
+        """Ask for a reply, and save it."""
+        pending = self._recorder.trajectory.pending
+        try:
+            conversation = make_conversation(self._begun, self._steps, pending, self._settings)
+        except WindowTooSmall as error:
+            raise _Ended("window", str(error)) from error
+        started = time.monotonic()
+        try:
+            completion = await self._model.complete(conversation.messages)
+        except (EndpointError, ModelError) as error:
+            raise _Ended(_kind_of(error), str(error)) from error
+        problem = self._problem(completion.text)
+        if problem is not None and completion.finish_reason == "length":
+            problem = f"{problem} (it was cut off at the limit of tokens: write less)"
+        reply = Reply(
+            text=completion.text,
+            usage=completion.usage,
+            seconds=time.monotonic() - started,
+            problem=problem,
+            notes=conversation.notes,
+        )
+        self._recorder.add_reply(reply)
+        if completion.finish_reason == "content_filter":
+            raise _Ended("content_filter", "the endpoint's content filter broke off the reply")
+        return reply
+
+    def _problem(self, text: str) -> str | None:
+        if not self._settings.actions:
+            return None
+        try:
+            read_decision(text, self._settings.actions)
+        except NotAnAction as error:
+            return str(error)
+        return None
+
+    def _check_repeats(self, action: Action) -> None:
+        made = [step.number for step in self._steps if step.action == action]
+        if len(made) >= self._settings.most_repeats:
+            numbers = ", ".join(map(str, made))
+            raise _Ended("loops", f"the action of steps {numbers} was made once more: {_shown(action)}")
+
+    async def _act(self, number: int, decision: Decision) -> Step:
+        """Carry an action out, and tell the model what came of it."""
+        started, error = time.monotonic(), self._error_of(number, decision.action)
+        if error is None:
+            try:
+                observation = await self._observe(decision.action)
+            except SourceError as failed:
+                raise _Ended("source", f"step {number}, {_shown(decision.action)}: {failed}") from failed
+        else:
+            observation = Observation(text=_told(error, decision.action))
+        observation = self._repeated(decision.action, observation)
+        return Step(
+            number=number,
+            replies=self._recorder.trajectory.pending,
+            rationale=decision.rationale,
+            action=decision.action,
+            observed=observation.text,
+            shown=observation.shown,
+            notes=(*decision.notes, *observation.notes),
+            error=error,
+            seconds=time.monotonic() - started,
+        )
+
+    def _error_of(self, number: int, action: Action) -> StepError | None:
+        if number >= self._settings.choose_at and not isinstance(action, Select):
+            return "only_select"
+        if isinstance(action, Read | FindInText | Select) and action.paper_id not in self._recorder.trajectory.shown:
+            return "never_shown"
+        return None
+
+    def _repeated(self, action: Action, observation: Observation) -> Observation:
+        made = [step.number for step in self._steps if step.action == action]
+        if not made:
+            return observation
+        note = f"This is the action of step {made[0]} again. Do something else, or select a paper."
+        return observation.model_copy(
+            update={"text": f"{note}\n\n{observation.text}", "notes": (*observation.notes, note)}
+        )
+
+    async def _observe(self, action: Action) -> Observation:
+        source, most, limit = self._source, self._settings.results, self._limit
+        assert source is not None  # noqa: S101 - the agent has one wherever it has actions
+        match action:
+            case SearchRelevance():
+                return observe_papers(await source.search(action.query, most), limit)
+            case SearchCitationCount():
+                return observe_papers(await source.search(action.query, most, by="citations"), limit)
+            case SearchSnippets():
+                return observe_snippets(await source.search_snippets(action.query, most), limit)
+            case Read():
+                paper, text = await self._read(source, action.paper_id)
+                return observe_text(paper, text, min(limit, self._settings.text_tokens))
+            case FindInText():
+                paper, text = await self._read(source, action.paper_id)
+                return find_in_text(paper, text, action.query, limit)
+            case _:
+                return Observation(text="")
+
+    async def _read(self, source: PaperSource, id: str) -> tuple[Paper, PaperText]:
+        paper = self._recorder.trajectory.shown[id]
+        if id not in self._texts:
+            self._texts[id] = await source.read(paper)
+        return paper, self._texts[id]
+
+
+def _kind_of(error: Exception) -> EndingKind:
+    if isinstance(error, EndpointRefused) and error.reason is not None:
+        return error.reason
+    return "endpoint"
+
+
+def _shown(action: Action) -> str:
+    fields = [f"{key}={value!r}" for key, value in action.model_dump().items() if key != "name"]
+    return f"{action.name}({', '.join(fields)})"
+
+
+def _told(error: StepError, action: Action) -> str:
+    if error == "only_select":
+        return f"{action.name} was not carried out: you can only select now."
+    wanted = getattr(action, "paper_id", "")
+    return f"No search has shown a paper of the id {wanted!r}, so that nothing was done. Write an id as it was shown."
+
+
+def _temperature(model: ChatModel) -> float | None:
+    found = chat_settings(model).get("temperature")
+    return float(found) if isinstance(found, int | float) else None

@@ -1,0 +1,172 @@
+"""What the model is shown of searches and texts, whole within a limit of tokens, and shortened.
+
+Titles, abstracts and names stand on one line each, so that nothing in them looks like a line of ours.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+
+from quoteweave.attribution.agent.actions import FindInText, Read
+from quoteweave.attribution.agent.trajectory import Step
+from quoteweave.attribution.literature.papers import Paper, PapersFound, PaperText, SnippetsFound
+from quoteweave.core.chat.token_estimates import estimate_tokens
+from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Record
+from quoteweave.core.text.tokens import words
+
+MAX_TITLE = 300
+"""Characters of a title."""
+_ABSTRACTS = (2_000, 1_000, 500, 250, 0)
+"""Characters of an abstract or a passage: the first with which all fit."""
+_BEGINNING = 0.6
+"""Share of what is shown of a text that is its beginning; the rest is its end, where the references stand."""
+_PASSAGES, _PASSAGE = 6, 700
+"""Passages of a text that have certain words, and characters of each."""
+
+
+class Observation(Record):
+    """What came of an action."""
+
+    text: str
+    shown: tuple[Paper, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def observe_papers(found: PapersFound, limit: int) -> Observation:
+    """Show the papers that a search found, in at most `limit` tokens; notes of the source are not shown."""
+    if not found.papers:
+        return Observation(text="No paper was found. Search with other words.", notes=found.notes)
+    texts = [one.abstract or "not known" for one in found.papers]
+    text, notes = _fitted(found.papers, "abstract", texts, limit)
+    return Observation(text=text, shown=found.papers, notes=(*found.notes, *notes))
+
+
+def observe_snippets(found: SnippetsFound, limit: int) -> Observation:
+    """Show the passages that a search found, in at most `limit` tokens."""
+    if not found.snippets:
+        return Observation(text="No passage was found. Search with other words.", notes=found.notes)
+    papers = [one.paper for one in found.snippets]
+    texts = [f"({one.section}) {one.text}" if one.section else one.text for one in found.snippets]
+    text, notes = _fitted(papers, "passage", texts, limit)
+    shown = {paper.id: paper for paper in papers}
+    return Observation(text=text, shown=tuple(shown.values()), notes=(*found.notes, *notes))
+
+
+def observe_text(paper: Paper, found: PaperText, limit: int) -> Observation:
+    """Show the text of a paper, in at most `limit` tokens: of a longer one the beginning and the end."""
+    head = _head(paper, found)
+    text, left_out = cut_text(found.text, limit - estimate_tokens(head) - 40)
+    notes = () if found.note is None else (found.note,)
+    if left_out:
+        note = f"Of the text of “{_line(paper.title)}”, {left_out:,} of {len(found.text):,} characters were left out."
+        notes = (*notes, note)
+    return Observation(text=f"{head}\n\n{text}", shown=(paper,), notes=notes)
+
+
+def find_in_text(paper: Paper, found: PaperText, query: str, limit: int) -> Observation:
+    """Show the passages of a paper's text that have most of the words of `query`, in the order of the text."""
+    notes = () if found.note is None else (found.note,)
+    asked, passages = set(words(query)), list(_passages(found.text))
+    scores = [len(asked & set(words(passage))) for passage in passages]
+    best = sorted(range(len(passages)), key=lambda at: (-scores[at], at))[:_PASSAGES]
+    shown = [passages[at] for at in sorted(best) if scores[at]]
+    head = _head(paper, found)
+    if not shown:
+        return Observation(text=f"{head}\n\nNo word of {query!r} is in it.", shown=(paper,), notes=notes)
+    text, left_out = cut_text("\n…\n".join(shown), limit - estimate_tokens(head) - 60)
+    if left_out:
+        notes = (*notes, f"Of the passages found, {left_out:,} characters were left out.")
+    return Observation(text=f"{head}\n\nPassages with words of {query!r}:\n\n{text}", shown=(paper,), notes=notes)
+
+
+def shorten_to_titles(step: Step) -> str:
+    """What is left of a step's observation where the conversation has to be shortened: ids and titles."""
+    action = step.action
+    if isinstance(action, Read | FindInText) and step.shown:
+        return f"(The text of “{_line(step.shown[0].title)}” was shown here, and is left out for its length.)"
+    if not step.shown:
+        return step.observed
+    lines = [f"- id: {paper.id} title: {_line(paper.title)}" for paper in step.shown]
+    return "\n".join(["(Shortened to titles.)", *lines])
+
+
+def shorten_to_count(step: Step) -> str:
+    """What is left of a step's observation where titles are too long as well."""
+    if not step.shown:
+        return step.observed
+    return f"(Shown here, and left out for its length: {pluralize(len(step.shown), 'paper')}.)"
+
+
+def cut_text(text: str, limit: int) -> tuple[str, int]:
+    """Cut a text to about `limit` tokens, from its middle; return it, and how many characters were left out.
+
+    >>> cut_text("a" * 80, 20)[1]
+    0
+    """
+    if estimate_tokens(text) <= limit:
+        return text, 0
+    room = max(0, limit - 20)
+    begin = _longest(text, int(room * _BEGINNING))
+    end = _longest(text[::-1], room - int(room * _BEGINNING))
+    left_out = len(text) - begin - end
+    gap = f"\n\n[… {left_out:,} characters are left out here …]\n\n"
+    return f"{text[:begin]}{gap}{text[len(text) - end :]}", left_out
+
+
+def _longest(text: str, limit: int) -> int:
+    """The length of the longest beginning of a text that has at most so many tokens."""
+    return bisect_right(range(1, len(text) + 1), limit, key=lambda length: estimate_tokens(text[:length]))
+
+
+def _fitted(papers: Sequence[Paper], label: str, texts: Sequence[str], limit: int) -> tuple[str, tuple[str, ...]]:
+    """The papers, each with its text, cut so far that all fit, and a note where any was cut."""
+    text, longest = "", 0
+    for longest in _ABSTRACTS:
+        entries = [_entry(paper, label, said, longest) for paper, said in zip(papers, texts, strict=True)]
+        text = "\n\n".join(entries)
+        if estimate_tokens(text) <= limit:
+            break
+    else:
+        text, left_out = cut_text(text, limit)
+        return text, (f"No {label} was shown, and {left_out:,} characters of the list left out, for their length.",)
+    cut = sum(len(_line(said, None)) > longest for said in texts)
+    return text, (f"{pluralize(cut, label)} cut to {longest:,} characters.",) if cut else ()
+
+
+def _entry(paper: Paper, label: str, said: str, longest: int) -> str:
+    year = "not known" if paper.published is None else paper.published.year
+    citations = "not known" if paper.citations is None else paper.citations
+    lines = [f"- id: {paper.id}", f"title: {_line(paper.title)}", f"year: {year}, citations: {citations}"]
+    return "\n  ".join([*lines, f"{label}: {_line(said, longest)}"] if longest else lines)
+
+
+def _head(paper: Paper, found: PaperText) -> str:
+    title = f"“{_line(paper.title)}”"
+    if found.outcome == "full_text":
+        return f"The text of {title}:"
+    why = found.note or found.outcome.replace("_", " ")
+    if not found.text.strip():
+        return f"The text of {title} cannot be had: {_line(why)}"
+    return f"The text of {title} cannot be had: {_line(why)}\nIts abstract:"
+
+
+def _line(text: str, longest: int | None = MAX_TITLE) -> str:
+    line = " ".join(text.split())
+    return line if longest is None or len(line) <= longest else f"{line[:longest]}…"
+
+
+def _passages(text: str) -> list[str]:
+    """The text in passages of some length, cut between lines where that can be."""
+    passages, last = list[str](), ""
+    for paragraph in text.split("\n\n"):
+        line = " ".join(paragraph.split())
+        if last and len(last) + len(line) > _PASSAGE:
+            passages.append(last)
+            last = ""
+        last = f"{last} {line}".strip()
+        cuts = [*range(0, len(last), _PASSAGE), len(last)] if len(last) > _PASSAGE else []
+        if cuts:
+            *whole, last = [last[start:end] for start, end in pairwise(cuts)]
+            passages += whole
+    return [*passages, last] if last else passages
