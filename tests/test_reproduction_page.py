@@ -32,7 +32,9 @@ def numbers(kind: str, names: list[str]) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize(("paper", "tables", "figures"), [("MMDocRAG", 14, 12), ("MCiteBench", 14, 10)])
+@pytest.mark.parametrize(
+    ("paper", "tables", "figures"), [("MMDocRAG", 14, 12), ("MCiteBench", 14, 10), ("CiteME", 8, 13)]
+)
 def test_each_table_and_figure_of_a_paper_has_a_row(paper: str, tables: int, figures: int) -> None:
     names = list(rows(paper))
     assert numbers("Table", names) == set(range(1, tables + 1))

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Context, Usage
 from quoteweave.core.boxes import Box
+from quoteweave.core.paper_search import PaperSearch
 from quoteweave.core.records import Hit, Kind, PageHit, Query, Record
 
 Scope = Literal["document", "collection", "context"]
@@ -68,6 +69,7 @@ class Reference(Record):
     long_answers: tuple[str, ...] = Field(default=(), description="gold answers at length, any of which will do (ALCE)")
     claims: tuple[str, ...] = Field(default=(), description="what a right answer says, a claim each (ELI5)")
     explanation: str | None = Field(default=None, description="why the gold answer is right")
+    addresses: tuple[str, ...] = Field(default=(), description="where a paper that is to be named is found (CiteME)")
     answer_format: AnswerFormat | None = Field(default=None, description="of the short answer")
     script_names: tuple[str, ...] | None = Field(
         default=None, description="gold items as the dataset's own script names them; None where it has none"
@@ -101,6 +103,9 @@ class Example(Record):
     subset: str | None = Field(
         default=None, description="the part of the dataset it belongs to, as the dataset names it"
     )
+    year: int | None = Field(default=None, description="in which the document that it is from was published")
+    address: str | None = Field(default=None, description="where the document that it is from is found")
+    tags: tuple[str, ...] = Field(default=(), description="what the dataset says that it is about")
     domain: str | None = None
     question_type: str | None = Field(default=None, description="as the dataset names it")
     evidence_types: tuple[str, ...] = Field(default=(), description="modalities of the evidence")
@@ -169,6 +174,9 @@ class Prediction(Record):
     )
     response: str | None = Field(default=None, description="what the model said, as it came; metrics read this")
     answer: Answer | None = Field(default=None, description="the checked answer that a user would see")
+    paper_search: PaperSearch | None = Field(
+        default=None, description="where a paper was to be named: how it was searched for; None where nothing was"
+    )
     model: str | None = Field(default=None, description="who responded")
     usage: Usage = Usage()
     spent: Spending | None = Field(default=None, description="for this question in all; None where nobody counted")

@@ -32,6 +32,19 @@ def test_excerpts_are_read_with_their_titles(table: Path) -> None:
     assert (first.task, first.document, first.subset) == ("name_paper", "Our Paper", "train")
     assert (first.reference.short_answer, first.reference.alternatives) == ("Deep Blur", ())
     assert (second.reference.short_answer, second.reference.alternatives) == ("Seeing", ("Seeing Well",))
+    assert (first.year, second.year, first.tags) == (2023, None, ())
+    assert (first.address, first.reference.addresses) == ("http://y", ("http://x",))
+
+
+@pytest.mark.parametrize(
+    ("cell", "tags"),
+    [('"Vision, Robustness,Vision"', ("Vision", "Robustness")), ('"a; b, c"', ("a", "b, c")), ("", ())],
+)
+def test_tags_and_years_of_a_table_with_gaps_are_read(tmp_path: Path, cell: str, tags: tuple[str, ...]) -> None:
+    path = tmp_path / "DATASET.csv"
+    path.write_text(f"id,excerpt,target_paper_title,year,tags\n1,x,T,2024.0,{cell}\n")
+    (example,) = load_citeme(path)
+    assert (example.year, example.tags) == (2024, tags)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +57,7 @@ def test_excerpts_are_read_with_their_titles(table: Path) -> None:
         (HEADER + "1,x,[TITLE_SEPARATOR],u,s,v,2023,train\n", "target_paper_title: it names no paper"),
         (HEADER + "1,x,T,u,s,v,2023,train\n" * 2, "line 3, id: '1' comes twice"),
         (HEADER + '1,"x,T,u,s,v,2023,train\n', "no row of a table"),
+        (HEADER + "1,x,T,u,s,v,soon,train\n", "line 2, year"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused_with_its_line_and_column(
@@ -69,7 +83,7 @@ def test_a_table_that_cannot_be_read_is_refused_with_its_line_and_column(
 def test_titles_match_by_ratio_or_are_equal(table: Path, response: str, matches: float, exact: float) -> None:
     example = load_citeme(table)[0]
     row = TitleMatch().row(Prediction(example="1", response=response), example)
-    assert row == {"title_match": matches, "title_match.exact": exact}
+    assert row == {"title_match": matches, "title_match.exact": exact, "identifier_match": None}
 
 
 def test_a_ratio_of_exactly_four_fifths_is_no_match(table: Path) -> None:
@@ -81,7 +95,7 @@ def test_a_ratio_of_exactly_four_fifths_is_no_match(table: Path) -> None:
 
 def test_any_of_several_titles_counts(table: Path) -> None:
     row = TitleMatch().row(Prediction(example="2", response="Seeing Well"), load_citeme(table)[1])
-    assert row == {"title_match": 1.0, "title_match.exact": 1.0}
+    assert row == {"title_match": 1.0, "title_match.exact": 1.0, "identifier_match": None}
 
 
 @pytest.mark.parametrize(
@@ -103,13 +117,13 @@ def test_results_of_the_authors_code_are_scored(table: Path, tmp_path: Path) -> 
     results = [
         {"id": 1, "selected": {"title": "Deep Blur", "paperId": "a"}, "is_correct": True, "status": "success",
          "error": None, "duration": 3.5, "tokens": {"input": 10, "output": 2}},
-        {"id": 2, "selected": None, "is_correct": False, "status": "error", "error": "Max actions reached"},
+        {"id": 2, "selected": None, "is_correct": False, "status": "error", "error": "Invalid json output: Sure"},
     ]  # fmt: skip
     path = tmp_path / "few-shot.json"
     path.write_text(json.dumps({"metadata": {"model": "gpt-4o"}, "results": results}, indent=4))
     first, second = load_predictions(path)
     assert (first.response, first.model, first.seconds, first.usage.input_tokens) == ("Deep Blur", "gpt-4o", 3.5, 10)
-    assert (second.response, second.error) == (None, "Max actions reached")
+    assert (second.response, second.error) == (None, "Invalid json output: Sure")
     strict, published = (
         score(ScoringRequest(run=path, dataset="citeme", references=table, convention=convention)).scores
         for convention in ("strict", "published")
@@ -117,6 +131,10 @@ def test_results_of_the_authors_code_are_scored(table: Path, tmp_path: Path) -> 
     assert (strict.figures["title_match"].value, strict.figures["title_match"].n) == (1.0, 1)
     assert (published.figures["title_match"].value, published.figures["title_match"].n) == (0.5, 2)
     assert "title_match: 1.0000 (n = 1) by the strict convention, 0.5000 (n = 2) by the published one" in strict.notes
+    assert "1 technical error (1 bad_format), left out, not wrong" in strict.notes
+    assert "1 technical error (1 bad_format), counted as wrong, as the authors' code does" in published.notes
+    for scores in (strict, published):
+        assert (scores.figures["technical_errors"].value, scores.figures["technical_errors"].n) == (0.5, 2)
 
 
 def test_titles_that_the_conventions_read_apart_are_told_where_nothing_failed(table: Path, tmp_path: Path) -> None:

@@ -6,6 +6,9 @@ from quoteweave.evaluation.published import published_names, published_table
 from quoteweave.evaluation.published.leaderboard import comparability_notes, leaderboard, ranking_figure
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
+
+SEARCHED = "search+read; demonstration: yes"
 
 
 def test_every_table_is_read_and_says_where_it_is_from() -> None:
@@ -13,6 +16,7 @@ def test_every_table_is_read_and_says_where_it_is_from() -> None:
     assert sizes["mmdocrag-20"] == 88
     assert sizes["mmdocrag-15"] == 83
     assert sizes["citeme"] == 39
+    assert [sizes[f"citeme-{name}"] for name in ("years", "errors", "excerpts", "datasets")] == [6, 1, 5, 5]
     assert [sizes[f"alce-{name}"] for name in ("asqa", "qampari", "eli5", "asqa-passages")] == [13, 13, 13, 12]
     assert all(sizes.values())
     assert sizes["mcitebench-modality"] == 11 * 4
@@ -55,6 +59,25 @@ def test_rows_that_two_tables_of_alce_print_are_the_same() -> None:
     assert len(again) == 7
     for row in again:
         assert printed[row.system, row.setting.removeprefix("Vanilla (").removesuffix(")")] == row.figures
+
+
+def test_every_accuracy_on_citeme_is_of_119_excerpts_and_the_years_make_them_up() -> None:
+    for row in published_table("citeme").rows:
+        printed = row.figures["title_match"]
+        assert float(half_up(round(119 * printed) / 119, 3)) == printed, row
+    whole = {
+        row.system: row.figures["title_match"] for row in published_table("citeme").rows if SEARCHED in row.setting
+    }
+    years = {(row.system, row.setting): row.figures["title_match"] for row in published_table("citeme-years").rows}
+    for system in ("GPT-4o", "Claude 3 Opus", "Claude-3.5-Sonnet"):
+        counts = [n * years[system, group] for n, group in ((73, "before 2024"), (46, "2024"))]
+        assert all(abs(count - round(count)) < 0.01 for count in counts)
+        assert float(half_up(sum(map(round, counts)) / 119, 3)) == whole[system]
+
+
+def test_a_table_without_accuracies_ranks_nobody_and_says_so() -> None:
+    with pytest.raises(UsageError, match=r"Table 7 prints no figure by which runs are ranked; published_table"):
+        ranking_figure(published_table("citeme-datasets"), None)
 
 
 def run(name: str, **figures: float | None) -> Scores:

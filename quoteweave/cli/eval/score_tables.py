@@ -20,6 +20,10 @@ UNDEFINED = "-"
 JUDGE = tuple(f"judge.{aspect}" for aspect in (*ASPECTS, "average"))
 KINDS_F1 = "overall.mean_of_kinds_f1"
 GROUP_COLUMNS = {
+    "title_match": "title\nmatch",
+    "identifier_match": "identifier\nmatch",
+    "target_found": "target\nfound",
+    "technical_errors": "technical\nerrors",
     "citevqa.recall": "boxes:\nrecall",
     "citevqa.f1": "boxes:\nF1",
     "citevqa.ceiling.context": "context's\nceiling",

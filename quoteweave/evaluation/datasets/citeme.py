@@ -2,15 +2,17 @@
 
 A table with a header, comma-separated: `id`, `excerpt`, in which [CITATION] stands for the citation, and
 `target_paper_title`, the paper cited, or several titles that count alike, with [TITLE_SEPARATOR] between them;
-`source_paper_title` is the paper that the excerpt is from, and `split` its part of the dataset. The text of the paper
-counts 130 excerpts; every per cent that its tables print is a multiple of 1/119.
+`source_paper_title`, `source_paper_url` and `year` are of the paper that the excerpt is from, `target_paper_url` is the
+address of the one cited, and `split` a part of the dataset. `tags`, what an excerpt is about, with semicolons or else
+commas between, is read where there is such a column. The text of the paper counts 130 excerpts; every per cent that its
+tables print of systems is a multiple of 1/119.
 """
 
 import csv
 import io
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
@@ -28,8 +30,18 @@ class _Row(BaseModel):
     id: str
     excerpt: str
     target_paper_title: str
+    target_paper_url: str | None = None
     source_paper_title: str | None = None
+    source_paper_url: str | None = None
+    year: int | None = Field(default=None, ge=1000, le=9999)
     split: str | None = None
+    tags: str | None = None
+
+    @field_validator("year", mode="before")
+    @classmethod
+    def _whole(cls, value: object) -> object:
+        """Tables that were written again by a data frame with gaps have years such as `2024.0`."""
+        return value.removesuffix(".0") if isinstance(value, str) else value
 
 
 def load_citeme(path: Path) -> list[Example]:
@@ -70,7 +82,7 @@ def _example(row: dict[str, str | None], where: str) -> Example:
         found = _Row.model_validate({name: value or None for name, value in row.items()})
     except ValidationError as error:
         raise DatasetError(f"{where}, {describe_validation_error(error)}") from error
-    titles = [title.strip() for title in found.target_paper_title.split(SEPARATOR) if title.strip()]
+    titles = _parts(found.target_paper_title)
     if not titles:
         raise DatasetError(f"{where}, target_paper_title: it names no paper")
     return Example(
@@ -78,7 +90,21 @@ def _example(row: dict[str, str | None], where: str) -> Example:
         query=Query(text=found.excerpt),
         document=found.source_paper_title,
         subset=found.split,
+        year=found.year,
+        address=found.source_paper_url,
+        tags=_tags(found.tags or ""),
         context=Context(),
         task="name_paper",
-        reference=Reference(short_answer=titles[0], alternatives=tuple(titles[1:])),
+        reference=Reference(
+            short_answer=titles[0], alternatives=titles[1:], addresses=_parts(found.target_paper_url or "")
+        ),
     )
+
+
+def _parts(cell: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in cell.split(SEPARATOR) if part.strip())
+
+
+def _tags(cell: str) -> tuple[str, ...]:
+    found = (tag.strip() for tag in cell.split(";" if ";" in cell else ","))
+    return tuple(dict.fromkeys(tag for tag in found if tag))

@@ -1,5 +1,12 @@
-"""Results in the form of CiteME's code: one JSON object of `metadata` and `results`, of which each names a paper."""
+"""Results in the form of CiteME's code: one JSON object of `metadata` and `results`, of which each names a paper.
 
+A result's `history` and `papers` become the steps of its search. The last message of the assistant is the last action;
+each search goes with the next of the lists in `papers`.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -8,9 +15,23 @@ from quoteweave.core.answers import Usage
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import describe_validation_error, iter_lines
+from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchOutcome, SearchStep
 
 IS_CORRECT = "is_correct"
 """A field of every result, by which such a file is told."""
+_ASSISTANT = "assistant"
+_NO_FILE, _DAMAGED, _UNKNOWN = "does not have an open access PDF", "error reading the PDF", "not found in buffer"
+_PROBLEMS: Mapping[str, str] = {_NO_FILE: "not_open_access", _DAMAGED: "unreachable", _UNKNOWN: "not_shown"}
+"""Parts of the sentences that the authors' agent is told, and what they say happened."""
+_OUTCOMES: Sequence[tuple[str, SearchOutcome]] = (
+    (r"max actions reached", "no_selection"),
+    (r"content.?(?:filter|management)|content polic|safety system|output blocked", "content_filter"),
+    (r"context.?(?:length|window)|prompt is too long|maximum.{0,40}tokens|too many tokens", "context_window"),
+    (r"pars(?:e|ing).{0,20} output|failed to parse|invalid json|output.?pars|json", "bad_format"),
+    (r"rate.?limit|timed? ?out|connection|overloaded|internal server|error code: 5|api", "endpoint"),
+    (r"semantic.?scholar|selenium|webdriver|element|chrome", "source"),
+)
+"""Patterns of errors as providers and libraries word them, looked for in this order, and how such a search ended."""
 
 
 class _Part(BaseModel):
@@ -22,20 +43,33 @@ class _Tokens(_Part):
     output: int = Field(ge=0)
 
 
-class _Selected(_Part):
+class _Paper(_Part):
     title: str
+    paperId: str | None = None
+
+    def named(self) -> NamedPaper:
+        return NamedPaper(title=self.title, identifiers={"semantic_scholar": self.paperId} if self.paperId else {})
+
+
+class _Message(_Part):
+    role: str
+    content: str
 
 
 class _Result(_Part):
     id: str
-    selected: _Selected | None = None
+    selected: _Paper | None = None
     error: str | None = None
     duration: float | None = Field(default=None, ge=0)
     tokens: _Tokens | None = None
+    is_in_search: int | None = None
+    papers: tuple[tuple[_Paper, ...], ...] | None = None
+    history: tuple[_Message, ...] = ()
 
 
 class _Metadata(_Part):
     model: str | None = None
+    executor: str | None = None
 
 
 class _Results(_Part):
@@ -44,28 +78,81 @@ class _Results(_Part):
 
 
 def load_citeme_results(path: Path) -> list[Prediction]:
-    """A prediction a result: the title of the paper selected, or the error.
+    """A prediction a result: the title of the paper selected, how it was searched for, or the technical error.
 
-    Raises DatasetError, naming file and field, for what cannot be read.
+    A search that used its actions up without a choice is no technical error: it names no paper. Raises DatasetError,
+    naming file and field, for what cannot be read.
     """
     content = b"".join(line for _, line in iter_lines(path))
     try:
         found = _Results.model_validate_json(content)
     except ValidationError as error:
         raise DatasetError(f"{path}: {describe_validation_error(error)}") from error
-    return [_prediction(result, found.metadata.model) for result in found.results]
+    return [_prediction(result, found.metadata) for result in found.results]
 
 
-def _prediction(result: _Result, model: str | None) -> Prediction:
-    tokens = result.tokens
-    usage = Usage() if tokens is None else Usage(input_tokens=tokens.input, output_tokens=tokens.output)
-    error = None if result.selected is not None else result.error or "no paper was selected"
+def outcome_of(error: str) -> SearchOutcome:
+    """How a search ended, by the error that the authors' code wrote down: the text of any exception.
+
+    >>> outcome_of("Max actions reached"), outcome_of("Invalid json output: ```json")
+    ('no_selection', 'bad_format')
+    """
+    return next((outcome for pattern, outcome in _OUTCOMES if re.search(pattern, error, re.IGNORECASE)), "other")
+
+
+def _prediction(result: _Result, metadata: _Metadata) -> Prediction:
+    tokens, told = result.tokens, result.error or "no paper was selected"
+    selected = None if result.selected is None else result.selected.named()
+    search = PaperSearch(
+        outcome="selected" if selected else outcome_of(told),
+        selected=selected,
+        steps=tuple(_steps(result)) if metadata.executor != "LLMNoSearch" else (),
+        found=None
+        if result.papers is not None or "is_in_search" not in result.model_fields_set
+        else _was_found(result),
+    )
+    said = "" if selected is None else selected.title
     return Prediction(
         example=result.id,
         scope="context",
-        response=None if result.selected is None else result.selected.title,
-        model=model,
-        usage=usage,
+        response=None if search.technical else said,
+        paper_search=search,
+        model=metadata.model,
+        usage=Usage() if tokens is None else Usage(input_tokens=tokens.input, output_tokens=tokens.output),
         seconds=result.duration,
-        error=error,
+        error=told if search.technical else None,
     )
+
+
+def _was_found(result: _Result) -> bool:
+    return result.is_in_search is not None
+
+
+def _steps(result: _Result) -> Iterator[SearchStep]:
+    """An action for each message of the assistant; of one that is no action, `unreadable`."""
+    lists = iter(result.papers or ())
+    known = {paper.paperId: paper.named() for papers in result.papers or () for paper in papers}
+    for place, message in enumerate(result.history):
+        if message.role != _ASSISTANT:
+            continue
+        name, argument, rationale = _action(message.content)
+        after = result.history[place + 1].content if place + 1 < len(result.history) else ""
+        told = name != "select" or _UNKNOWN in after
+        problem = next((what for words, what in _PROBLEMS.items() if told and words in after[:2000]), None)
+        if name.startswith("search"):
+            papers = tuple(paper.named() for paper in next(lists, ()))
+            problem = None
+        else:
+            papers = (known[argument],) if argument in known else ()
+        yield SearchStep(action=name, argument=argument, rationale=rationale, papers=papers, problem=problem)
+
+
+def _action(content: str) -> tuple[str, str, str]:
+    """Name, argument and rationale, from the first brace on, as the authors' code reads them."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(content[content.index("{") :])
+        action = value["action"]
+        argument = action.get("query", action.get("paper_id", ""))
+        return str(action["name"]), str(argument), str(value.get("reason", ""))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "unreadable", "", content[:1000]

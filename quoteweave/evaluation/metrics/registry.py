@@ -14,6 +14,7 @@ from quoteweave.evaluation.metrics.answers.bleu import Bleu
 from quoteweave.evaluation.metrics.answers.expense import Expense
 from quoteweave.evaluation.metrics.answers.latency import Latency
 from quoteweave.evaluation.metrics.answers.mmlongbench import MMLongBench
+from quoteweave.evaluation.metrics.answers.paper_search import PaperSearches
 from quoteweave.evaluation.metrics.answers.rouge import RougeL
 from quoteweave.evaluation.metrics.answers.short_answer import ShortAnswer
 from quoteweave.evaluation.metrics.answers.source_identification import AnswerChoice, SourceIdentification
@@ -62,6 +63,7 @@ METRICS: Mapping[str, Callable[[MetricOptions], Metric]] = {
     "source_identification": lambda _: SourceIdentification(),
     "answer_choice": lambda _: AnswerChoice(),
     "title_match": lambda options: TitleMatch(options.convention),
+    "paper_search": lambda options: PaperSearches(options.convention),
     "bleu": lambda options: Bleu(options.marks, options.convention),
     "rouge_l": lambda options: RougeL(options.marks, options.convention),
     "alce_correctness": lambda options: AlceCorrectness(options.marks, options.convention),

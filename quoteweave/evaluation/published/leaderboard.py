@@ -31,8 +31,12 @@ class LeaderboardEntry(Record):
 def ranking_figure(table: PublishedTable, by: str | None) -> str:
     """The figure that ranks: the one asked for, else overall F1, else the first that can.
 
-    Raises UsageError for one that the table does not print, or by which it cannot rank.
+    Raises UsageError for one that the table does not print, or by which it cannot rank, and for one that ranks none.
     """
+    if not table.ranks:
+        raise UsageError(
+            f"{table.source} prints no figure by which runs are ranked; published_table({table.name!r}) reads it"
+        )
     if by is None:
         return DEFAULT if DEFAULT in table.ranks else table.ranks[0]
     if by in table.unlike:

@@ -1,11 +1,12 @@
 """Break figures down by groups of questions, and recall by the position of gold quotes in the context."""
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from quoteweave.core.errors import UsageError
-from quoteweave.core.examples import Example
+from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.citations.quote_selection import POSITION
 from quoteweave.evaluation.metrics.gold import gold_items, own_gold
 from quoteweave.evaluation.scoring.scores import ScoredQuestion
@@ -81,6 +82,16 @@ Its Citation F1 is one of our `citation.f1.…`, Source F1 `source.f1`, Source E
 """
 
 
+def _published_year(example: Example) -> Groups:
+    """`before 2024` or `2024`: the columns of CiteME's Table 8 (arXiv 2407.12861)."""
+    year = example.year
+    return (
+        () if year is None or year > _LAST_YEAR else (str(year),) if year == _LAST_YEAR else (f"before {_LAST_YEAR}",)
+    )
+
+
+_LAST_YEAR = 2024
+
 GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
     "domain": lambda example: () if example.domain is None else (example.domain,),
     "subset": lambda example: () if example.subset is None else (example.subset,),
@@ -92,24 +103,39 @@ GROUPINGS: Mapping[str, Callable[[Example], Groups]] = {
     "gold_pages": lambda example: _several(len(set(example.reference.pages))),
     "gold_modalities": lambda example: _several(len(example.evidence_types)),
     **_MCITEBENCH_GROUPINGS,
+    "year": lambda example: () if example.year is None else (str(example.year),),
+    "published_year": _published_year,
+    "tag": lambda example: example.tags,
 }
 """Breakdown to the groups of an example. With several evidence types it counts in each; unknown, in none.
 
 Those of MMDocRAG (arXiv 2505.16470, Figures 9 to 11 and their appendix): domain, question type, evidence modality, and
 one or several images, pages or modalities of evidence; the number of gold quotes; the answer format, of
 MMLongBench-Doc; those of MCiteBench, for questions like its own; and the subset that a dataset puts a question into, as
-CiteVQA's Single-Doc, Multi (1-Gold) and Multi (N-Gold).
+CiteVQA's Single-Doc, Multi (1-Gold) and Multi (N-Gold); the year and the tags of an excerpt, of CiteME.
 """
 
 
-def groups_of(example: Example) -> dict[str, Groups]:
-    """Breakdown to the groups in which the example counts, where there are any."""
-    return {name: groups for name, grouping in GROUPINGS.items() if (groups := grouping(example))}
+def _actions(prediction: Prediction) -> Groups:
+    """The number of actions of a search for a paper (CiteME, Figure 5)."""
+    search = prediction.paper_search
+    return () if search is None or not search.steps else (str(len(search.steps)),)
+
+
+ANSWER_GROUPINGS: Mapping[str, Callable[[Prediction], Groups]] = {"actions": _actions}
+"""Breakdown to the groups that an answer counts in, as `GROUPINGS` are of the question."""
+
+
+def groups_of(example: Example, prediction: Prediction | None = None) -> dict[str, Groups]:
+    """Breakdown to the groups in which the example, and its answer, count, where there are any."""
+    of_answer = {} if prediction is None else {name: of(prediction) for name, of in ANSWER_GROUPINGS.items()}
+    found = {name: grouping(example) for name, grouping in GROUPINGS.items()} | of_answer
+    return {name: groups for name, groups in found.items() if groups}
 
 
 def check_breakdowns(names: Sequence[str]) -> None:
     """Raises UsageError for names that `breakdowns` does not take as `by`."""
-    known = [*GROUPINGS, BY_POSITION]
+    known = [*GROUPINGS, *ANSWER_GROUPINGS, BY_POSITION]
     for name in names:
         parts = name.split(",")
         unknown = [part for part in parts if part not in known]
@@ -135,16 +161,16 @@ def breakdowns(
     quotes standing there that are cited (the paper's Figure 8).
     """
     found = {}
-    for name in (*GROUPINGS, BY_POSITION) if by is None else by:
+    for name in (*GROUPINGS, *ANSWER_GROUPINGS, BY_POSITION) if by is None else by:
         grouped = [part for part in name.split(",") if part != BY_POSITION]
         groups = _members(questions, grouped)
         if BY_POSITION not in name.split(","):
-            found[name] = {group: _of(groups[group], figures, intervals) for group in sorted(groups)}
+            found[name] = {group: _of(groups[group], figures, intervals) for group in sorted(groups, key=_by_number)}
         elif grouped:
             first = name.startswith(BY_POSITION)
             found[name] = {
                 CROSSED.join((place, group) if first else (group, place)): estimate
-                for group in sorted(groups)
+                for group in sorted(groups, key=_by_number)
                 for place, estimate in _positions(groups[group], intervals).items()
             }
         else:
@@ -159,6 +185,11 @@ def _members(questions: Sequence[ScoredQuestion], names: Sequence[str]) -> dict[
         for groups in itertools.product(*(dict.fromkeys(question.groups.get(name, ())) for name in names)):
             members[CROSSED.join(groups)].append(question)
     return members
+
+
+def _by_number(group: str) -> list[tuple[bool, int, str]]:
+    """Sorts names of groups: the numbers in them by their size, so that `10` comes after `9`."""
+    return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", group)]
 
 
 def _of(

@@ -133,10 +133,7 @@ def _paired(ours: Scores, theirs: Scores) -> _Paired:
 
 
 def _counting(scores: Scores) -> Mapping[str, ScoredQuestion]:
-    questions = scores.questions
-    if scores.convention == "strict":
-        questions = tuple(question for question in questions if question.error is None)
-    return {question.example: question for question in questions}
+    return {question.example: question for question in scores.questions if question.counts_by(scores.convention)}
 
 
 def _check_alike(first: Scores, other: Scores) -> None:

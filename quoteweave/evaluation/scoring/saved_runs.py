@@ -42,6 +42,7 @@ from quoteweave.evaluation.scoring.scorer import (
     score_predictions,
 )
 from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.scoring.search_notes import search_notes
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
 from quoteweave.evaluation.statistics.estimates import Estimate
@@ -58,7 +59,8 @@ OF_WORDS = ("bleu", "rouge_l.f1")
 HEADLINE = (
     *("image.f1.pooled", "text.f1.pooled", "overall.f1"),
     *(f"judge.{aspect}" for aspect in (*ASPECTS, "average")),
-    *("bleu", "rouge_l.f1", "exact_match", "token_f1", "title_match"),
+    *("bleu", "rouge_l.f1", "exact_match", "token_f1"),
+    *("title_match", "title_match.exact", "identifier_match", "target_found", "target_found.exact"),
     *("source_by_rule.f1", "source_by_rule.exact_match", "citation.f1.cited", "source.f1", "source.exact_match"),
     *("accuracy", "str_em", "str_em.hit", "rouge_lsum"),
     *(f"citevqa.{figure}" for figure in ("recall", "page_recall", "precision", "f1", "relevance", "answer", "saa")),
@@ -288,6 +290,7 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
     if "mmlongbench.accuracy" in scores.figures:
         notes.append("mmlongbench figures are of short answers read by rule: not comparable with published ones")
     notes += box_notes(scores, loaded.examples)
+    notes += search_notes(loaded.examples, loaded.predictions, scores.convention)
     notes += answer_notes(scores, loaded.examples, loaded.predictions, request.grammar)
     if any(name in scores.figures for name in HEADLINE):
         selection = request.model_copy(update={"metrics": BOTH_CONVENTIONS, "by": ()})

@@ -24,6 +24,8 @@ from quoteweave.evaluation.text.responses import MarkGrammar
 
 COMPARES_WORDS = ("bleu", "rouge_l", "short_answer", "alce_correctness")
 """Names of the metrics that compare the words of an answer with those of gold."""
+COUNTS_FAILURES = ("paper_search",)
+"""Names of the metrics that say how predictions failed, and are asked of failed ones by either convention."""
 
 
 class ScoringSettings(Record):
@@ -68,7 +70,7 @@ def score_predictions(
         for example in examples
         if example.id in made
     ]
-    counted = [question for question in questions if question.error is None or settings.convention == "published"]
+    counted = [question for question in questions if question.counts_by(settings.convention)]
     aggregates = [*(aggregate for metric in metrics for aggregate in metric.aggregates), *CORRELATIONS]
     return Scores(
         **settings.model_dump(exclude={"by"}),
@@ -106,18 +108,24 @@ def _question(
     by_document: bool,
 ) -> ScoredQuestion:
     row: dict[str, float | None] = {}
-    if prediction.error is None or convention == "published":
-        read = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
-        for metric in metrics:
-            if convention == "published" or metric.name not in COMPARES_WORDS or not does_not_answer(prediction):
-                row |= metric.row(read, example)
+    read = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
+    for metric in metrics:
+        if convention == "published" or _is_asked(metric, prediction):
+            row |= metric.row(read, example)
     return ScoredQuestion(
         example=example.id,
         cluster=str(example.cluster) if by_document else example.id,
-        groups=groups_of(example),
+        groups=groups_of(example, prediction),
         row=row,
         error=prediction.error,
     )
+
+
+def _is_asked(metric: Metric, prediction: Prediction) -> bool:
+    """Whether the metric is computed of a prediction by the strict convention."""
+    if prediction.error is not None:
+        return metric.name in COUNTS_FAILURES
+    return metric.name not in COMPARES_WORDS or not does_not_answer(prediction)
 
 
 def does_not_answer(prediction: Prediction) -> bool:
@@ -126,12 +134,8 @@ def does_not_answer(prediction: Prediction) -> bool:
 
 
 def counted_rows(scores: Scores) -> list[Row]:
-    """The rows that figures were computed from: of all questions if `published`, else of those without error."""
-    return [
-        question.columns()
-        for question in scores.questions
-        if question.error is None or scores.convention == "published"
-    ]
+    """The rows that figures were computed from: of all questions if `published`, else of those that did not fail."""
+    return [question.columns() for question in scores.questions if question.counts_by(scores.convention)]
 
 
 def convention_differences(scores: Scores, other: Scores, figures: Sequence[str]) -> list[str]:

@@ -27,6 +27,10 @@ class ScoredQuestion(Record):
         """The domain of the question; None where the dataset does not tell it."""
         return next(iter(self.groups.get(DOMAIN, ())), None)
 
+    def counts_by(self, convention: Convention) -> bool:
+        """Whether figures are computed from its row; by `strict` a failed one has none, or one of its failure alone."""
+        return self.error is None or convention == "published" or bool(self.row)
+
     def columns(self) -> Row:
         """The row, and its columns again as those of the question's domain (`with_domain`)."""
         return with_domain(self.row, self.domain)

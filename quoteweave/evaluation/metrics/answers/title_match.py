@@ -1,13 +1,14 @@
 """Attribution accuracy: whether the paper that an answer names is the one cited, by its title (CiteME).
 
 The authors' match is a ratio of `difflib.SequenceMatcher` above 0.8, of both titles in lower case. It takes some papers
-for each other, such as two parts of a series, which is why equal titles are counted beside it.
+for each other, such as two parts of a series, which is why equal titles and equal identifiers are counted beside it.
 """
 
 import unicodedata
 from difflib import SequenceMatcher
 
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.text.paper_identifiers import identifiers_of_address, same_paper
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.responses import answer_of
@@ -19,14 +20,19 @@ _AROUND = " \t\n\"'“”‘’*_`"
 class TitleMatch:
     """`title_match`, by the ratio of titles, which CiteME prints as accuracy; `title_match.exact`, by equal titles.
 
-    Of several gold titles any counts. By the `published` convention the whole response is the title, or what follows
-    its first colon where it begins with "Based on", or has "guess" or "most likely" before it; by `strict` the title
-    is the last line that is not blank, without quotation marks and emphasis. Undefined without a response, and where
-    no paper is to be named. Source: CiteME (arXiv 2407.12861, section 3 and Table 4), and the authors' code.
+    `identifier_match` compares identifiers of the paper selected with those that the gold addresses tell (arXiv, DOI,
+    Semantic Scholar and others). Of several gold titles or addresses any counts. By the `published` convention the
+    whole response is the title, or what follows its first colon where it begins with "Based on", or has "guess" or
+    "most likely" before it; by `strict` the title is the last line that is not blank, without quotation marks and
+    emphasis. Undefined without a response, and where no paper is to be named; `identifier_match` also where a paper was
+    named without a search, or has no identifier of a kind that the gold addresses have. Source: CiteME (arXiv
+    2407.12861, section 3 and Table 4), and the authors' code.
     """
 
     name = "title_match"
-    aggregates: tuple[Aggregate, ...] = (mean_of("title_match"), mean_of("title_match.exact"))
+    aggregates: tuple[Aggregate, ...] = tuple(
+        mean_of(column) for column in ("title_match", "title_match.exact", "identifier_match")
+    )
 
     def __init__(self, convention: Convention = "strict") -> None:
         self._convention = convention
@@ -42,7 +48,23 @@ class TitleMatch:
         return {
             "title_match": float(max(ratio(title, one) for one in titles) > THRESHOLD),
             "title_match.exact": float(any(letters(title) == letters(one) for one in titles)),
+            "identifier_match": _identified(prediction, example),
         }
+
+
+def gold_identifiers(example: Example) -> list[dict[str, str]]:
+    """The identifiers that each address of the paper cited tells; addresses that tell none are left out."""
+    return [found for address in example.reference.addresses if (found := identifiers_of_address(address))]
+
+
+def _identified(prediction: Prediction, example: Example) -> float | None:
+    search, gold = prediction.paper_search, gold_identifiers(example)
+    if search is None or not gold:
+        return None
+    if search.selected is None:
+        return 0.0
+    found = [same_paper(one, search.selected.identifiers) for one in gold]
+    return None if set(found) == {None} else float(any(found))
 
 
 def ratio(title: str, gold: str) -> float:

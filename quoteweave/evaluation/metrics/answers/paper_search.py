@@ -1,0 +1,91 @@
+"""How papers were searched for: technical errors, actions, and whether the paper cited was shown (CiteME)."""
+
+from collections.abc import Iterable
+
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.paper_search import TECHNICAL_ERRORS, NamedPaper, SearchOutcome
+from quoteweave.core.text.paper_identifiers import same_paper
+from quoteweave.evaluation.metrics.answers.title_match import THRESHOLD, gold_identifiers, letters, ratio
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+
+TECHNICAL = "technical_errors"
+NO_CHOICE: tuple[SearchOutcome, ...] = ("no_selection", "not_shown")
+
+
+class PaperSearches:
+    """`technical_errors`, the share of excerpts whose search one broke off, and `technical_errors.KIND`, of each kind.
+
+    These count every excerpt by either convention; other figures leave technical errors out by `strict`. By `published`
+    such an excerpt counts as wrong, as the authors' code does, and its target as not found.
+
+    `no_selection` and `not_shown` are the shares without a choice, and with one that was never shown: both are wrong
+    answers, not technical errors (the authors' code counts the first as any error: wrong). `target_found` is the share
+    in which the search showed a paper whose title matches by the authors' ratio, the gold title put first as in their
+    `is_in_search`; `target_found.exact` by equal title or identifier. `actions` is their mean number, the choice
+    included; `reads_failed` the share, among excerpts in which a paper was to be read, in which one could not be.
+    Undefined: without a search. Source: CiteME (arXiv 2407.12861, section 5.1, appendix F), and the authors' code.
+    """
+
+    name = "paper_search"
+    aggregates: tuple[Aggregate, ...] = tuple(
+        mean_of(column)
+        for column in (
+            TECHNICAL,
+            *(f"{TECHNICAL}.{kind}" for kind in TECHNICAL_ERRORS),
+            *NO_CHOICE,
+            *("actions", "target_found", "target_found.exact", "reads_failed"),
+        )
+    )
+
+    def __init__(self, convention: Convention = "strict") -> None:
+        self._convention = convention
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """1 or 0 of each share, and the number of actions."""
+        search = prediction.paper_search
+        if example.task != "name_paper":
+            return {}
+        outcome = outcome_of(prediction)
+        row: dict[str, float | None] = {TECHNICAL: float(outcome in TECHNICAL_ERRORS)}
+        row |= {f"{TECHNICAL}.{kind}": float(outcome == kind) for kind in TECHNICAL_ERRORS}
+        if search is None or (prediction.error is not None and self._convention == "strict"):
+            return row
+        row |= {kind: float(outcome == kind) for kind in NO_CHOICE}
+        if search.found is not None:
+            row["target_found"] = float(search.found and not search.technical)
+        if search.steps:
+            row["actions"] = float(len(search.steps))
+            shown = [] if search.technical else list(search.shown())
+            row |= {"target_found": _by_ratio(shown, example), "target_found.exact": _exactly(shown, example)}
+        reads = [step for step in search.steps if step.action == "read"]
+        if reads:
+            row["reads_failed"] = float(any(step.problem for step in reads))
+        return row
+
+
+def outcome_of(prediction: Prediction) -> SearchOutcome:
+    """How naming a paper ended; without a search, an error is the endpoint's."""
+    if prediction.paper_search is not None:
+        return prediction.paper_search.outcome
+    return "selected" if prediction.error is None else "endpoint"
+
+
+def _gold(example: Example) -> tuple[str, ...]:
+    first = example.reference.short_answer
+    return (*(() if first is None else (first,)), *example.reference.alternatives)
+
+
+def _by_ratio(shown: Iterable[NamedPaper], example: Example) -> float:
+    titles = {paper.title for paper in shown}
+    return float(any(ratio(gold, title) > THRESHOLD for gold in _gold(example) for title in titles))
+
+
+def _exactly(shown: Iterable[NamedPaper], example: Example) -> float:
+    titles, known = {letters(title) for title in _gold(example)}, gold_identifiers(example)
+    return float(
+        any(
+            letters(paper.title) in titles or any(same_paper(gold, paper.identifiers) for gold in known)
+            for paper in shown
+        )
+    )
