@@ -7,12 +7,12 @@ from pydantic import Field
 
 from quoteweave.core.records import Record
 
-TechnicalError = Literal["bad_format", "content_filter", "context_window", "endpoint", "source", "other"]
+TechnicalError = Literal["bad_format", "content_filter", "window", "endpoint", "source", "other"]
 """What broke a search off: the model wrote no action in the form asked for; its provider refused the text; the history
 no longer fits its window; its endpoint failed; the source of papers failed; or anything else."""
-SearchOutcome = Literal["selected", "no_selection", "not_shown", TechnicalError]
-"""How a search ended: with a paper; with its actions used up and none chosen; with a choice that it was never shown; or
-with a technical error."""
+SearchOutcome = Literal["selected", "no_selection", "loops", TechnicalError]
+"""How a search ended: with a paper; with its actions used up and none selected; with one action made again and again;
+or with a technical error."""
 TECHNICAL_ERRORS: tuple[TechnicalError, ...] = get_args(TechnicalError)
 
 

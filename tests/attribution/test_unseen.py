@@ -188,7 +188,10 @@ def test_titles_that_are_taken_for_one(title: str, other: str, same: bool) -> No
 @pytest.mark.parametrize(
     ("paper", "identifiers"),
     [
-        ({"identifiers": {"DOI": "https://doi.org/10.18653/V1/2020.acl-main.1"}}, {"doi:10.18653/v1/2020.acl-main.1"}),
+        (
+            {"identifiers": {"DOI": "https://doi.org/10.18653/V1/2020.acl-main.1"}},
+            {"doi:10.18653/v1/2020.acl-main.1", "acl:2020.acl-main.1"},
+        ),
         ({"identifiers": {"arxiv": "arXiv:cs/0601001v3"}}, {"arxiv:cs/0601001"}),
         (
             {"identifiers": {"doi": "doi:10.48550/arXiv.2407.12861"}},

@@ -92,8 +92,8 @@ def test_a_paper_that_was_read_alone_was_not_found_by_a_search() -> None:
         ("Invalid json output: I think", "bad_format"),
         ("The response was filtered due to the prompt triggering Azure's content management policy", "content_filter"),
         ("Output blocked by content filtering policy", "content_filter"),
-        ("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", "context_window"),
-        ("prompt is too long: 215000 tokens > 199999 maximum", "context_window"),
+        ("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", "window"),
+        ("prompt is too long: 215000 tokens > 199999 maximum", "window"),
         ("Error code: 529 - Overloaded", "endpoint"),
         ("Request timed out.", "endpoint"),
         ("Message: no such element: .result-page", "source"),
@@ -167,7 +167,7 @@ def test_a_history_becomes_the_steps_of_a_search(results: Path) -> None:
     assert first.selected == NamedPaper(title="Deep Blur", identifiers={"semantic_scholar": "b" * 40})
     assert first.steps[2].rationale == "look"
     assert second is not None
-    assert (second.outcome, second.steps[-1].problem) == ("no_selection", "not_shown")
+    assert (second.outcome, second.steps[-1].problem) == ("no_selection", "never_shown")
     assert third is not None
     assert (third.outcome, third.steps[0].action) == ("bad_format", "unreadable")
 
@@ -186,7 +186,7 @@ def test_technical_errors_are_apart_from_wrong_answers(results: Path) -> None:
         for run, expected in ((strict, by_strict), (published, by_published)):
             assert run.figures[name].value == pytest.approx(expected[0]), name
             assert run.figures[name].n == expected[1], name
-    assert "1 excerpt without a paper that was shown (1 no_selection): wrong answers" in strict.scores.notes
+    assert "1 excerpt without a paper selected (1 no_selection), counted as wrong" in strict.scores.notes
     assert "this file has 3 excerpts; published figures are of 119, and of which is not told" in strict.scores.notes
 
 

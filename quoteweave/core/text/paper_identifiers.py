@@ -1,81 +1,79 @@
-"""Identifiers of papers: those that an address tells, one way of writing each, and whether two papers are the same."""
+"""Identifiers of papers in one form, whoever wrote them, so that two records of one paper can be told."""
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
-_ARXIV = r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?"
-_ADDRESSES = (
-    ("arxiv", re.compile(rf"(?:arxiv\.org|alphaxiv\.org|huggingface\.co)/(?:abs|pdf|html|papers)/{_ARXIV}")),
-    ("arxiv", re.compile(rf"\b10\.48550/arxiv\.{_ARXIV}")),
-    ("doi", re.compile(r"(?:doi\.org|/doi(?:/(?:abs|full|pdf|epdf|book))?)/(10\.\d{4,9}/[^\s?#]+)")),
-    ("semantic_scholar", re.compile(r"semanticscholar\.org/(?:[^\s?#]*/)?([0-9a-f]{40})\b")),
-    ("corpus_id", re.compile(r"semanticscholar\.org/(?:[^\s?#]*/)?corpusid:(\d+)")),
-    ("openalex", re.compile(r"openalex\.org/(?:works/)?(w\d+)")),
-    (
-        "acl",
-        re.compile(r"(?:aclanthology\.org|aclweb\.org/anthology)/(?:[a-z]/[a-z]\d+/)?([a-z0-9.-]+\d)(?:/|\.pdf|$)"),
-    ),
-    ("openreview", re.compile(r"(?i:openreview\.net/(?:forum|pdf)\?id=)([\w-]+)")),
+_ARXIV = r"(?:[a-z-]+(?:\.[a-z]{2})?/\d{7}|\d{4}\.\d{4,5})"
+_ADDRESSES = tuple(
+    (kind, re.compile(rf"https?://(?:[\w-]+\.)*{pattern}", re.IGNORECASE))
+    for kind, pattern in (
+        ("doi", r"(?:doi\.org|[\w-]+\.[a-z]+/doi(?:/(?:abs|full|pdf|epdf|book))?)/(10\.\d+/[^\s?#]+)"),
+        ("arxiv", rf"(?:arxiv\.org|huggingface\.co)/(?:abs|pdf|html|papers)/({_ARXIV})"),
+        ("semantic_scholar", r"semanticscholar\.org/(?:paper|reader)/(?:[^\s/?#]*/)?([0-9a-f]{40})"),
+        ("corpus_id", r"semanticscholar\.org/(?:paper/)?corpusid:(\d+)"),
+        ("openalex", r"openalex\.org/(?:works/)?(w\d+)"),
+        (
+            "acl",
+            r"(?:aclanthology\.org|aclweb\.org/anthology)/(?:[a-z]/[a-z]\d{2}/)?([a-z]\d{2}-\d{4}|\d{4}\.[\w-]+\.\d+)",
+        ),
+        ("openreview", r"openreview\.net/(?:forum|pdf)\?id=([\w-]+)"),
+    )
 )
-_BARE: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {"arxiv": re.compile(rf"(?:arxiv:)?{_ARXIV}"), "doi": re.compile(r"(?:doi:)?(10\.\d{4,9}/\S+)")}
+_GIVEN_DOIS = (
+    ("arxiv", re.compile(rf"10\.48550/arxiv\.({_ARXIV})")),
+    ("acl", re.compile(r"10\.18653/v1/(\S+)")),
 )
-_OF_ACL = re.compile(r"10\.18653/v1/(\S+)")
+_VERSION = re.compile(r"v\d+$")
 
 
-def identifiers_of_address(url: str) -> dict[str, str]:
-    """The identifiers that a paper's address tells: `arxiv`, `doi`, `semantic_scholar`, `openalex` and others.
+def identifiers_of_address(address: str) -> dict[str, str]:
+    """Return the identifiers that the address of a paper tells: `arxiv`, `doi`, `semantic_scholar` and others.
 
     >>> identifiers_of_address("https://arxiv.org/pdf/1502.03167v3.pdf")
     {'arxiv': '1502.03167'}
     """
-    found = dict[str, str]()
-    for name, pattern in _ADDRESSES:
-        # What OpenReview calls a paper tells small and capital letters apart; of the others neither matters.
-        text = unquote(url.strip())
-        if match := pattern.search(text if name == "openreview" else text.lower()):
-            found.setdefault(name, match[1])
-    return normalised(found)
+    return normalized(dict(_in_address(address)))
 
 
-def normalised(identifiers: Mapping[str, str]) -> dict[str, str]:
-    """The identifiers, each written in one way; arXiv's and the ACL's DOIs also as `arxiv` and `acl`.
+def normalized(identifiers: Mapping[str, str]) -> dict[str, str]:
+    """Return identifiers, kind to value, each in one form.
 
-    >>> normalised({"arxiv": "arXiv:1502.03167v2", "doi": "https://doi.org/10.18653/v1/P19-1001"})
+    DOIs are in lower case, arXiv's numbers without a version, and a DOI that arXiv or the ACL gave is its number too.
+
+    >>> normalized({"arxiv": "arXiv:1502.03167v2", "doi": "https://doi.org/10.18653/v1/P19-1001"})
     {'arxiv': '1502.03167', 'doi': '10.18653/v1/p19-1001', 'acl': 'p19-1001'}
     """
-    found = {name: _written(name, value) for name, value in identifiers.items() if value}
-    doi = found.get("doi", "")
-    if doi.startswith("10.48550/arxiv."):
-        found.setdefault("arxiv", _written("arxiv", doi.removeprefix("10.48550/arxiv.")))
-    elif match := _OF_ACL.fullmatch(doi):
-        found.setdefault("acl", match[1])
-    return found
+    found = {kind.lower(): _normalized(kind.lower(), value) for kind, value in identifiers.items()}
+    for kind, pattern in _GIVEN_DOIS:
+        if match := pattern.fullmatch(found.get("doi", "")):
+            found.setdefault(kind, match[1])
+    return {kind: value for kind, value in found.items() if value}
 
 
 def same_paper(one: Mapping[str, str], other: Mapping[str, str]) -> bool | None:
-    """Whether two papers are the same: one identifier agrees; None where they have none of one kind.
+    """Return whether two papers share an identifier; None where they have none of one kind.
 
     >>> same_paper({"arxiv": "1502.03167"}, {"arxiv": "1502.03167v1", "doi": "10.1/x"})
     True
     >>> same_paper({"arxiv": "1502.03167"}, {"doi": "10.1/x"}) is None
     True
     """
-    ours, theirs = normalised(one), normalised(other)
+    ours, theirs = normalized(one), normalized(other)
     shared = ours.keys() & theirs.keys()
-    return any(ours[name] == theirs[name] for name in shared) if shared else None
+    return any(ours[kind] == theirs[kind] for kind in shared) if shared else None
 
 
-def _written(name: str, value: str) -> str:
-    text = value.strip()
-    if name == "openreview":
-        return text
-    text = text.lower()
-    if "/" in text and (
-        address := next((match for of, pattern in _ADDRESSES if of == name and (match := pattern.search(text))), None)
-    ):
-        return address[1]
-    bare = _BARE[name].fullmatch(text) if name in _BARE else None
-    return text if bare is None else bare[1]
+def _in_address(address: str) -> Iterator[tuple[str, str]]:
+    for kind, pattern in _ADDRESSES:
+        match = pattern.match(unquote(address.strip()))
+        if match is not None:
+            yield kind, match[1]
+
+
+def _normalized(kind: str, value: str) -> str:
+    value = value.strip()
+    value = next((found for of, found in _in_address(value) if of == kind), value) if "://" in value else value
+    # A document's name and OpenReview's ids differ by case; no other identifier does.
+    value = value if kind in ("document", "openreview") else unquote(value).lower().removeprefix(f"{kind}:").strip()
+    return _VERSION.sub("", value) if kind == "arxiv" else value

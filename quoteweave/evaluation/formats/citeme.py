@@ -21,12 +21,12 @@ IS_CORRECT = "is_correct"
 """A field of every result, by which such a file is told."""
 _ASSISTANT = "assistant"
 _NO_FILE, _DAMAGED, _UNKNOWN = "does not have an open access PDF", "error reading the PDF", "not found in buffer"
-_PROBLEMS: Mapping[str, str] = {_NO_FILE: "not_open_access", _DAMAGED: "unreachable", _UNKNOWN: "not_shown"}
+_PROBLEMS: Mapping[str, str] = {_NO_FILE: "not_open_access", _DAMAGED: "unreachable", _UNKNOWN: "never_shown"}
 """Parts of the sentences that the authors' agent is told, and what they say happened."""
 _OUTCOMES: Sequence[tuple[str, SearchOutcome]] = (
     (r"max actions reached", "no_selection"),
     (r"content.?(?:filter|management)|content polic|safety system|output blocked", "content_filter"),
-    (r"context.?(?:length|window)|prompt is too long|maximum.{0,40}tokens|too many tokens", "context_window"),
+    (r"context.?(?:length|window)|prompt is too long|maximum.{0,40}tokens|too many tokens", "window"),
     (r"pars(?:e|ing).{0,20} output|failed to parse|invalid json|output.?pars|json", "bad_format"),
     (r"rate.?limit|timed? ?out|connection|overloaded|internal server|error code: 5|api", "endpoint"),
     (r"semantic.?scholar|selenium|webdriver|element|chrome", "source"),

@@ -29,7 +29,7 @@ def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction],
     if silent:
         kinds = ", ".join(f"{count} {kind}" for kind, count in silent.items())
         notes.append(
-            f"{pluralize(sum(silent.values()), 'excerpt')} without a paper that was shown ({kinds}): wrong answers"
+            f"{pluralize(sum(silent.values()), 'excerpt')} without a paper selected ({kinds}), counted as wrong"
         )
     if len(asked) != PUBLISHED_EXCERPTS:
         notes.append(

@@ -10,7 +10,7 @@ from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 
 TECHNICAL = "technical_errors"
-NO_CHOICE: tuple[SearchOutcome, ...] = ("no_selection", "not_shown")
+NO_CHOICE: tuple[SearchOutcome, ...] = ("no_selection", "loops")
 
 
 class PaperSearches:
@@ -19,12 +19,13 @@ class PaperSearches:
     These count every excerpt by either convention; other figures leave technical errors out by `strict`. By `published`
     such an excerpt counts as wrong, as the authors' code does, and its target as not found.
 
-    `no_selection` and `not_shown` are the shares without a choice, and with one that was never shown: both are wrong
-    answers, not technical errors (the authors' code counts the first as any error: wrong). `target_found` is the share
-    in which the search showed a paper whose title matches by the authors' ratio, the gold title put first as in their
-    `is_in_search`; `target_found.exact` by equal title or identifier. `actions` is their mean number, the choice
-    included; `reads_failed` the share, among excerpts in which a paper was to be read, in which one could not be.
-    Undefined: without a search. Source: CiteME (arXiv 2407.12861, section 5.1, appendix F), and the authors' code.
+    `no_selection` and `loops` are the shares that selected no paper within their actions, and that made one action over
+    and over: wrong by both, as it was the agent that failed (the authors' code counts the first as any error).
+    `target_found` is the share in which a search showed a paper whose title matches by the authors' ratio, the gold
+    title put first as in their `is_in_search`; `target_found.exact` by equal title or identifier. `actions` is their
+    mean number, the choice included; `reads_failed` the share, among excerpts in which a paper was to be read, in which
+    one could not be. Undefined: without a search. Source: CiteME (arXiv 2407.12861, section 5.1, appendix F), and the
+    authors' code.
     """
 
     name = "paper_search"
