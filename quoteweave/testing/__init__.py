@@ -1,4 +1,4 @@
-"""Conformance tests, fakes and a scripted model server, for these tests and for authors of extensions."""
+"""Conformance tests, fakes, a scripted model server and a made library of papers: for our tests, and for extensions."""
 
 from quoteweave.testing.answer_conformance import check_answer, check_events
 from quoteweave.testing.box_cases import box_cases, write_cases
@@ -12,6 +12,7 @@ from quoteweave.testing.boxes import (
 )
 from quoteweave.testing.extension_conformance import check_metric, check_parser, check_reranker, check_retriever
 from quoteweave.testing.fakes import FakeChat, FakeEncoder, FakeExpander, FakeReranker, FakeRetriever
+from quoteweave.testing.literature import MadeExcerpt, MadeLibrary, MadePaper, make_library, write_citeme
 from quoteweave.testing.model_server import ModelServer, Reply
 
 __all__ = [
@@ -22,6 +23,9 @@ __all__ = [
     "FakeExpander",
     "FakeReranker",
     "FakeRetriever",
+    "MadeExcerpt",
+    "MadeLibrary",
+    "MadePaper",
     "ModelServer",
     "Reply",
     "box_cases",
@@ -35,5 +39,7 @@ __all__ = [
     "check_reranker",
     "check_retriever",
     "fractions_of",
+    "make_library",
     "write_cases",
+    "write_citeme",
 ]
