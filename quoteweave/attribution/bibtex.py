@@ -1,0 +1,183 @@
+"""Writes papers as BibTeX entries, for LaTeX (BibTeX and BibLaTeX) and for Pandoc.
+
+What sources say of papers is untrusted text: all that LaTeX would read as a command is escaped, `$` and `\\` included,
+so that formulas in titles are printed as they are written. Letters beyond ASCII stay as they are, in UTF-8.
+"""
+
+import re
+import unicodedata
+from collections.abc import Container, Sequence
+from itertools import count
+from urllib.parse import quote
+
+from quoteweave.attribution.literature.papers import Paper
+from quoteweave.core.text.tokens import STOP_WORDS
+
+_ESCAPED = {
+    "\\": r"\textbackslash{}",
+    # BibTeX counts braces whatever stands before them, so that \{ alone would leave an entry open.
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{char: f"\\{char}" for char in "&%$#_"},
+}
+_ASCII = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_PREPRINTS = re.compile(r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|ssrn|preprints?|research square|osf)\b", re.IGNORECASE)
+_JOURNALS = re.compile(
+    r"proceedings of the (?:national academy|ieee\b|royal society|vldb|acm on)|\b(?:journal|transactions|letters)\b",
+    re.IGNORECASE,
+)
+_MEETINGS = re.compile(
+    r"\b(?:conference|proceedings|workshops?|symposium|annual meeting|neural information processing systems|"
+    r"neurips|nips|icml|iclr|acl|emnlp|naacl|eacl|coling|cvpr|iccv|eccv|aaai|ijcai|kdd|sigir|interspeech|icassp)\b",
+    re.IGNORECASE,
+)
+_GROUP = re.compile(
+    r"\b(?:collaboration|consortium|team|group|institute|university|association|organi[sz]ation|ministry|society)\b",
+    re.IGNORECASE,
+)
+MOST_COMMAS = 2
+"""Of a name: family name, "Jr.", given name."""
+_LAST_PARTICLE = re.compile(r"^(?:[a-zà-ÿ'’]+\s+)+(?=\S)")
+
+
+def bibtex(papers: Sequence[Paper], taken: Container[str] = ()) -> str:
+    """Return the entries of a `.bib` file, in the order of the papers; none has a key in `taken`.
+
+    >>> paper = Paper(id="1", title="Grain & Coal", authors=("Ada Reed",), published=PublicationDate(year=2016))
+    >>> print(bibtex([paper]), end="")
+    @misc{reed2016grain,
+      title = {Grain \\& Coal},
+      author = {Ada Reed},
+      year = {2016},
+    }
+    """
+    return "\n".join(bibtex_entry(one, key) for one, key in zip(papers, bibtex_keys(papers, taken), strict=True))
+
+
+def bibtex_keys(papers: Sequence[Paper], taken: Container[str] = ()) -> tuple[str, ...]:
+    """Return a key for each paper: its first author, its year, and the first word of its title that says something.
+
+    Keys are of ASCII letters and digits; those that would be alike, or are `taken`, have a letter behind them.
+    """
+    keys: dict[str, None] = {}
+    for paper in papers:
+        wanted = (f"{_key(paper)}{_letters(number)}" for number in count())
+        keys[next(key for key in wanted if key not in keys and key not in taken)] = None
+    return tuple(keys)
+
+
+def bibtex_entry(paper: Paper, key: str) -> str:
+    """Return one entry, which ends with a line break.
+
+    Its type is judged by the name of the venue, as sources do not say it: `inproceedings` for names of conferences,
+    `article` for others, `misc` for preprints and where no venue is known.
+    """
+    kind, venue = _kind(paper.venue)
+    fields = {
+        "title": _title(paper.title),
+        "author": " and ".join(_author(name) for name in paper.authors if _WORD.search(name)),
+        venue: _escaped(_on_one_line(paper.venue or "")),
+        "year": "" if paper.published is None else f"{paper.published.year:04}",
+        **_identifiers(paper),
+    }
+    lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items() if value]
+    if paper.published is not None and paper.published.month is not None:
+        lines.append(f"  month = {_MONTHS[paper.published.month - 1]},\n")
+    return f"@{kind}{{{key},\n{''.join(lines)}}}\n"
+
+
+def _identifiers(paper: Paper) -> dict[str, str]:
+    """DOI, arXiv number and URL, which styles read as they are written."""
+    known = {kind.lower(): value.strip() for kind, value in paper.identifiers.items()}
+    doi = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:)", "", known.get("doi", ""), flags=re.IGNORECASE)
+    arxiv = re.sub(r"^(?:https?://arxiv\.org/(?:abs|pdf)/|arxiv:)", "", known.get("arxiv", ""), flags=re.IGNORECASE)
+    url = paper.url or ""
+    return {
+        "doi": _verbatim(doi),
+        "eprint": _verbatim(arxiv),
+        "archivePrefix": "arXiv" if arxiv else "",
+        "url": _verbatim(url) if url.startswith(("https://", "http://")) else "",
+    }
+
+
+def _kind(venue: str | None) -> tuple[str, str]:
+    """The type of an entry, and the field of its venue."""
+    if venue is None or not venue.strip():
+        return "misc", "howpublished"
+    if _PREPRINTS.search(venue):
+        return "misc", "howpublished"
+    if _MEETINGS.search(venue) and not _JOURNALS.search(venue):
+        return "inproceedings", "booktitle"
+    return "article", "journal"
+
+
+def _key(paper: Paper) -> str:
+    names = (_folded(_family_name(name)) for name in paper.authors[:1])
+    words = [_folded(word) for word in _WORD.findall(paper.title)]
+    said = next((word for word in words if word and word not in STOP_WORDS), "")
+    year = "" if paper.published is None else str(paper.published.year)
+    return f"{''.join(names)}{year}{said}" or "paper"
+
+
+def _family_name(name: str) -> str:
+    """The family name, without the particles before it."""
+    family, comma, _ = name.partition(",")
+    if _GROUP.search(name):
+        return next((word for word in _WORD.findall(name) if word.lower() not in STOP_WORDS), "")
+    words = family.split()
+    return _LAST_PARTICLE.sub("", family.strip()) if comma else (words[-1] if words else "")
+
+
+def _folded(text: str) -> str:
+    """The text in lower-case ASCII letters and digits; empty where it has none."""
+    plain = unicodedata.normalize("NFKD", text.lower().translate(_ASCII))
+    return "".join(char for char in plain if char.isascii() and char.isalnum())
+
+
+def _letters(number: int) -> str:
+    """Of 0 nothing; then a, b, ... z, aa, ab, ..."""
+    text = ""
+    while number:
+        number, place = divmod(number - 1, 26)
+        text = chr(ord("a") + place) + text
+    return text
+
+
+def _on_one_line(text: str) -> str:
+    """The text without control characters, words apart by one space."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def _escaped(text: str) -> str:
+    """The text as LaTeX prints it."""
+    return "".join(_ESCAPED.get(char, char) for char in text)
+
+
+def _title(text: str) -> str:
+    """The title, with braces around words such as BERT, arXiv or C4, which styles would write in lower case.
+
+    >>> _title("BERT and the arXiv: A Study")
+    '{BERT} and the {arXiv}: A Study'
+    """
+    text, parts, last = _on_one_line(text), list[str](), 0
+    for word in _WORD.finditer(text):
+        if any(char.isupper() for char in word[0][1:]) or (word[0][0].isupper() and any(map(str.isdigit, word[0]))):
+            parts += [_escaped(text[last : word.start()]), f"{{{_escaped(word[0])}}}"]
+            last = word.end()
+    return "".join([*parts, _escaped(text[last:])])
+
+
+def _author(name: str) -> str:
+    """A name as BibTeX reads it: groups, and names that it would split wrongly, whole in braces."""
+    whole = _GROUP.search(name) or re.search(r"\band\b", name, re.IGNORECASE) or name.count(",") > MOST_COMMAS
+    written = _escaped(_on_one_line(name).strip(" ,"))
+    return f"{{{written}}}" if whole else written
+
+
+def _verbatim(text: str) -> str:
+    """An identifier or URL in which nothing ends the field, or begins a command."""
+    return quote("".join(text.split()), safe="!#$&'()*+,/:;=?@[]-._~%<>")
