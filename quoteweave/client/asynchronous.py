@@ -365,10 +365,10 @@ def _question(question: str, filters: Filter | None, settings: Mapping[str, obje
 
 
 def _turn(history: Sequence[Mapping[str, str]], conversation: str | bool | None) -> dict[str, object]:
-    said: dict[str, object] = {"history": [dict(message) for message in history]}
+    fields: dict[str, object] = {"history": [dict(message) for message in history]}
     if conversation is None:
-        return said
-    return said | ({"store": conversation} if isinstance(conversation, bool) else {"conversation": conversation})
+        return fields
+    return fields | ({"store": conversation} if isinstance(conversation, bool) else {"conversation": conversation})
 
 
 def _page(document: str, page: int) -> tuple[str, ...]:

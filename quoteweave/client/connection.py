@@ -213,14 +213,14 @@ class ServerConnection:
 
 def _pause(response: "Response") -> float | None:
     """Seconds after which the server wants to be asked again; None where it does not, or not soon."""
-    said = response.headers.get("retry-after", "").strip()
-    if response.status_code not in (429, 503) or not said:
+    retry_after = response.headers.get("retry-after", "").strip()
+    if response.status_code not in (429, 503) or not retry_after:
         return None
-    if said.isascii() and said.isdigit():
-        pause = float(said)
+    if retry_after.isascii() and retry_after.isdigit():
+        pause = float(retry_after)
     else:
         try:
-            at = parsedate_to_datetime(said)
+            at = parsedate_to_datetime(retry_after)
         except ValueError:
             return None
         at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)

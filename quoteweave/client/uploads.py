@@ -77,8 +77,8 @@ def upload_forms(paths: Sequence[Path | str], folder: str, metadata: Mapping[str
 
 
 def _form(folder: str, files: Sequence[FoundFile], metadata: Mapping[str, str]) -> Form:
-    said = {"folder": folder, "metadata": json.dumps(metadata) if metadata else ""}
-    data = {name: text for name, text in said.items() if text}
+    fields = {"folder": folder, "metadata": json.dumps(metadata) if metadata else ""}
+    data = {name: text for name, text in fields.items() if text}
 
     def form() -> Mapping[str, object]:
         sent = [("files", (file.name.rpartition("/")[2], FileToSend(file.path))) for file in files]

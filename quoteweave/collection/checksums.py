@@ -135,8 +135,8 @@ def row_checksum(*values: str | bytes | int | None) -> int:
     """XXH3, 64 bits as a signed number, of the values of a row in the catalogue."""
     import xxhash
 
-    said = _AS_JSON(values).encode("utf-8", "surrogatepass")
-    return int(xxhash.xxh3_64_intdigest(said)) - (1 << 63)
+    written = _AS_JSON(values).encode("utf-8", "surrogatepass")
+    return int(xxhash.xxh3_64_intdigest(written)) - (1 << 63)
 
 
 def block_checksums(data: Any) -> "Sums":

@@ -60,9 +60,9 @@ def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
     missing = sorted(set(wanted).difference(name for (name,) in db.execute(query, (json.dumps(wanted),))))
     if missing:
         known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
-        told = [_unknown(name, known) for name in missing[:MAX_TOLD]]
+        messages = [_unknown(name, known) for name in missing[:MAX_TOLD]]
         more = [f"and {len(missing) - MAX_TOLD:,} others"] if len(missing) > MAX_TOLD else []
-        raise UsageError("; ".join([*told, *more]) + "; quoteweave list shows them all")
+        raise UsageError("; ".join([*messages, *more]) + "; quoteweave list shows them all")
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:

@@ -115,8 +115,8 @@ def _read_error(path: Path, error: sqlite3.Error) -> CollectionError:
         )
     # Our statements never change, so one that SQLite cannot make sense of met what is not ours; text that is no text,
     # which Python's own module finds, comes without a code.
-    said = "a record in it is not what was written" if "user-defined function" in str(error) else str(error)
-    return damage_error(path, said)
+    what = "a record in it is not what was written" if "user-defined function" in str(error) else str(error)
+    return damage_error(path, what)
 
 
 def primary_code(error: sqlite3.Error) -> int:

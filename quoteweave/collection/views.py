@@ -123,9 +123,9 @@ def _text_view(item: Sequence[Quote], view: View, unit: Unit) -> ItemView:
 
 def _page_words(quotes: Sequence[Quote], view: View) -> str:
     """Everything on the page once: a scanned page's picture repeats in one what its other quotes say."""
-    said = [(quote, _words(quote, view, section=None)) for quote in quotes]
-    parts = [words for quote, words in said if words and quote.layout != "page"]
-    return "\n".join(parts or [words for _, words in said if words])
+    words_of = [(quote, _words(quote, view, section=None)) for quote in quotes]
+    parts = [words for quote, words in words_of if words and quote.layout != "page"]
+    return "\n".join(parts or [words for _, words in words_of if words])
 
 
 def _words(quote: Quote, view: View, *, section: str | None) -> str:

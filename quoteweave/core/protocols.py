@@ -52,8 +52,8 @@ class ReportsWarnings(Protocol):
 
 def collect_warnings(*retrievers: Retriever) -> tuple[str, ...]:
     """Collect the warnings of these retrievers, each sentence once."""
-    said = (retriever.notes() for retriever in retrievers if isinstance(retriever, ReportsWarnings))
-    return tuple(dict.fromkeys(note for notes in said for note in notes))
+    reporting = (retriever for retriever in retrievers if isinstance(retriever, ReportsWarnings))
+    return tuple(dict.fromkeys(note for retriever in reporting for note in retriever.notes()))
 
 
 class Reason(Record):

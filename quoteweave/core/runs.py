@@ -201,8 +201,8 @@ def _check_same(folder: Path, there: RunRecord, here: RunRecord) -> None:
     then, now = (_comparable(run) for run in (there, here))
     changed = [key for key in sorted({*then, *now}) if then.get(key) != now.get(key)]
     if changed:
-        told = "; ".join(f"{key} is {then.get(key)!r} there and {now.get(key)!r} here" for key in changed)
-        raise UsageError(f"{folder} holds a run of another configuration: {told}. Name another folder, or remove it")
+        changes = "; ".join(f"{key} is {then.get(key)!r} there and {now.get(key)!r} here" for key in changed)
+        raise UsageError(f"{folder} holds a run of another configuration: {changes}. Name another folder, or remove it")
 
 
 def _comparable(run: RunRecord) -> Configuration:

@@ -137,22 +137,22 @@ class BudgetedChat(MeteredChat):
 
         Raises BudgetSpent before a call that would exceed the budget.
         """
-        heard = UsageMeter(estimate_message_tokens(messages))
+        meter = UsageMeter(estimate_message_tokens(messages))
         length = self._answered // max(self._answers, 1)
-        expected = self._cost(Usage(input_tokens=heard.input_tokens, output_tokens=length))
+        expected = self._cost(Usage(input_tokens=meter.input_tokens, output_tokens=length))
         budgets = self._reserve(expected)
         unheard = Cost()
         try:
-            yield heard
+            yield meter
         except EndpointBadResponse:
             unheard = expected
             raise
         finally:
-            usage = heard.usage
+            usage = meter.usage
             for budget in budgets:
                 budget.settle(expected, unheard if usage is None else self._cost(usage))
             if (account := _account.get()) is not None and usage is not None:
-                account.add(self._spending(usage, counted=heard.counted))
+                account.add(self._spending(usage, counted=meter.counted))
             if usage is not None:
                 self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
 
@@ -178,15 +178,15 @@ class BudgetedChat(MeteredChat):
             )
 
     def _spending(self, usage: Usage, *, counted: bool) -> Spending:
-        sent, said = usage.input_tokens or 0, usage.output_tokens or 0
+        sent, written = usage.input_tokens or 0, usage.output_tokens or 0
         return Spending(
             calls=1,
             input_tokens=sent,
-            output_tokens=said,
+            output_tokens=written,
             estimated=0 if counted else 1,
-            price_usd=None if self._price is None else self._price.of(sent, said),
+            price_usd=None if self._price is None else self._price.of(sent, written),
         )
 
     def _cost(self, usage: Usage) -> Cost:
-        sent, said = usage.input_tokens or 0, usage.output_tokens or 0
-        return Cost(sent + said, 0.0 if self._price is None else self._price.of(sent, said))
+        sent, written = usage.input_tokens or 0, usage.output_tokens or 0
+        return Cost(sent + written, 0.0 if self._price is None else self._price.of(sent, written))

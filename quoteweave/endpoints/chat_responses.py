@@ -149,7 +149,7 @@ class CompletionBuilder:
 
     def _words(self, words: _Words) -> list[CompletionDelta]:
         self._came += sum(
-            len(said or "") for said in (words.content, words.refusal, words.reasoning_content, words.reasoning)
+            len(part or "") for part in (words.content, words.refusal, words.reasoning_content, words.reasoning)
         )
         if self._came > MAX_CHARACTERS:
             raise self._connection.wrong(f"more than {MAX_CHARACTERS:,} characters, which is more than is read")

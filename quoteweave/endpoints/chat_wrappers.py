@@ -36,18 +36,18 @@ class MeteredChat(WrappedChat, ABC):
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """Call the model. Raises what the model and the context raise."""
-        async with self._call(messages) as heard:
+        async with self._call(messages) as meter:
             completion = await self._model.complete(messages)
-            heard.add(completion)
+            meter.add(completion)
             return completion
 
     async def stream(
         self, messages: Sequence[Mapping[str, object]]
     ) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Stream the completion; the call lasts until the stream has ended or is closed."""
-        async with self._call(messages) as heard, aclosing(stream_completion(self._model, messages)) as items:
+        async with self._call(messages) as meter, aclosing(stream_completion(self._model, messages)) as items:
             async for item in items:
-                heard.add(item)
+                meter.add(item)
                 yield item
 
 

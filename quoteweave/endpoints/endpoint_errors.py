@@ -54,23 +54,23 @@ def endpoint_error(
     status = error.status_code if isinstance(error, openai.APIStatusError) else _code(error.body)
     if isinstance(error, openai.APIStatusError) and 300 <= status < 400:
         return _redirected(error, model, address, redactor)
-    said = one_line(redactor.clean(_own_message(error.body))).rstrip(".")
-    message = f"{address.shown} answered {status} for the model {model}: {said}"
+    detail = one_line(redactor.clean(_own_message(error.body))).rstrip(".")
+    message = f"{address.shown} answered {status} for the model {model}: {detail}"
     if status >= 500:
         return EndpointUnreachable(f"{message} — the server failed; try again later, or look into its log.")
     if address.withheld and status in (401, 403):
         return EndpointRefused(f"{message} — {address.withheld}.", status=status)
-    reason = _reason(status, said)
+    reason = _reason(status, detail)
     general = _SHORTER if reason == "window" else _ANY_ADVICE
     return EndpointRefused(f"{message} — {_ADVICE.get(status, advice or general)}.", status=status, reason=reason)
 
 
-def _reason(status: int, said: str) -> RefusalReason | None:
+def _reason(status: int, detail: str) -> RefusalReason | None:
     if status in _ADVICE:
         return None
-    if status == 413 or _TOO_LONG.search(said):
+    if status == 413 or _TOO_LONG.search(detail):
         return "window"
-    return "content_filter" if _FILTERED.search(said) else None
+    return "content_filter" if _FILTERED.search(detail) else None
 
 
 def error_in_body(answer: bytes) -> str:
@@ -92,19 +92,19 @@ def _redirected(
 ) -> EndpointRefused:
     """The error for a redirect that was not followed, as it leads to another host or changes the request."""
     status, location = error.status_code, error.response.headers.get("location", "")
-    told = f"{address.shown} answered {status} for the model {model}"
+    message = f"{address.shown} answered {status} for the model {model}"
     try:
         target = urlsplit(str(error.response.url.join(location))) if location else None
     except ValueError:
         target = None
     if target is None or not target.hostname:
-        return EndpointRefused(f"{told}, a redirect that says no address — check the base URL.", status=status)
+        return EndpointRefused(f"{message}, a redirect that says no address — check the base URL.", status=status)
     # A query may hold secrets, and a path ends in what was asked for.
     path = re.sub(r"/(chat/completions|embeddings|rerank)/?$", "", target.path)
     base = target._replace(netloc=target.netloc.rpartition("@")[2], path=path, query="", fragment="").geturl()
     shown = one_line(redactor.clean(base))
     return EndpointRefused(
-        f"{told}, a redirect to {shown}, which was not followed — if that address is to be asked, set the base URL "
+        f"{message}, a redirect to {shown}, which was not followed — if that address is to be asked, set the base URL "
         "to it; else check the base URL.",
         status=status,
     )

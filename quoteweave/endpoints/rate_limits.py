@@ -83,15 +83,15 @@ class RateLimitedChat(MeteredChat):
     @asynccontextmanager
     async def _call(self, messages: Sequence[Mapping[str, object]]) -> AsyncIterator[UsageMeter]:
         """Wait until a call may be made and take its estimated tokens, corrected at its end by the measured usage."""
-        gate, heard = self._gate(), UsageMeter(estimate_message_tokens(messages))
+        gate, meter = self._gate(), UsageMeter(estimate_message_tokens(messages))
         async with gate.calls or nullcontext():
-            await self._take(heard.input_tokens, gate.queue)
+            await self._take(meter.input_tokens, gate.queue)
             try:
-                yield heard
+                yield meter
             finally:
-                if self._bucket is not None and (took := heard.usage) is not None:
+                if self._bucket is not None and (took := meter.usage) is not None:
                     tokens = (took.input_tokens or 0) + (took.output_tokens or 0)
-                    self._bucket.correct(tokens - heard.input_tokens)
+                    self._bucket.correct(tokens - meter.input_tokens)
 
     async def _take(self, tokens: int, queue: asyncio.Lock) -> None:
         if self._bucket is None:

@@ -77,9 +77,9 @@ class RerankClient:
 
     def _key(self, url: str, own: str) -> tuple[str, str]:
         """The key for an address, or why the environment's key is not sent there."""
-        told, key = (self._api_key or "").strip(), option_or_environment(None, KEY_VARIABLE)
-        if told or (key and same_origin(url, own)):
-            return told or key, ""
+        given, key = (self._api_key or "").strip(), option_or_environment(None, KEY_VARIABLE)
+        if given or (key and same_origin(url, own)):
+            return given or key, ""
         if same_origin(url, option_or_environment(None, "OPENAI_BASE_URL")):
             return option_or_environment(None, "OPENAI_API_KEY"), ""
         return "", _WITHHELD if key else ""

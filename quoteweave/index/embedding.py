@@ -50,8 +50,8 @@ def load_view(view: ItemView) -> "str | Image | UnreadableItem":
         return content
     # What Pillow raises on a damaged picture depends on its format.
     except (DocumentError, OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        said = error_reason(error)
-        reason = said if view.quote.id in said else f"the picture of quote {view.quote.id}: {said}"
+        cause = error_reason(error)
+        reason = cause if view.quote.id in cause else f"the picture of quote {view.quote.id}: {cause}"
         return UnreadableItem(quote=view.quote.id, reason=reason)
 
 
@@ -226,8 +226,10 @@ def _still_unreadable(
 
 def _dimension(plan: IndexPlan, found: EmbeddingStatus) -> int:
     """The dimension that vectors must have: that of those which are there, or which the settings say; 0 if unknown."""
-    said = plan.settings.get("dimensions")
-    return next((s.dimension for s in found.stored.values() if s.dimension), said if isinstance(said, int) else 0)
+    dimensions = plan.settings.get("dimensions")
+    return next(
+        (s.dimension for s in found.stored.values() if s.dimension), dimensions if isinstance(dimensions, int) else 0
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,12 +122,14 @@ def _before(
 ) -> _Before:
     """As it was published; empty where it was not, or cannot be read; without an index while there are no vectors."""
     manifest = try_read_manifest(state)
-    said = manifest.dimension if manifest is not None else 0
-    dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), said)
+    recorded = manifest.dimension if manifest is not None else 0
+    dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), recorded)
     if not dimension:
         return _Before(0, manifest, None)
     index = (
-        open_if_intact(collection, plan, dimension, state.folder) if state is not None and said == dimension else None
+        open_if_intact(collection, plan, dimension, state.folder)
+        if state is not None and recorded == dimension
+        else None
     )
     if index is None:  # what is in it is in the shards too
         return _Before(dimension, None, open_plan_index(collection, plan, dimension))

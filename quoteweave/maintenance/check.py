@@ -245,7 +245,7 @@ def check_catalogue(path: Path) -> Damages:
 
 def _structure(db: sqlite3.Connection) -> Iterator[str]:
     """Problems that SQLite's own checks find."""
-    yield from (str(said) for (said,) in db.execute("PRAGMA integrity_check(20)") if said != "ok")
+    yield from (str(result) for (result,) in db.execute("PRAGMA integrity_check(20)") if result != "ok")
     for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
         yield f"row {row} of its table {table} refers to a row of {parent} that is missing"
     (states,) = db.execute("SELECT count(*) FROM state WHERE typeof(revision) = 'integer'").fetchone()
@@ -265,8 +265,8 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str | None, str]]:
             read_quotes(db, key, document)
             read_words(db, key, document)
         except (ValueError, TypeError) as error:
-            said = "a record is not valid" if isinstance(error, ValidationError) else str(error)
-            yield str(name), f"the document {name!r}: {said}"
+            reason = "a record is not valid" if isinstance(error, ValidationError) else str(error)
+            yield str(name), f"the document {name!r}: {reason}"
 
 
 def read_pages(db: sqlite3.Connection, key: int, document: Document) -> list[tuple[int, str, int]]:

@@ -55,12 +55,12 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
         lost += repairing.lost
     last = check(root, on_file)
     left = {(damage.part, damage.file) for damage in last.damaged}
-    told = {(damage.part, damage.file, damage.what): damage for damage in (*first.damaged, *second.damaged)}
+    damages = {(damage.part, damage.file, damage.what): damage for damage in (*first.damaged, *second.damaged)}
     damaged = [
         damage.model_copy(
             update={"repaired": (damage.part, damage.file) not in left, "advice": advice.get(damage.file, "")}
         )
-        for damage in told.values()
+        for damage in damages.values()
     ]
     return last.model_copy(update={"damaged": (*damaged, *lost)})
 
@@ -102,14 +102,14 @@ def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str
         known = {*collection.source_keys().values(), *(key for _, key in before.values())}
         removed = collection.may_have_traces()
     perhaps = "; a removal was not finished: if that file was to be removed, delete it" if removed else ""
-    told = []
+    messages = []
     for path in sorted(path for path in (root / "sources").rglob("*") if path.is_file()):
         if f"{path.parent.name}/{path.name}" not in known:
             aside = root / RECOVERED_FOLDER / path.name
             aside.parent.mkdir(exist_ok=True)
             path.replace(aside)
-            told.append(f"the name of a document is lost; its file is {aside} now{perhaps}")
-    return told
+            messages.append(f"the name of a document is lost; its file is {aside} now{perhaps}")
+    return messages
 
 
 def _read_again(

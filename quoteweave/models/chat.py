@@ -138,7 +138,7 @@ class LocalChat:
         Raises ModelNotFound for a folder without a model.
         """
         base = self._base or (base_of(locate_checkpoint(self._checkpoint)) if is_local(self._checkpoint) else None)
-        said = {
+        settings = {
             "weights": weights_identity(self._checkpoint),
             "base": None if base is None else weights_identity(base),
             "dtype": self._hardware.dtype,
@@ -146,7 +146,7 @@ class LocalChat:
             "max_tokens": self._max_tokens,
             "thinking": self._thinking,
         }
-        return {name: value for name, value in said.items() if value is not None}
+        return {name: value for name, value in settings.items() if value is not None}
 
     async def complete(self, messages: Sequence[Message]) -> Completion:
         """Complete a conversation; images, for a vision model, are data URLs.

@@ -75,8 +75,8 @@ def max_positions(model: Any) -> int:
         if name.endswith(".position_embeddings") and isinstance(module, torch.nn.Embedding)
     )
     rooms = [table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1) for table in tables]
-    said: int | None = getattr(model.config, "max_position_embeddings", None)
-    return min([*rooms, said or sys.maxsize])
+    positions: int | None = getattr(model.config, "max_position_embeddings", None)
+    return min([*rooms, positions or sys.maxsize])
 
 
 @contextmanager

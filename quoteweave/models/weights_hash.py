@@ -35,7 +35,7 @@ def tensor_shapes(path: Path) -> dict[str, list[int]]:
     """The shapes of the tensors in a file of safetensors, by name; empty for any other file."""
     with path.open("rb") as file:
         header, _ = _header(file, path.stat().st_size)
-    shapes = {name: said.get("shape") for name, said in header.items() if isinstance(said, dict)}
+    shapes = {name: entry.get("shape") for name, entry in header.items() if isinstance(entry, dict)}
     return {name: shape for name, shape in shapes.items() if isinstance(shape, list)}
 
 
@@ -102,7 +102,7 @@ def _header(file: BinaryIO, size: int) -> tuple[dict[str, object], int]:
 
 
 def _places(header: dict[str, object], start: int, size: int) -> Iterator[tuple[int, int]]:
-    for said in header.values():
-        match said:
+    for entry in header.values():
+        match entry:
             case {"data_offsets": [int(first), int(last)]} if 0 <= first <= last <= size - start:
                 yield start + first, start + last

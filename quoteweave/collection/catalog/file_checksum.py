@@ -159,6 +159,6 @@ def write_catalog_checksum(path: Path) -> FileChecksum:
 
 def verify_structure(path: Path, db: sqlite3.Connection) -> None:
     """Run SQLite's integrity check, indexes included. Raises CollectionError if the structure is damaged."""
-    (said,) = db.execute("PRAGMA integrity_check(1)").fetchone()
-    if said != "ok":
-        raise damage_error(path, str(said))
+    (result,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if result != "ok":
+        raise damage_error(path, str(result))

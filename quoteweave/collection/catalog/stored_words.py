@@ -40,8 +40,8 @@ WordsRow = tuple[int, bytes, int]
 
 def compressed_words(parsed: ParsedDocument) -> list[tuple[int, bytes]]:
     """Of each page whose words the parser gave, its number and these as they are stored."""
-    said = _page_texts(parsed.quotes)
-    return [(page.page, _compressed(page.packed, said[page.page])) for page in parsed.page_words]
+    texts = _page_texts(parsed.quotes)
+    return [(page.page, _compressed(page.packed, texts[page.page])) for page in parsed.page_words]
 
 
 def store_words(db: sqlite3.Connection, key: int | None, words: Iterable[tuple[int, bytes]]) -> None:
@@ -78,11 +78,11 @@ def read_words(db: sqlite3.Connection, key: int, document: Document) -> list[Wor
         return []
     query = "SELECT number, words, checksum FROM page_words WHERE document = ? ORDER BY number"
     rows: list[WordsRow] = db.execute(query, (key,)).fetchall()
-    said = _stored_page_texts(db, key)
+    texts = _stored_page_texts(db, key)
     for number, words, checksum in rows:
         if checksum != row_checksum(words, key, number):
             raise ValueError(f"the words of page {number + 1} are not what was written")
-        unpack_words(_expanded(words, said[number]))
+        unpack_words(_expanded(words, texts[number]))
     if rows and len(rows) != document.pages:
         raise ValueError(f"it has the words of {len(rows)} pages where there should be those of {document.pages}")
     return rows
@@ -101,25 +101,25 @@ def unknown_words(data: bytes | mmap, heads: Set[bytes]) -> Iterator[int]:
             yield match.start()
 
 
-def _compressed(packed: bytes, said: bytes) -> bytes:
-    packer = zlib.compressobj(zdict=said)
+def _compressed(packed: bytes, text: bytes) -> bytes:
+    packer = zlib.compressobj(zdict=text)
     body = packer.compress(packed) + packer.flush()
     return _START + bytes_checksum(body) + body
 
 
-def _expanded(words: bytes, said: bytes) -> bytes:
+def _expanded(words: bytes, text: bytes) -> bytes:
     try:
-        return zlib.decompressobj(zdict=said).decompress(words[_HEAD:])
+        return zlib.decompressobj(zdict=text).decompress(words[_HEAD:])
     except zlib.error as error:
         raise ValueError(f"words of a page do not fit its quotes ({error})") from error
 
 
 def _page_texts(quotes: Iterable[Quote]) -> defaultdict[int, bytes]:
     """What the quotes of each page say, which `describe` does not change."""
-    said = defaultdict[int, bytes](bytes)
+    texts = defaultdict[int, bytes](bytes)
     for quote in quotes:
-        said[quote.page] += f"{quote.text} {quote.ocr_text or ''} ".encode()
-    return said
+        texts[quote.page] += f"{quote.text} {quote.ocr_text or ''} ".encode()
+    return texts
 
 
 def _stored_page_texts(db: sqlite3.Connection, key: int, page: int | None = None) -> defaultdict[int, bytes]:

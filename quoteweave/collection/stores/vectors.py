@@ -114,8 +114,8 @@ class ShardStore:
         except Exception as error:  # what zipfile and numpy raise of a damaged file is not written down
             if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
                 # This says nothing of what is in the file, which may have cost hours.
-                told = f"{path} cannot be read: {error.strerror or error}; see to it and try again"
-                raise StorageError(told) from error
+                message = f"{path} cannot be read: {error.strerror or error}; see to it and try again"
+                raise StorageError(message) from error
             return None
 
     def put(self, fingerprint: str, key: str, arrays: "Mapping[str, np.ndarray[Any, Any]]") -> None:
@@ -192,8 +192,8 @@ def _description(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> "np.ndarray[
     """(1,) the checksum of what numbers mean."""
     import numpy as np
 
-    said = np.array([*shape, *dtype.str.encode()], np.int64)
-    return block_checksums(said.data)
+    header = np.array([*shape, *dtype.str.encode()], np.int64)
+    return block_checksums(header.data)
 
 
 def _start(file: BinaryIO, member: zipfile.ZipInfo) -> int:

@@ -22,10 +22,10 @@ def estimate_message_tokens(messages: Sequence[Mapping[str, object]]) -> int:
 
 def usage_or_estimate(completion: Completion, input_tokens: int) -> Usage:
     """The tokens of a call as the endpoint counted them, or else estimated; `input_tokens` estimates its input."""
-    told, written = completion.usage, (completion.reasoning or "") + completion.text
+    usage, written = completion.usage, (completion.reasoning or "") + completion.text
     return Usage(
-        input_tokens=input_tokens if told.input_tokens is None else told.input_tokens,
-        output_tokens=estimate_tokens(written) if told.output_tokens is None else told.output_tokens,
+        input_tokens=input_tokens if usage.input_tokens is None else usage.input_tokens,
+        output_tokens=estimate_tokens(written) if usage.output_tokens is None else usage.output_tokens,
     )
 
 
@@ -47,8 +47,8 @@ class UsageMeter:
     @property
     def counted(self) -> bool:
         """Whether the endpoint reported the call's tokens."""
-        told = None if self._completion is None else self._completion.usage
-        return told is not None and told.input_tokens is not None and told.output_tokens is not None
+        usage = None if self._completion is None else self._completion.usage
+        return usage is not None and usage.input_tokens is not None and usage.output_tokens is not None
 
     @property
     def usage(self) -> Usage | None:

@@ -145,8 +145,8 @@ def imperative_verbs() -> frozenset[str]:
 def has_opposite_word(question: str, text: str) -> bool:
     """Whether a text has the opposite of a word of the question, but not the word: `up` for `down`."""
     sides = _sides_of(question)
-    said = frozenset(_WORD.findall(text.casefold())) if sides else frozenset()
-    return any(said & other and not said & own for own, other in sides)
+    found = frozenset(_WORD.findall(text.casefold())) if sides else frozenset()
+    return any(found & other and not found & own for own, other in sides)
 
 
 @lru_cache(maxsize=64)  # asked of each sentence that was found
@@ -222,8 +222,8 @@ class _Rules:
         """The answer type, and the words of the question that determine it."""
         found = [(match.start(), kind, match[0]) for kind, way in self.asks.items() if (match := way.search(question))]
         if found:  # what comes first in the question says it, and the order of kinds where two do
-            _, kind, said = min(found, key=itemgetter(0))
-            return kind, said
+            _, kind, detail = min(found, key=itemgetter(0))
+            return kind, detail
         # "What is a quay?" asks what the word means, "What is the depth of the quay?" does not.
         match = _WHAT_IS.fullmatch(question)
         return ("definition", match[1].strip()) if match else ("statement", "")
@@ -246,9 +246,9 @@ class _Rules:
 
     def says_how(self, text: str) -> bool:
         """Whether a text only specifies the form of the answer; examples in brackets may contain anything."""
-        said = set(_WORD.findall(_EXAMPLE.sub(" ", text).casefold()))
-        said = {word for word in said if not word.isdecimal()}
-        return bool(said & self.forms) and said <= self.forms | self.around_forms
+        found = set(_WORD.findall(_EXAMPLE.sub(" ", text).casefold()))
+        found = {word for word in found if not word.isdecimal()}
+        return bool(found & self.forms) and found <= self.forms | self.around_forms
 
 
 @cache

@@ -111,8 +111,8 @@ def suggest_faster_kind(
         return None
     best = max(measured, key=lambda one: one.recall)
     kinds = ", ".join(f"{one.kind} finds {100 * one.recall:.0f} % in {one.seconds:.2g} s" for one in measured)
-    told = f"of the same quotes {kinds} (measured on {best.items:,} of your own)"
-    return f"a flat search takes {took:.2g} s; {told}: {build_command(collection.root, spec_of(best.kind))}"
+    comparison = f"of the same quotes {kinds} (measured on {best.items:,} of your own)"
+    return f"a flat search takes {took:.2g} s; {comparison}: {build_command(collection.root, spec_of(best.kind))}"
 
 
 def _seconds(index: FaissIndex, queries: "list[Matrix]") -> float:

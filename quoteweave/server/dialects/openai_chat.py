@@ -259,5 +259,5 @@ def _usage(answer: Answer) -> CompletionUsage | None:
     counts = token_counts(answer)
     if counts is None:
         return None
-    sent, said = counts
-    return CompletionUsage(prompt_tokens=sent, completion_tokens=said, total_tokens=sent + said)
+    sent, written = counts
+    return CompletionUsage(prompt_tokens=sent, completion_tokens=written, total_tokens=sent + written)

@@ -125,14 +125,14 @@ def read_conversation(messages: Sequence[InputMessage]) -> tuple[str, tuple[Mess
 
     Raises ProblemError where the last message is not the user's or has no words, QuestionTooLong where it is too long.
     """
-    said = [message for message in messages if message.role in ("user", "assistant")]
-    last = said[-1] if said else None
+    turns = [message for message in messages if message.role in ("user", "assistant")]
+    last = turns[-1] if turns else None
     if last is None or last.role != "user":
         raise refuse(last.field if last else "messages", "the last message must be a question of the user's")
     if not words(last.text, stop=False):
         raise refuse(last.field, "the question has no words")
     check_question(last.text)
-    before = [message for message in said[:-1] if message.text.strip()][-MAX_HISTORY:]
+    before = [message for message in turns[:-1] if message.text.strip()][-MAX_HISTORY:]
     return last.text, tuple(
         Message(role="user" if message.role == "user" else "assistant", content=message.text[:_MAX_CHARACTERS])
         for message in before

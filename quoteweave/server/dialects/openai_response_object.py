@@ -131,8 +131,8 @@ class ResponseMaker:
         counts = token_counts(found.answer)
         update: dict[str, object] = {"completed_at": int(time.time())}
         if counts is not None:
-            sent, said = counts
-            update["usage"] = ResponseUsage(input_tokens=sent, output_tokens=said, total_tokens=sent + said)
+            sent, written = counts
+            update["usage"] = ResponseUsage(input_tokens=sent, output_tokens=written, total_tokens=sent + written)
         if message.status == "incomplete":
             update["incomplete_details"] = {"reason": "max_output_tokens"}
         return self.response(message.status, (search, message)).model_copy(update=update)

@@ -78,11 +78,11 @@ def open_conversations(state: Path) -> OpenedFile:
                 return OpenedFile(path, _connect(path), None)
             except _Damaged as error:
                 aside = _set_aside(path)
-                told = (
+                message = (
                     f"{path} was damaged ({error}) and is now {aside.name}, with the conversations until now; new ones "
                     "are kept in a new file"
                 )
-                return OpenedFile(path, _connect(path), told)
+                return OpenedFile(path, _connect(path), message)
     except (OSError, sqlite3.Error, _Damaged) as error:
         raise StateError(f"{path} cannot be opened ({error}); make room or allow writing there") from error
 
