@@ -16,7 +16,6 @@ from quoteweave.attribution.agent.observations import shorten_to_count, shorten_
 from quoteweave.attribution.agent.trajectory import AgentSettings, Reply, Step
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.chat.token_estimates import estimate_message_tokens
-from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 
 Message = Mapping[str, object]
@@ -117,8 +116,12 @@ def make_conversation(
 def _shortened(titles: int, counts: int, window: int) -> tuple[str, ...]:
     if not titles:
         return ()
-    told = f"To fit {window:,} tokens, the first {pluralize(titles, 'observation')} stood as titles"
-    return (f"{told}, and of the first {counts} their number alone." if counts else f"{told}.",)
+    told = f"To fit {window:,} tokens, what {_steps(titles)} showed was shortened to titles"
+    return (f"{told}, and of {_steps(counts)} to the number of papers." if counts else f"{told}.",)
+
+
+def _steps(last: int) -> str:
+    return "step 1" if last == 1 else f"steps 1 to {last}"
 
 
 def _messages(
