@@ -1,0 +1,227 @@
+"""Fetches PDFs from links that strangers wrote, within limits of addresses, size, time and type.
+
+- `http` and `https` alone, on their own ports, without user names; five redirects at most, each checked like the link.
+- A host is resolved once and all its addresses must be public (`public_addresses`). The request goes to such an address
+  itself, with the host's name in `Host` and in TLS, whose certificate has to be the host's.
+- No proxy, cookie or key of the environment is used or sent. A network that is reached through a proxy alone is thus
+  not reached.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from io import FileIO
+from pathlib import Path
+from typing import Literal
+
+import httpx2
+
+from quoteweave.attribution.literature.public_addresses import (
+    Resolver,
+    is_allowed,
+    is_public,
+    parse_address,
+    resolve,
+)
+from quoteweave.collection.storage_errors import guard_writing
+
+FetchOutcome = Literal["unreachable", "not_a_pdf", "too_large"]
+"""Why a link gave no PDF; each is one of `ReadOutcome`."""
+_PORTS = {"http": 80, "https": 443}
+_MAGIC = b"%PDF-"
+_MAGIC_WITHIN = 1024  # other bytes may stand before it, by the habit of readers (ISO 32000-1, implementation note 13)
+_CONTENT_TYPE = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,40}")
+_ADDRESSES = 4  # of a host that are tried
+_REDIRECTS = {301, 302, 303, 307, 308}
+_HEADERS = {"Accept": "application/pdf, */*;q=0.5", "Accept-Encoding": "identity", "User-Agent": "quoteweave"}
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What a link may take."""
+
+    bytes: int = 50 * 2**20
+    """Of its file, after decompression."""
+    seconds: float = 60.0
+    """From the first look-up of its host to the last byte, redirects included."""
+    redirects: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FetchFailure:
+    """Why a link gave no PDF."""
+
+    outcome: FetchOutcome
+    note: str
+    """A sentence for the user; it has no address of the user's network in it."""
+
+
+class _Failed(Exception):
+    def __init__(self, outcome: FetchOutcome, note: str) -> None:
+        super().__init__(note)
+        self.failure = FetchFailure(outcome, note)
+
+
+class PdfFetcher:
+    """Fetches PDFs from public addresses.
+
+    `allowed_hosts` may be at private addresses and on other ports too: `name` for all ports of a host, or `name:port`.
+    A link, or a redirect of any, may lead there. `resolver` and `make_transport` replace the system's look-up of names
+    and the connections.
+    """
+
+    def __init__(
+        self,
+        limits: FetchLimits | None = None,
+        *,
+        allowed_hosts: Collection[str] = (),
+        resolver: Resolver = resolve,
+        make_transport: Callable[[], httpx2.AsyncBaseTransport] | None = None,
+    ) -> None:
+        self._limits = limits or FetchLimits()
+        self._allowed, self._resolver, self._make_transport = tuple(allowed_hosts), resolver, make_transport
+
+    async def fetch(self, link: str, file: Path) -> FetchFailure | None:
+        """Write the PDF at a link to a file; return why there is none, or None where it is written.
+
+        Raises StorageError where the file cannot be written.
+        """
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                await self._follow(link, file)
+        except _Failed as failed:
+            return failed.failure
+        except TimeoutError:
+            return FetchFailure("unreachable", f"The file did not come within {self._limits.seconds:g} seconds.")
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+            # What they say may quote the server, and the note may be read by a model.
+            return FetchFailure("unreachable", f"The file could not be fetched ({type(error).__name__}).")
+        return None
+
+    async def _follow(self, link: str, file: Path) -> None:
+        url = _parse(link)
+        for _ in range(self._limits.redirects + 1):
+            async with self._answer(url) as response:
+                onward = response.headers.get("location") if response.status_code in _REDIRECTS else None
+                if onward is None:
+                    _require_ok(response, url)
+                    await self._save(response, file)
+                    return
+            url = _parse(onward, url)
+        raise _Failed("unreachable", f"The link led on more than {self._limits.redirects} times.")
+
+    @asynccontextmanager
+    async def _answer(self, url: httpx2.URL) -> AsyncIterator[httpx2.Response]:
+        """The response to a request that is made to a checked address of the URL's host."""
+        addresses = await self._addresses(url)
+        # One client a request: a connection that is kept would be used for any other host of the same address.
+        async with httpx2.AsyncClient(
+            transport=self._make_transport() if self._make_transport is not None else None,
+            trust_env=False,
+            follow_redirects=False,
+            timeout=self._limits.seconds,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        ) as client:
+            response = await _send_to_first(client, url, addresses)
+            try:
+                yield response
+            finally:
+                await response.aclose()
+
+    async def _addresses(self, url: httpx2.URL) -> list[str]:
+        host, port = _host(url), url.port or _PORTS[url.scheme]
+        allowed = is_allowed(host, port, self._allowed)
+        if port not in _PORTS.values() and not allowed:
+            raise _Failed("unreachable", f"Port {port} of {host} is not asked; links may lead to ports 80 and 443.")
+        if parse_address(host) is not None:
+            addresses = [host]
+        else:
+            try:
+                addresses = list(await self._resolver(host, port))
+            except (OSError, UnicodeError):
+                addresses = []
+        if not addresses:
+            raise _Failed("unreachable", f"No address is known of {host}.")
+        if not allowed and not all(map(is_public, addresses)):
+            raise _Failed("unreachable", f"{host} is not asked: it is, or may be, a private address.")
+        return addresses[:_ADDRESSES]
+
+    async def _save(self, response: httpx2.Response, file: Path) -> None:
+        """Write the body to the file, once it is known to begin as a PDF."""
+        stated = response.headers.get("content-length", "")
+        if stated.isascii() and stated.isdigit() and int(stated[:20]) > self._limits.bytes:
+            raise self._too_large()
+        with guard_writing(file):
+            out = file.open("wb", buffering=0)  # so that closing it cannot fail
+        with out:
+            head, size = b"", 0
+            async for part in response.aiter_bytes():
+                size += len(part)
+                if size > self._limits.bytes:
+                    raise self._too_large()
+                if len(head) < _MAGIC_WITHIN:
+                    head += part[:_MAGIC_WITHIN]
+                    if len(head) >= _MAGIC_WITHIN:
+                        _require_pdf(head, response)
+                with guard_writing(file):
+                    _write(out, part)
+            _require_pdf(head, response)
+
+    def _too_large(self) -> _Failed:
+        return _Failed("too_large", f"The file has more than {self._limits.bytes / 2**20:g} MiB.")
+
+
+async def _send_to_first(client: httpx2.AsyncClient, url: httpx2.URL, addresses: Sequence[str]) -> httpx2.Response:
+    """Send the request to the first address that can be connected to. Raises what the last attempt raised."""
+    headers = {**_HEADERS, "Host": url.netloc.decode("ascii")}
+    by_name = url.scheme == "https" and parse_address(_host(url)) is None
+    extensions = {"sni_hostname": _host(url)} if by_name else {}
+    refused: httpx2.HTTPError = httpx2.ConnectError("no address")
+    for address in addresses:
+        request = client.build_request("GET", url.copy_with(host=address), headers=headers, extensions=extensions)
+        try:
+            return await client.send(request, stream=True)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            refused = error
+    raise refused
+
+
+def _parse(link: str, base: httpx2.URL | None = None) -> httpx2.URL:
+    """A link that may be followed, without its fragment."""
+    try:
+        url = httpx2.URL(link.strip()) if base is None else base.join(link.strip())
+        url = url.copy_with(fragment=None)
+    except (httpx2.InvalidURL, ValueError):
+        raise _Failed("unreachable", "The link is no URL.") from None
+    if url.scheme not in _PORTS or not url.raw_host or url.port == 0:
+        raise _Failed("unreachable", "The link is no http or https URL of a host.")
+    if url.userinfo:
+        raise _Failed("unreachable", f"The link to {_host(url)} has a user name in it, which is not sent.")
+    return url
+
+
+def _host(url: httpx2.URL) -> str:
+    """The host as it is looked up: in lower case, an IPv6 address without brackets."""
+    return url.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
+
+
+def _write(out: FileIO, part: bytes) -> None:
+    left = memoryview(part)
+    while left:
+        left = left[out.write(left) :]
+
+
+def _require_ok(response: httpx2.Response, url: httpx2.URL) -> None:
+    if response.status_code != httpx2.codes.OK:
+        raise _Failed("unreachable", f"{_host(url)} answered with status {response.status_code}.")
+
+
+def _require_pdf(head: bytes, response: httpx2.Response) -> None:
+    if _MAGIC in head[:_MAGIC_WITHIN]:
+        return
+    said = _CONTENT_TYPE.match(response.headers.get("content-type", ""))
+    what = "is empty" if not head else f"is no PDF, but {said[0]}" if said else "is no PDF"
+    raise _Failed("not_a_pdf", f"What the link leads to {what}.")
