@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
@@ -18,6 +16,7 @@ from quoteweave.core.errors import QuoteweaveError, ServerBadResponse, ServerUnr
 from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.endpoint_errors import one_line
 from quoteweave.endpoints.redaction import endpoint_redactor
+from quoteweave.endpoints.retry_after import retry_after_s
 from quoteweave.interchange.problems import MEDIA_TYPE, Problem, error_class, error_of_problem
 
 if TYPE_CHECKING:
@@ -213,16 +212,5 @@ class ServerConnection:
 
 def _pause(response: "Response") -> float | None:
     """Seconds after which the server wants to be asked again; None where it does not, or not soon."""
-    retry_after = response.headers.get("retry-after", "").strip()
-    if response.status_code not in (429, 503) or not retry_after:
-        return None
-    if retry_after.isascii() and retry_after.isdigit():
-        pause = float(retry_after)
-    else:
-        try:
-            at = parsedate_to_datetime(retry_after)
-        except ValueError:
-            return None
-        at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-        pause = max(0.0, (at - datetime.now(UTC)).total_seconds())
-    return pause if pause <= MAX_PAUSE_S else None
+    pause = None if response.status_code not in (429, 503) else retry_after_s(response.headers.get("retry-after", ""))
+    return None if pause is None or pause > MAX_PAUSE_S else pause

@@ -214,6 +214,11 @@ class SourceUnreachable(SourceError):
 class SourceRefused(SourceError):
     """The source answered with an error that a retry will not mend: a key, a request, a daily limit."""
 
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """The HTTP status, where there was one."""
+
 
 class SourceBadResponse(SourceError):
     """The source answered something other than it documents."""

@@ -3,12 +3,10 @@
 ab/ab12….json    one call: SHA-256 of its request, the completion, and when it came; the request itself is not kept
 """
 
-import asyncio
 import hashlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -17,6 +15,7 @@ from pydantic import ValidationError
 
 from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.chat.streams import as_stream, stream_completion
+from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
 from quoteweave.core.errors import EndpointError, StorageError
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.protocols import ChatModel
@@ -34,16 +33,6 @@ class _Call(Record):
     when: datetime
 
 
-@dataclass(slots=True)
-class _SharedCall:
-    """Identical concurrent calls: the first is made, the others wait for its result."""
-
-    key: str
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    callers: int = 0
-    completion: Completion | None = None
-
-
 class CachedChat(WrappedChat):
     """Wraps a chat model and caches its calls in `folder`. Implements `core.protocols.StreamingChatModel`.
 
@@ -58,7 +47,7 @@ class CachedChat(WrappedChat):
         super().__init__(model)
         self._folder = folder
         self._mode = mode
-        self._turns: dict[tuple[asyncio.AbstractEventLoop, str], _SharedCall] = {}
+        self._calls: SharedCalls[Completion] = SharedCalls()
 
     async def complete(self, messages: Messages) -> Completion:
         """Return the cached completion, or else call the model.
@@ -67,7 +56,7 @@ class CachedChat(WrappedChat):
         cannot be read or written, and what the model raises.
         """
         async with self._turn(messages) as turn:
-            return turn.completion or self._keep(turn, await self._model.complete(messages))
+            return turn.result or self._keep(turn, await self._model.complete(messages))
 
     async def stream(self, messages: Messages) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Stream the completion; a cached one, or one of an identical concurrent call, comes in one piece.
@@ -75,16 +64,16 @@ class CachedChat(WrappedChat):
         Raises what `complete` does.
         """
         async with self._turn(messages) as turn:
-            if turn.completion is None:
+            if turn.result is None:
                 async with aclosing(stream_completion(self._model, messages)) as items:
                     async for item in items:
                         yield self._keep(turn, item) if isinstance(item, Completion) else item
                 return
-        for item in as_stream(turn.completion):
+        for item in as_stream(turn.result):
             yield item
 
-    def _keep(self, turn: _SharedCall, completion: Completion) -> Completion:
-        turn.completion = completion
+    def _keep(self, turn: SharedCall[Completion], completion: Completion) -> Completion:
+        turn.result = completion
         _write(self._path(turn.key), _Call(request=turn.key, completion=completion, when=datetime.now(UTC)))
         return completion
 
@@ -101,20 +90,11 @@ class CachedChat(WrappedChat):
         return self._folder / key[:2] / f"{key}.json"
 
     @asynccontextmanager
-    async def _turn(self, messages: Messages) -> AsyncIterator[_SharedCall]:
-        """Wait for identical calls; the completion is set if the folder or an identical call provided one."""
-        key = request_key(self.name, messages, self.settings)
-        place = asyncio.get_running_loop(), key  # a lock is of one loop; threads with loops of their own do not wait
-        turn = self._turns.setdefault(place, _SharedCall(key))
-        turn.callers += 1
-        try:
-            async with turn.lock:
-                turn.completion = turn.completion or self._find(key, messages)
-                yield turn
-        finally:
-            turn.callers -= 1
-            if not turn.callers:
-                del self._turns[place]
+    async def _turn(self, messages: Messages) -> AsyncIterator[SharedCall[Completion]]:
+        """Wait for identical calls; the result is set if the folder or an identical call provided one."""
+        async with self._calls.turn(request_key(self.name, messages, self.settings)) as turn:
+            turn.result = turn.result or self._find(turn.key, messages)
+            yield turn
 
 
 def request_key(model: str, messages: Messages, settings: Mapping[str, object]) -> str:

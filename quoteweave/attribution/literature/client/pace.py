@@ -1,0 +1,65 @@
+"""How often a source is asked: no two requests with one key closer to each other than it allows."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from quoteweave.endpoints.address import EndpointAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What tells the time, in seconds, and waits; and numbers from 0 to 1 by which pauses differ."""
+
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[], float] = random.random
+
+
+class SourcePace:
+    """Spaces requests evenly, over all tasks and threads that share it.
+
+    Within an event loop requests are let through in the order in which they came. The interval counts from the moment
+    at which the request before was let through, so that a late one brings no two close together.
+    """
+
+    def __init__(self, timing: Timing | None = None) -> None:
+        self.timing = timing or Timing()
+        self._free_at = float("-inf")
+        self._lock = Lock()
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+    async def wait(self, interval_s: float) -> None:
+        """Return when a request may be sent; the next one may follow after `interval_s` seconds."""
+        queue = self._queues.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        async with queue:
+            while pause := self._take(interval_s):
+                await self.timing.sleep(pause)
+
+    def hold(self, seconds: float) -> None:
+        """Let no request through for so many seconds from now on."""
+        with self._lock:
+            self._free_at = max(self._free_at, self.timing.clock() + seconds)
+
+    def _take(self, interval_s: float) -> float:
+        """Take the turn and return 0, or return the seconds to wait for it."""
+        with self._lock:
+            now = self.timing.clock()
+            if now >= self._free_at:
+                self._free_at = now + interval_s
+                return 0.0
+            return self._free_at - now
+
+
+_paces: dict[tuple[str, str], SourcePace] = {}
+_paces_lock = Lock()
+
+
+def shared_pace(address: EndpointAddress) -> SourcePace:
+    """The pace of all in this process who ask that machine with that key."""
+    with _paces_lock:
+        return _paces.setdefault((address.destination, address.key), SourcePace())

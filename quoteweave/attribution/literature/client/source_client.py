@@ -1,0 +1,285 @@
+"""Asks the HTTP APIs of sources of papers: in their pace, again where that helps, and with errors for users."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from quoteweave.attribution.literature.client.pace import SourcePace, shared_pace
+from quoteweave.attribution.literature.client.reply_cache import ReplyCache, reply_key
+from quoteweave.attribution.literature.client.service import NO_KEY, SourceService
+from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable
+from quoteweave.endpoints.address import EndpointAddress, same_origin
+from quoteweave.endpoints.endpoint_errors import one_line
+from quoteweave.endpoints.redaction import endpoint_redactor
+from quoteweave.endpoints.retry_after import retry_after_s
+
+if TYPE_CHECKING:
+    from httpx2 import URL, Response
+
+    from quoteweave.endpoints.http_client import BoundedClient
+
+MAX_REPLY_BYTES = 10_000_000
+"""Most bytes of a reply, decompressed: as many as Semantic Scholar sends at most, by its documentation."""
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
+_MAX_REDIRECTS = 5
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRequest:
+    """A request: its path below the address, and what it asks. With a `body` it is posted."""
+
+    path: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePatience:
+    """How often a source is asked, and how long it is waited for.
+
+    Too many requests (429), failures of the source (5xx, 408) and faults of the connection are tried again: `attempts`
+    in all, `connection_attempts` where no connection is made. Pauses double from a second, less up to half by chance,
+    or are those that the source asks for (Retry-After); all pauses of a request together are at most `pauses_s`.
+    Waiting for one's turn is not counted. `silence_s` and `attempt_s` limit one attempt: how long nothing may come, and
+    how long it may take in all.
+    """
+
+    per_second: float = 1.0
+    attempts: int = 6
+    connection_attempts: int = 3
+    pauses_s: float = 120.0
+    silence_s: float = 30.0
+    attempt_s: float = 60.0
+
+
+class _TryAgain(Exception):
+    """An attempt failed, and another may not."""
+
+    def __init__(self, error: SourceError, attempts: int, *, pause_s: float | None = None, hold: bool = False) -> None:
+        super().__init__(str(error))
+        self.error, self.attempts, self.pause_s, self.hold = error, attempts, pause_s, hold
+
+
+class SourceClient:
+    """Asks one source. The key goes to the origin of its address alone, and is in no message and no file.
+
+    All clients of one address and key share a `pace` unless another is given. `cache` keeps replies; with None each is
+    asked for anew. `http` is the HTTP client, that of the event loop where it is None.
+    """
+
+    def __init__(
+        self,
+        service: SourceService,
+        address: EndpointAddress,
+        *,
+        patience: SourcePatience | None = None,
+        pace: SourcePace | None = None,
+        cache: ReplyCache | None = None,
+        http: "BoundedClient | None" = None,
+    ) -> None:
+        self.service, self.address = service, address
+        self._patience = patience or SourcePatience()
+        self._pace = pace or shared_pace(address)
+        self._cache, self._http = cache, http
+        self._redactor = endpoint_redactor(address.url, address.key)
+
+    async def read(self, request: SourceRequest, shape: type[Body]) -> Body:
+        """Return the reply to a request as a record, one that is kept if there is one.
+
+        Raises SourceUnreachable when the source does not answer in time or fails on its side, SourceRefused when it
+        turns the request down, SourceBadResponse when its reply is no such record or too large, and StorageError when
+        the cache cannot be read or written.
+        """
+        if self._cache is None:
+            return self._parse(await self._ask(request), shape)
+        key = reply_key(self._url(request), request.params, request.body)
+        async with self._cache.turn(key) as call:
+            found = call.result if isinstance(call.result, shape) else self._cache.find(key, shape)
+            if found is None:
+                reply = await self._ask(request)
+                found = self._parse(reply, shape)
+                self._cache.keep(key, reply)
+            call.result = found
+            return found
+
+    def bad_reply(self, problem: str) -> SourceBadResponse:
+        """The error for a reply that is not what the source documents."""
+        return SourceBadResponse(
+            f"{self.address.shown} sent something other than {self.service.name} documents: {problem.rstrip('.')}. "
+            f"Check the address ({self.service.url_variable}), or try again later."
+        )
+
+    def clean(self, text: str) -> str:
+        """What a source said on one line, without the secrets of the address."""
+        return one_line(self._redactor.clean(text))
+
+    async def _ask(self, request: SourceRequest) -> bytes:
+        left = self._patience.pauses_s
+        for attempt in count(1):
+            try:
+                return await self._attempt(request)
+            except _TryAgain as failed:
+                pause = self._pause(failed, attempt)
+                if attempt >= failed.attempts:
+                    raise failed.error from None
+                if pause > left:
+                    raise self._waits_too_long(failed, pause) from None
+                left -= pause
+                if failed.hold:
+                    self._pace.hold(pause)  # what the source asks for is meant for all who use this key
+                else:
+                    await self._pace.timing.sleep(pause)
+        raise AssertionError  # the loop ends by a return or an error
+
+    def _pause(self, failed: _TryAgain, attempt: int) -> float:
+        if failed.pause_s is not None:
+            return failed.pause_s
+        longest = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (attempt - 1))
+        return longest * (1 - self._pace.timing.jitter() / 2)
+
+    async def _attempt(self, request: SourceRequest) -> bytes:
+        """Send a request once, to where the source moved what it asks for. Raises _TryAgain, and as `read` does."""
+        import httpx2
+
+        from quoteweave.endpoints.http_client import ResponseTooLarge
+
+        limits = self._patience
+        url = httpx2.URL(self._url(request), params={**self.address.query, **request.params})
+        try:
+            for _ in range(_MAX_REDIRECTS):
+                await self._pace.wait(1 / limits.per_second)
+                async with asyncio.timeout(limits.attempt_s):
+                    response = await self._send(url, request.body)
+                onward = self._onward(response, request)
+                if onward is None:
+                    return self._content(response)
+                url = onward
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            few = isinstance(error, httpx2.ConnectTimeout)
+            raise self._unanswered("no reply came in time", few=few) from None
+        except ResponseTooLarge as error:
+            raise self.bad_reply(f"a reply of {error}") from None
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            reason = self.clean(str(error)) or type(error).__name__
+            raise self._unanswered(reason, few=isinstance(error, httpx2.ConnectError)) from None
+        raise self.bad_reply("redirects without end")
+
+    async def _send(self, url: "URL", body: Mapping[str, object] | None) -> "Response":
+        from httpx2 import Timeout
+
+        from quoteweave.endpoints.http_client import shared_client
+        from quoteweave.version import __version__
+
+        headers, key = {"Accept": "application/json", "User-Agent": f"quoteweave/{__version__}"}, self.address.key
+        if key != NO_KEY and self.service.key_header:
+            headers[self.service.key_header] = key
+        if key != NO_KEY and self.service.key_parameter:
+            url = url.copy_set_param(self.service.key_parameter, key)
+        client = self._http or await shared_client()
+        timeout = Timeout(self._patience.silence_s, connect=min(10.0, self._patience.silence_s))
+        method = "GET" if body is None else "POST"
+        return await client.send(client.build_request(method, url, json=body, headers=headers, timeout=timeout))
+
+    def _onward(self, response: "Response", request: SourceRequest) -> "URL | None":
+        """Where the source redirects to, if that is followed: within its origin, and for what only asks."""
+        location = response.headers.get("location", "")
+        if not (300 <= response.status_code < 400):
+            return None
+        target = response.url.join(location)
+        if not location or request.body is not None or not same_origin(str(target), self.address.url):
+            shown = self.clean(str(target.copy_with(query=None, userinfo=b""))) if location else "nowhere"
+            raise SourceRefused(
+                f"{self.address.shown} answered {response.status_code}, a redirect to {shown}, which was not followed. "
+                f"If that is where {self.service.name} is, set {self.service.url_variable} to its address.",
+                status=response.status_code,
+            )
+        return target
+
+    def _content(self, response: "Response") -> bytes:
+        """The body of a response that tells no error."""
+        if not response.is_success:
+            raise self._failed(response)
+        if len(response.content) > MAX_REPLY_BYTES:
+            raise self.bad_reply(f"a reply of more than {MAX_REPLY_BYTES // 10**6} MB")
+        return response.content
+
+    def _failed(self, response: "Response") -> Exception:
+        status = response.status_code
+        said = self.clean(_said(response.content)) or response.reason_phrase or "no reason given"
+        message = f"{self.address.shown} answered {status}: {said.rstrip('.')}. "
+        pause_s, attempts = _asked_pause(response), self._patience.attempts
+        if status in self.service.too_fast:
+            refused = SourceRefused(message + self.service.advice(status, self.address), status=status)
+            return _TryAgain(refused, attempts, pause_s=pause_s, hold=pause_s is not None)
+        if status >= 500 or status == 408:
+            failed = SourceUnreachable(f"{message}{self.service.name} failed on its side; try again later.")
+            return _TryAgain(failed, attempts, pause_s=pause_s)
+        return SourceRefused(message + self.service.advice(status, self.address), status=status)
+
+    def _unanswered(self, reason: str, *, few: bool) -> _TryAgain:
+        error = SourceUnreachable(
+            f"No answer from {self.address.shown}: {reason.rstrip('.')}. Check the network and the address "
+            f"({self.service.url_variable}). Your own documents can be searched without it."
+        )
+        return _TryAgain(error, self._patience.connection_attempts if few else self._patience.attempts)
+
+    def _waits_too_long(self, failed: _TryAgain, pause_s: float) -> SourceError:
+        """The error of an attempt after which the source would have to be waited for longer than is done."""
+        if failed.pause_s is None:
+            return failed.error
+        message = f"{failed.error} It is to be asked again in {_duration(pause_s)}, which is not waited for."
+        if isinstance(failed.error, SourceRefused):
+            return SourceRefused(message, status=failed.error.status)
+        return type(failed.error)(message)
+
+    def _parse(self, reply: bytes, shape: type[Body]) -> Body:
+        try:
+            return shape.model_validate_json(reply)
+        except ValidationError as error:
+            told = self.clean(_told_error(reply))
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"])) or "the reply"
+            raise self.bad_reply(f"it says {told!r}" if told else f"{place}: {self.clean(first['msg'])}") from None
+
+    def _url(self, request: SourceRequest) -> str:
+        return self.address.base.rstrip("/") + request.path
+
+
+def _asked_pause(response: "Response") -> float | None:
+    """Seconds after which the source wants to be asked again, by Retry-After or else by OpenAlex's own headers."""
+    pause = retry_after_s(response.headers.get("retry-after", ""))
+    if pause is None and response.headers.get("x-ratelimit-remaining") == "0":
+        pause = retry_after_s(response.headers.get("x-ratelimit-reset", ""))
+    return pause
+
+
+def _told_error(reply: bytes) -> str:
+    """What a JSON object says in `error` and `message`; empty where it says nothing, or is none."""
+    try:
+        body = json.loads(reply)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(body, dict):
+        return ""
+    told = [body[name] for name in ("error", "message") if isinstance(body.get(name), str)]
+    return ": ".join(dict.fromkeys(told))
+
+
+def _said(reply: bytes) -> str:
+    """What an error's body says: its message, or its text without the tags of a page."""
+    text = reply[:4096].decode("utf-8", "replace")
+    return _told_error(reply) or re.sub(r"<[^<>]*>", " ", text)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"

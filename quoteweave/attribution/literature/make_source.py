@@ -1,0 +1,58 @@
+"""Makes the sources of papers by name."""
+
+from pathlib import Path
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from quoteweave.attribution.literature.client.reply_cache import ReplyCache
+from quoteweave.attribution.literature.client.source_client import SourceClient, SourcePatience
+from quoteweave.attribution.literature.openalex import OPENALEX, OpenAlex
+from quoteweave.attribution.literature.papers import PaperReader
+from quoteweave.attribution.literature.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Record
+
+SourceName = Literal["semantic-scholar", "openalex"]
+
+
+class SourceOptions(Record):
+    """How a source of the literature is asked."""
+
+    base_url: str | None = Field(
+        default=None,
+        description="address of another server that speaks the source's API; else that of the environment "
+        "(SEMANTIC_SCHOLAR_BASE_URL, OPENALEX_BASE_URL), or its own",
+    )
+    per_second: float | None = Field(
+        default=None,
+        gt=0,
+        le=1000,
+        description="most requests a second; else 1 for Semantic Scholar, as a key allows, and 10 for OpenAlex",
+    )
+    cache: Path | None = Field(
+        default=None, description="folder that keeps replies, so that none is asked for twice; none to keep nothing"
+    )
+    open_access_only: bool = Field(default=False, description="whether papers without an open-access file are left out")
+
+
+def make_source(
+    name: SourceName, reader: PaperReader, options: SourceOptions | None = None, *, api_key: str | None = None
+) -> SemanticScholar | OpenAlex:
+    """Make a source that reads papers by `reader`.
+
+    The key is the one given, or that of the environment (SEMANTIC_SCHOLAR_API_KEY, OPENALEX_API_KEY). Raises UsageError
+    for a name that is none, an address that is no base URL, and a key that no request can carry.
+    """
+    options = options or SourceOptions()
+    if name not in get_args(SourceName):
+        raise UsageError(f"{name!r} is no source; there are {' and '.join(get_args(SourceName))}")
+    service, per_second = (SEMANTIC_SCHOLAR, 1.0) if name == "semantic-scholar" else (OPENALEX, 10.0)
+    client = SourceClient(
+        service,
+        service.address(options.base_url, api_key),
+        patience=SourcePatience(per_second=options.per_second or per_second),
+        cache=None if options.cache is None else ReplyCache(options.cache),
+    )
+    source = SemanticScholar if name == "semantic-scholar" else OpenAlex
+    return source(client, reader, open_access_only=options.open_access_only)

@@ -1,0 +1,217 @@
+"""OpenAlex as a source of papers.
+
+https://developers.openalex.org describes what is asked and what it answers.
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Mapping, Sequence
+from html import unescape
+from typing import Annotated
+from urllib.parse import quote
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from quoteweave.attribution.literature.client.service import SourceService
+from quoteweave.attribution.literature.client.source_client import SourceClient, SourceRequest
+from quoteweave.attribution.literature.paper_selection import PaperSelection, later_date, read_date
+from quoteweave.attribution.literature.papers import (
+    Paper,
+    PaperReader,
+    PapersFound,
+    PaperText,
+    PublicationDate,
+    SnippetsFound,
+    SortBy,
+)
+from quoteweave.attribution.literature.plain_queries import MOST_A_PAGE, first_page, searchable
+from quoteweave.core.errors import SourceRefused
+
+OPENALEX = SourceService(
+    name="OpenAlex",
+    url="https://api.openalex.org",
+    url_variable="OPENALEX_BASE_URL",
+    key_variable="OPENALEX_API_KEY",
+    key_page="https://openalex.org/settings/api",
+    key_parameter="api_key",
+    too_fast=frozenset({403, 429}),
+    too_often="Too many requests, or those of a day are spent: ask less at once, or wait until midnight UTC.",
+)
+_FIELDS = (
+    "id,doi,ids,title,publication_date,publication_year,cited_by_count,authorships,primary_location,best_oa_location,"
+    "abstract_inverted_index"
+)
+_MOST_PAGES = 10
+_NO_SNIPPETS = (
+    "OpenAlex has no search for passages: it finds papers by their full text, without saying where. Search for papers "
+    "and read them, or search for passages in Semantic Scholar or your own documents."
+)
+_ARXIV = re.compile(r"(?:10\.48550/arxiv\.|arxiv\.org/(?:abs|pdf)/)([\w./-]+)", re.IGNORECASE)
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>")
+_Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+
+
+class _Sent(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Named(_Sent):
+    display_name: _Text = ""
+
+
+class _Authorship(_Sent):
+    author: _Named | None = None
+    raw_author_name: _Text = ""
+
+
+class _Location(_Sent):
+    is_oa: bool | None = None
+    pdf_url: _Text = ""
+    landing_page_url: _Text = ""
+    source: _Named | None = None
+
+
+class _Work(_Sent):
+    id: str = Field(min_length=1)
+    title: str = Field(min_length=1)
+    doi: _Text = ""
+    ids: Mapping[str, object] | None = None
+    publication_date: str | None = None
+    publication_year: int | None = None
+    cited_by_count: int | None = Field(default=None, ge=0)
+    authorships: Sequence[_Authorship] | None = None
+    primary_location: _Location | None = None
+    best_oa_location: _Location | None = None
+    abstract_inverted_index: Mapping[str, Sequence[int]] | None = None
+
+    def paper(self) -> Paper:
+        own_id, first, best = _last_part(self.id), self.primary_location or _Location(), self.best_oa_location
+        authors = ((each.author or _Named()).display_name or each.raw_author_name for each in self.authorships or ())
+        return Paper(
+            id=own_id,
+            title=" ".join(unescape(_MARKUP.sub("", self.title)).split()) or self.title,
+            abstract=_abstract(self.abstract_inverted_index or {}) or None,
+            authors=tuple(name for name in authors if name),
+            published=later_date(_date(self.publication_date), self.publication_year),
+            venue=(first.source or _Named()).display_name or None,
+            citations=self.cited_by_count,
+            identifiers=self._identifiers(own_id),
+            url=self.id if self.id.startswith("https://") else None,
+            pdf_url=(best or _Location()).pdf_url or (first.pdf_url if first.is_oa else "") or None,
+        )
+
+    def _identifiers(self, own_id: str) -> dict[str, str]:
+        doi = re.sub(r"^https?://(?:dx\.)?doi\.org/", "", self.doi).lower()
+        sent = {name: str(value) for name, value in (self.ids or {}).items() if value}
+        pages = " ".join(place.landing_page_url for place in (self.primary_location, self.best_oa_location) if place)
+        arxiv = _ARXIV.search(f"{doi} {pages}")
+        known = {
+            "doi": doi,
+            "arxiv": "" if arxiv is None else re.sub(r"v\d+$", "", arxiv[1]),
+            "pubmed": _last_part(sent.get("pmid", "")),
+            "pmc": _last_part(sent.get("pmcid", "")),
+            "mag": sent.get("mag", ""),
+            "openalex": own_id,
+        }
+        return {name: value for name, value in known.items() if value}
+
+
+class _Meta(_Sent):
+    next_cursor: str | None = None
+
+
+class _Works(_Sent):
+    meta: _Meta
+    results: Sequence[object]
+
+
+class OpenAlex:
+    """Searches OpenAlex. Implements `PaperSource`; `reader` reads the files that it links to.
+
+    It searches titles, abstracts and the full texts it has, and has no search for passages. With `open_access_only`
+    papers that are not open access are left out. Limits of dates are sent, and kept here as well (`PaperSelection`);
+    the first of January is read as a date of which only the year is known, since OpenAlex writes those like that.
+    """
+
+    name = "openalex"
+
+    def __init__(self, client: SourceClient, reader: PaperReader, *, open_access_only: bool = False) -> None:
+        self._client, self._reader, self._open_access_only = client, reader, open_access_only
+
+    async def search(
+        self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        """Return at most `k` papers that have the words of the query (`/works?search=`).
+
+        Raises UsageError for a `k` below 1, and what `SourceClient.read` raises.
+        """
+        words, note = searchable(query, k)
+        selection = PaperSelection(_read_work, before)
+        if words:
+            asked = {"search": words, "select": _FIELDS}
+            filters = [] if before is None else [f"to_publication_date:{_last_day(before)}"]
+            filters += ["is_oa:true"] * self._open_access_only
+            if filters:
+                asked["filter"] = ",".join(filters)
+            if by == "citations":
+                asked["sort"] = "cited_by_count:desc"
+            await self._found(asked, k, selection)
+        return PapersFound(papers=tuple(selection.papers[:k]), notes=(*note, *selection.notes()))
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        """Return no passage, and a note that says why. Raises UsageError for a `k` below 1."""
+        del before
+        searchable(query, k)
+        return SnippetsFound(snippets=(), notes=(_NO_SNIPPETS,))
+
+    async def paper(self, identifier: str) -> Paper | None:
+        """Return a paper by its id, or one such as `doi:10.18653/v1/n18-3011`; None where it is not known.
+
+        An id that was merged into another gives the other's paper. Raises what `SourceClient.read` raises.
+        """
+        request = SourceRequest(f"/works/{quote(identifier, safe=':/')}", {"select": _FIELDS})
+        try:
+            return (await self._client.read(request, _Work)).paper()
+        except SourceRefused as error:
+            if error.status == 404:
+                return None
+            raise
+
+    async def read(self, paper: Paper) -> PaperText:
+        """Return the text of a paper, as the reader gives it."""
+        return await self._reader.read(paper)
+
+    async def _found(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> None:
+        cursor, size = "*", first_page(k, selection.before)
+        for _ in range(_MOST_PAGES):
+            request = SourceRequest("/works", {**asked, "per_page": str(size), "cursor": cursor})
+            works = await self._client.read(request, _Works)
+            selection.add(works.results, self._client.bad_reply)
+            if len(selection.papers) >= k or not works.results or works.meta.next_cursor in (None, cursor):
+                return
+            cursor, size = works.meta.next_cursor, MOST_A_PAGE
+
+
+def _read_work(sent: object) -> Paper:
+    return _Work.model_validate(sent).paper()
+
+
+def _abstract(index: Mapping[str, Sequence[int]]) -> str:
+    """The text of an inverted index: words with their places."""
+    placed = [(place, word) for word, places in index.items() for place in places]
+    return " ".join(word for _, word in sorted(placed))
+
+
+def _date(text: str | None) -> PublicationDate | None:
+    date = read_date(text)
+    return PublicationDate(year=date.year) if date and (date.month, date.day) == (1, 1) else date
+
+
+def _last_day(date: PublicationDate) -> str:
+    """The last day that is not after a date, as OpenAlex takes it."""
+    month = date.month or 12
+    return str(PublicationDate(year=date.year, month=month, day=date.day or monthrange(date.year, month)[1]))
+
+
+def _last_part(url: str) -> str:
+    return url.rstrip("/").rpartition("/")[2]

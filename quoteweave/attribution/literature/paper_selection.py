@@ -1,0 +1,95 @@
+"""Which of the papers that a source sends are shown: readable ones, once each, and published in time.
+
+The others are counted.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pydantic import ValidationError
+
+from quoteweave.attribution.literature.papers import Paper, PublicationDate
+from quoteweave.core.errors import SourceBadResponse
+from quoteweave.core.messages import pluralize
+
+
+class PaperSelection:
+    """Takes papers as a source sends them, and says what it left out.
+
+    `read` makes a paper of what the source sent, or raises ValidationError. With `before`, papers that may have been
+    published after it are left out, and those whose date is unknown: what the source was asked for is not relied on.
+    """
+
+    def __init__(self, read: Callable[[object], Paper], before: PublicationDate | None) -> None:
+        self._read, self.before = read, before
+        self._papers: dict[str, Paper] = {}
+        self._unreadable: list[str] = []
+        self._later: set[str] = set()
+        self._undated: set[str] = set()
+
+    @property
+    def papers(self) -> Sequence[Paper]:
+        """The papers to be shown, in the order in which the source sent them."""
+        return tuple(self._papers.values())
+
+    def add(self, sent: Iterable[object], bad_reply: Callable[[str], SourceBadResponse]) -> None:
+        """Take what a reply holds. Raises `bad_reply` of the first fault where nothing in it is a paper."""
+        papers = [self.readable(item) for item in sent]
+        if papers and not any(papers):
+            raise bad_reply(f"none of {len(papers)} papers can be read ({self._unreadable[-1]})")
+        for paper in papers:
+            if paper is not None and self.admits(paper):
+                self._papers.setdefault(paper.id, paper)
+
+    def readable(self, sent: object) -> Paper | None:
+        """The paper that was sent; None, and counted, where it cannot be read."""
+        try:
+            return self._read(sent)
+        except ValidationError as error:
+            self._unreadable.append(fault_of(error))
+            return None
+
+    def admits(self, paper: Paper) -> bool:
+        """Whether a paper may be shown; it is counted where not."""
+        if self.before is None:
+            return True
+        if paper.published is None:
+            self._undated.add(paper.id)
+            return False
+        if paper.published.may_follow(self.before):
+            self._later.add(paper.id)
+            return False
+        return True
+
+    def notes(self) -> list[str]:
+        """A sentence for each reason for which something was left out."""
+        notes = []
+        if self._later:
+            later = pluralize(len(self._later), "paper")
+            notes.append(f"Left out: {later} that may have been published after {self.before}.")
+        if self._undated:
+            notes.append(f"Left out: {pluralize(len(self._undated), 'paper')} of unknown date.")
+        if self._unreadable:
+            unreadable = pluralize(len(self._unreadable), "paper")
+            notes.append(f"Left out: {unreadable} whose description cannot be read ({self._unreadable[0]}).")
+        return notes
+
+
+def later_date(date: PublicationDate | None, year: int | None) -> PublicationDate | None:
+    """The later of a date and a year where a source has both, and they disagree; None where it has neither."""
+    if year is None or not 1000 <= year <= 9999 or (date is not None and date.year >= year):
+        return date
+    return PublicationDate(year=year)
+
+
+def read_date(text: str | None) -> PublicationDate | None:
+    """A date as a source writes it; None for what is no date."""
+    try:
+        return None if text is None else PublicationDate.parse(text[:10])
+    except ValueError:
+        return None
+
+
+def fault_of(error: ValidationError) -> str:
+    """The first fault of what a source sent: the field, and what is wrong with it."""
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'entry'}: {first['msg']}"[:120]

@@ -1,0 +1,269 @@
+"""Semantic Scholar as a source of papers: its Academic Graph API, version 1.
+
+https://api.semanticscholar.org/api-docs/graph describes what is asked and what it answers.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+from urllib.parse import quote
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from quoteweave.attribution.literature.client.service import SourceService
+from quoteweave.attribution.literature.client.source_client import SourceClient, SourceRequest
+from quoteweave.attribution.literature.paper_selection import PaperSelection, fault_of, later_date, read_date
+from quoteweave.attribution.literature.papers import (
+    Paper,
+    PaperReader,
+    PapersFound,
+    PaperText,
+    PublicationDate,
+    Snippet,
+    SnippetsFound,
+    SortBy,
+)
+from quoteweave.attribution.literature.plain_queries import MOST_A_PAGE, first_page, searchable
+from quoteweave.core.errors import SourceRefused
+from quoteweave.core.messages import pluralize
+
+SEMANTIC_SCHOLAR = SourceService(
+    name="Semantic Scholar",
+    url="https://api.semanticscholar.org/graph/v1",
+    url_variable="SEMANTIC_SCHOLAR_BASE_URL",
+    key_variable="SEMANTIC_SCHOLAR_API_KEY",
+    key_page="https://www.semanticscholar.org/product/api",
+    key_header="x-api-key",
+    too_often="Wait and ask again; without a key the limit is shared by all who have none.",
+)
+_FIELDS = "title,abstract,year,publicationDate,citationCount,venue,externalIds,url,openAccessPdf,authors"
+_SNIPPET_FIELDS = "snippet.text,snippet.section,snippet.snippetKind"
+_MOST_IN_ALL, _MOST_SNIPPETS = 999, 500  # of snippets a thousand are sent, but of papers 500 described at once
+_BULK_PAGES = 5
+_IDENTIFIERS = {
+    "DOI": "doi",
+    "ArXiv": "arxiv",
+    "ACL": "acl",
+    "PubMed": "pubmed",
+    "PubMedCentral": "pmc",
+    "DBLP": "dblp",
+    "MAG": "mag",
+    "CorpusId": "corpus_id",
+}
+_Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+
+
+class _Sent(BaseModel):
+    """Base of what the API sends: names in camel case; fields that are not asked for are left aside."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
+
+
+class _Author(_Sent):
+    name: _Text = ""
+
+
+class _OpenAccess(_Sent):
+    url: _Text = ""
+
+
+class _Paper(_Sent):
+    paper_id: str = Field(min_length=1)
+    title: str = Field(min_length=1)
+    abstract: _Text = ""
+    year: int | None = None
+    publication_date: str | None = None
+    citation_count: int | None = Field(default=None, ge=0)
+    venue: _Text = ""
+    external_ids: Mapping[str, object] | None = None
+    url: _Text = ""
+    open_access_pdf: _OpenAccess | None = None
+    authors: tuple[_Author, ...] | None = None
+
+    def paper(self) -> Paper:
+        sent = self.external_ids or {}
+        known = {own: str(sent[its]) for its, own in _IDENTIFIERS.items() if sent.get(its)}
+        if "doi" in known:
+            known["doi"] = known["doi"].lower()
+        return Paper(
+            id=self.paper_id,
+            title=self.title,
+            abstract=self.abstract.strip() or None,
+            authors=tuple(author.name for author in self.authors or () if author.name),
+            published=later_date(read_date(self.publication_date), self.year),
+            venue=self.venue or None,
+            citations=self.citation_count,
+            identifiers={**known, "semantic_scholar": self.paper_id},
+            url=self.url or None,
+            pdf_url=(self.open_access_pdf.url if self.open_access_pdf else "") or None,
+        )
+
+
+class _Found(_Sent):
+    """A page of papers. Where nothing is found, `data` may be missing."""
+
+    total: int | None = None
+    next: int | None = None
+    token: str | None = None
+    data: Sequence[object] | None = None
+
+    @model_validator(mode="after")
+    def _says_what_was_found(self) -> "_Found":
+        if self.data is None and self.total != 0:
+            raise ValueError("it has no papers (data), and does not say that there are none (total)")
+        return self
+
+
+class _SnippetText(_Sent):
+    text: str = Field(min_length=1)
+    section: str | None = None
+    snippet_kind: str | None = None
+
+
+class _SnippetPaper(_Sent):
+    corpus_id: Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
+    title: _Text = ""
+
+
+class _SnippetFound(_Sent):
+    snippet: _SnippetText
+    paper: _SnippetPaper
+
+
+class _SnippetsSent(_Sent):
+    data: Sequence[object]
+
+
+class _PapersSent(RootModel[Sequence[object]]):
+    """Papers in the order in which they were asked for; null for those that are not known."""
+
+
+class SemanticScholar:
+    """Searches Semantic Scholar. Implements `PaperSource`; `reader` reads the files that it links to.
+
+    By relevance it ranks at most some thousand papers, by citations it finds those that have all words of the query in
+    title or abstract. Passages are searched for in the open-access papers among its own. With `open_access_only` papers
+    without an open-access file are left out. Limits of dates are sent, and kept here as well (`PaperSelection`).
+    """
+
+    name = "semantic-scholar"
+
+    def __init__(self, client: SourceClient, reader: PaperReader, *, open_access_only: bool = False) -> None:
+        self._client, self._reader, self._open_access_only = client, reader, open_access_only
+
+    async def search(
+        self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        """Return at most `k` papers (`/paper/search`, or `/paper/search/bulk` by citations).
+
+        Raises UsageError for a `k` below 1, and what `SourceClient.read` raises.
+        """
+        words, note = searchable(query, k)
+        selection = PaperSelection(_read_paper, before)
+        if words:
+            asked = {"query": words, "fields": _FIELDS, **_published(before)}
+            if self._open_access_only:
+                asked["openAccessPdf"] = ""
+            await (self._ranked if by == "relevance" else self._most_cited)(asked, k, selection)
+        return PapersFound(papers=tuple(selection.papers[:k]), notes=(*note, *selection.notes()))
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        """Return at most `k` passages of some 500 words (`/snippet/search`), their papers described by `/paper/batch`.
+
+        Raises what `search` raises.
+        """
+        words, note = searchable(query, k)
+        if not words:
+            return SnippetsFound(snippets=(), notes=note)
+        limit = min(_MOST_SNIPPETS, k if before is None else 2 * k)
+        asked = {"query": words, "fields": _SNIPPET_FIELDS, "limit": str(limit), **_published(before)}
+        sent = (await self._client.read(SourceRequest("/snippet/search", asked), _SnippetsSent)).data[:limit]
+        found, faults = _read_snippets(sent)
+        if faults and not found:
+            raise self._client.bad_reply(f"none of {len(faults)} passages can be read ({faults[0]})")
+        selection = PaperSelection(_read_paper, before)
+        papers = await self._described(found, selection)
+        snippets = [
+            Snippet(paper=paper, text=one.snippet.text, section=one.snippet.section or one.snippet.snippet_kind)
+            for one in found
+            if (paper := papers.get(one.paper.corpus_id)) is not None
+        ]
+        if faults:
+            note = (*note, f"Left out: {pluralize(len(faults), 'passage')} that cannot be read ({faults[0]}).")
+        return SnippetsFound(snippets=tuple(snippets[:k]), notes=(*note, *selection.notes()))
+
+    async def paper(self, identifier: str) -> Paper | None:
+        """Return a paper by its id, or one such as `DOI:10.18653/v1/N18-3011`; None where it is not known.
+
+        Raises what `SourceClient.read` raises.
+        """
+        request = SourceRequest(f"/paper/{quote(identifier, safe=':/')}", {"fields": _FIELDS})
+        try:
+            return (await self._client.read(request, _Paper)).paper()
+        except SourceRefused as error:
+            if error.status == 404:
+                return None
+            raise
+
+    async def read(self, paper: Paper) -> PaperText:
+        """Return the text of a paper, as the reader gives it."""
+        return await self._reader.read(paper)
+
+    async def _ranked(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> None:
+        offset, size = 0, first_page(k, selection.before)
+        while len(selection.papers) < k and offset < _MOST_IN_ALL:
+            limit = min(size, _MOST_IN_ALL - offset)
+            request = SourceRequest("/paper/search", {**asked, "offset": str(offset), "limit": str(limit)})
+            found = await self._client.read(request, _Found)
+            selection.add(found.data or (), self._client.bad_reply)
+            if found.next is None or found.next <= offset:
+                return
+            offset, size = found.next, MOST_A_PAGE
+
+    async def _most_cited(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> None:
+        token: dict[str, str] = {}
+        for _ in range(_BULK_PAGES):
+            request = SourceRequest("/paper/search/bulk", {**asked, "sort": "citationCount:desc", **token})
+            found = await self._client.read(request, _Found)
+            selection.add(found.data or (), self._client.bad_reply)
+            if len(selection.papers) >= k or not found.token:
+                return
+            token = {"token": found.token}
+
+    async def _described(self, found: Sequence[_SnippetFound], selection: PaperSelection) -> Mapping[str, Paper]:
+        """The papers that may be shown among those of passages, by corpus id."""
+        titles = {one.paper.corpus_id: one.paper.title for one in found}
+        if not titles:
+            return {}
+        request = SourceRequest("/paper/batch", {"fields": _FIELDS}, {"ids": [f"CorpusId:{each}" for each in titles]})
+        sent = (await self._client.read(request, _PapersSent)).root
+        if len(sent) != len(titles):
+            raise self._client.bad_reply(f"{len(sent)} papers for {len(titles)} that were asked for")
+        shown: dict[str, Paper] = {}
+        for each, item in zip(titles, sent, strict=True):
+            # A paper that is not described has no date.
+            paper = Paper(id=f"CorpusId:{each}", title=titles[each]) if item is None else selection.readable(item)
+            if paper is not None and selection.admits(paper):
+                shown[each] = paper
+        return shown
+
+
+def _read_paper(sent: object) -> Paper:
+    return _Paper.model_validate(sent).paper()
+
+
+def _read_snippets(sent: Sequence[object]) -> tuple[list[_SnippetFound], list[str]]:
+    found, faults = [], []
+    for item in sent:
+        try:
+            found.append(_SnippetFound.model_validate(item))
+        except ValidationError as error:
+            faults.append(fault_of(error))
+    return found, faults
+
+
+def _published(before: PublicationDate | None) -> dict[str, str]:
+    """The parameter by which the API leaves out what was published later."""
+    if before is None:
+        return {}
+    return {"year": f"-{before}"} if before.month is None else {"publicationDateOrYear": f":{before}"}

@@ -1,0 +1,90 @@
+"""Sources of papers whose replies are scripted, on a clock of its own: nothing is sent, and nobody waits."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import httpx2
+
+from quoteweave.attribution.literature.client.pace import SourcePace, Timing
+from quoteweave.attribution.literature.client.reply_cache import ReplyCache
+from quoteweave.attribution.literature.client.service import SourceService
+from quoteweave.attribution.literature.client.source_client import SourceClient, SourcePatience
+from quoteweave.attribution.literature.papers import Paper, PaperText
+from quoteweave.endpoints.http_client import BoundedClient
+
+Reply = httpx2.Response | Exception | Callable[[httpx2.Request], httpx2.Response]
+
+
+class Time:
+    """Passes only when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+    def timing(self, jitter: float = 0.0) -> Timing:
+        return Timing(clock=lambda: self.now, sleep=self.sleep, jitter=lambda: jitter)
+
+
+class Script:
+    """Gives its replies in turn, and remembers what was asked and when."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self.time = Time()
+        self.asked: list[httpx2.Request] = []
+        self.at: list[float] = []
+        self._replies = list(replies)
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        self.asked.append(request)
+        self.at.append(self.time.now)
+        reply = self._replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply if isinstance(reply, httpx2.Response) else reply(request)
+
+    def params(self, index: int = -1) -> dict[str, str]:
+        return dict(parse_qsl(self.asked[index].url.query.decode(), keep_blank_values=True))
+
+    def client(
+        self,
+        service: SourceService,
+        *,
+        base_url: str | None = None,
+        key: str | None = None,
+        patience: SourcePatience | None = None,
+        cache: Path | None = None,
+    ) -> SourceClient:
+        return SourceClient(
+            service,
+            service.address(base_url, key),
+            patience=patience,
+            pace=SourcePace(self.time.timing()),
+            cache=None if cache is None else ReplyCache(cache),
+            http=BoundedClient(transport=httpx2.MockTransport(self)),
+        )
+
+
+def reply(body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> httpx2.Response:
+    """A reply of JSON, or of bytes as they are."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return httpx2.Response(status, content=content, headers=headers)
+
+
+class NamingReader:
+    """Gives a paper's title as its text."""
+
+    async def read(self, paper: Paper) -> PaperText:
+        return PaperText(outcome="full_text", text=paper.title)
+
+
+def titles(papers: Sequence[Paper]) -> list[str]:
+    return [paper.title for paper in papers]
