@@ -13,7 +13,15 @@ from quoteweave.core.records import Record
 from quoteweave.models.checkpoints import DType
 
 Loader = Literal[
-    "sentence-transformers", "dpr", "multi-vector", "colpali-engine", "colpali-hf", "dse-qwen2", "dse-phi3", "qwen3-vl"
+    "sentence-transformers",
+    "dpr",
+    "adapted-bert",
+    "multi-vector",
+    "colpali-engine",
+    "colpali-hf",
+    "dse-qwen2",
+    "dse-phi3",
+    "qwen3-vl",
 ]
 Pooling = Literal["cls", "mean", "last"]
 
@@ -35,6 +43,9 @@ class ModelRow(Record):
     )
     query_prefix: str = Field(default="", description="put before a question, verbatim")
     passage_prefix: str = Field(default="", description="put before a passage, or the words shown with a picture")
+    title_separator: str | None = Field(
+        default=None, description="put in place of a passage's first line end, where that ends a title"
+    )
     query_suffix: str = Field(default="", description="put after a question, in place of what its loader puts there")
     query_expansion: bool = Field(default=True, description="whether ColBERT fills questions up with masks")
     punctuation: Literal["dropped", "zeroed"] = Field(

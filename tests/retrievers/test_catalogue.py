@@ -8,7 +8,7 @@ from quoteweave.retrievers.encoders.factory import CLASSES
 
 QWEN3 = ["qwen3-embedding-0.6b", "qwen3-embedding-4b", "qwen3-embedding-8b"]
 PYLATE = ["gte-moderncolbert", "lateon", "answerai-colbert-small", "mxbai-edge-colbert-32m"]
-TEXT = ["dpr", "contriever", "e5", "bge", "gte", *QWEN3, "minilm", "colbert", *PYLATE]
+TEXT = ["dpr", "contriever", "e5", "bge", "gte", *QWEN3, "minilm", "specter", "specter2", "colbert", *PYLATE]
 VISUAL = [
     *("colpali", "colpali-hf", "colqwen2", "colqwen2-hf", "colqwen2.5", "colmodernvbert"),
     *("dse-wikiss", "dse-docmatix", "dse-qwen2", "qwen3-vl-embedding-2b", "qwen3-vl-embedding-8b"),
@@ -59,6 +59,8 @@ def test_text_models_pool_and_pad_as_their_makers_do() -> None:
         "gte": "mean",
         **dict.fromkeys(QWEN3, "last"),
         "minilm": "mean",
+        "specter": "cls",
+        "specter2": None,
         "colbert": None,
         **dict.fromkeys(PYLATE),
     }
@@ -73,8 +75,8 @@ def test_rows_agree_with_themselves(row: ModelRow) -> None:
     assert all(revision == "main" or re.fullmatch("[0-9a-f]{40}", revision) for revision in revisions)
     assert re.fullmatch(r"[\w.-]+/[\w.-]+", row.checkpoint)
     assert row.source.startswith("https://")
-    assert (row.query_checkpoint is not None) == (row.loader == "dpr")
-    assert (row.base is not None) == (row.loader == "colpali-engine")
+    assert (row.query_checkpoint is not None) == (row.loader in ("dpr", "adapted-bert"))
+    assert (row.base is not None) == (row.loader in ("colpali-engine", "adapted-bert"))
     assert row.many == (row.loader in ("multi-vector", "colpali-engine", "colpali-hf"))
     assert (row.passage_length is None) == (row.reads == "image" or row.name in PYLATE), "theirs are the checkpoints'"
     assert row.remote_code == (row.loader == "dse-phi3")

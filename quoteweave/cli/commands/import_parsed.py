@@ -26,20 +26,23 @@ class Importer(StrEnum):
     MINERU = "mineru"
     MMDOCIR_LAYOUT = "mmdocir-layout"
     MMDOCIR_PAGES = "mmdocir-pages"
+    PAPERS = "papers"
 
 
 def import_parsed(
-    format: Annotated[Importer, typer.Argument(help="Which tool's output it is.")],
-    path: Annotated[Path, typer.Argument(help="MinerU's …_content_list.json, or a parquet of MMDocIR.")],
+    format: Annotated[Importer, typer.Argument(help="What the file is.")],
+    path: Annotated[Path, typer.Argument(help="MinerU's …_content_list.json, a parquet of MMDocIR, or a table.")],
     collection: CollectionOption,
     meta: AttachOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Import what MinerU has parsed, or MMDocIR's published layouts or pages.
+    """Import what MinerU has parsed, MMDocIR's published layouts or pages, or a table of papers.
 
     MinerU's list is stored with its PDF when that lies beside it, so that pages
     can be shown. MMDocIR's files need the extra 'parquet'. Of its pages each is
-    one quote: its screenshot, what OCR read and what a vision model wrote.
+    one quote: its screenshot, what OCR read and what a vision model wrote. Papers
+    are JSON Lines or CSV with id, title and abstract; what else is said of each
+    becomes its metadata.
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file")

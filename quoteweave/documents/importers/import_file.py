@@ -4,10 +4,12 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import IMPORTED, Origin
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.writer import Writer
@@ -20,6 +22,7 @@ from quoteweave.documents.importers.mineru import parse_content_list
 from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
 from quoteweave.documents.importers.mmdocir_pages import iter_mmdocir_pages
 from quoteweave.documents.importers.mmdocir_tables import ImportedDocument
+from quoteweave.documents.importers.papers import ImportedPaper, iter_papers
 from quoteweave.documents.ingest import AddReport
 from quoteweave.index.sync import refresh_indexes
 
@@ -29,7 +32,9 @@ IMPORTER_VERSION = "1"
 TABLES: Mapping[str, Callable[[Path, ImageStore], Iterator[ImportedDocument]]] = MappingProxyType(
     {"mmdocir-layout": iter_mmdocir_layout, "mmdocir-pages": iter_mmdocir_pages}
 )
-FORMATS = ("mineru", *TABLES)
+FORMATS = ("mineru", *TABLES, "papers")
+# Papers that are stored at once: one after the other they would take four times as long.
+_PAPERS_AT_ONCE = 2_000
 
 
 def import_file(
@@ -41,7 +46,7 @@ def import_file(
     on_document: Callable[[Document], None] = lambda _: None,
     on_note: Callable[[str], None] = lambda _: None,
 ) -> list[Document]:
-    """Import MinerU's `content_list.json`, or MMDocIR's layout or page parquet, which hold many documents.
+    """Import MinerU's `content_list.json`, or MMDocIR's layout or page parquet or a table of papers, of many documents.
 
     Tells `on_document` of each as it is stored, then brings the indexes up to date and tells `on_note` of those that it
     could not. A document of the same name is replaced; adding the file's folder later leaves what was imported alone.
@@ -52,7 +57,7 @@ def import_file(
     if not path.is_file():
         raise UsageError(f"{path} is no file")
     documents: list[Document] = []
-    read = _mineru if format == "mineru" else partial(_table, TABLES[format], format)
+    read = partial(_table, TABLES[format], format) if format in TABLES else _papers if format == "papers" else _mineru
     with collection.writer() as writer:
         for document in read(collection, writer, path, metadata or {}):
             documents.append(document)
@@ -127,6 +132,25 @@ def _table(
             said = {**({"domain": domain} if domain else {}), **metadata}
             origin = _origin(path.parent, source, f"{IMPORTED}{format}-{IMPORTER_VERSION}", said)
             yield writer.put(source, name=name, format=format, origin=origin, parsed=parsed)
+
+
+def _papers(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:  # noqa: ARG001 - as `_mineru`
+    """Import a table of papers; each is stored as a Markdown file of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        papers = iter_papers(path)
+        while some := list(islice(papers, _PAPERS_AT_ONCE)):
+            prepared = [_prepared_paper(writer, path, Path(folder), paper, metadata) for paper in some]
+            writer.store(prepared)
+            yield from (one.document for one in prepared)
+
+
+def _prepared_paper(
+    writer: Writer, path: Path, folder: Path, paper: ImportedPaper, metadata: Mapping[str, str]
+) -> PreparedDocument:
+    source = folder / "paper.md"
+    source.write_text(paper.markdown, "utf-8")
+    origin = _origin(path.parent, source, f"{IMPORTED}papers-{IMPORTER_VERSION}", {**paper.metadata, **metadata})
+    return writer.prepare(source, name=paper.name, format="markdown", origin=origin, parsed=paper.parsed)
 
 
 def _origin(root: Path, source: Path, parser: str, metadata: Mapping[str, str]) -> Origin:

@@ -18,6 +18,7 @@ CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
     {
         "sentence-transformers": ("sentence_transformer", "SentenceTransformerEncoder"),
         "dpr": ("dpr", "DprEncoder"),
+        "adapted-bert": ("adapted_bert", "AdaptedBertEncoder"),
         "multi-vector": ("late_interaction", "LateInteractionEncoder"),
         "colpali-engine": ("visual", "ColPaliEncoder"),
         "colpali-hf": ("visual", "ColPaliEncoder"),

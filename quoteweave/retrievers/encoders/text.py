@@ -29,7 +29,7 @@ TEXTS_AT_ONCE = 256
 # Tokens per text of a full batch, as many as BERT reads; batches of longer texts are smaller, to take no more memory.
 FULL_LENGTH = 512
 # Fields of a row that are part of an encoder's settings where they are not the usual ones.
-RARE_FIELDS = ("query_suffix", "query_expansion", "punctuation", "square_pictures")
+RARE_FIELDS = ("title_separator", "query_suffix", "query_expansion", "punctuation", "square_pictures")
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -111,6 +111,8 @@ class TextEncoder(ABC):
 
         if not texts:
             return []
+        if self.row.title_separator is not None and not query:
+            texts = [text.replace("\n", self.row.title_separator, 1) for text in texts]
         batch_size = self._batch_size
         most = self.row.query_length if query else self.row.passage_length
         return encode_in_batches(

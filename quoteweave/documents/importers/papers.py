@@ -1,0 +1,102 @@
+"""Imports a table of papers, JSON Lines or CSV: each is a document of its title and abstract.
+
+Columns: `id` and `title`, and `abstract` where it is known; every other becomes metadata of its document, such as
+`year`, `doi`, `authors`, `citations` and `url`, and the title does too. JSON Lines may be compressed by gzip.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.files.jsonl import iter_lines, iter_records
+from quoteweave.core.records import ParsedDocument
+from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
+from quoteweave.documents.reflow.text_files import without_unstorable
+
+NEEDED = ("id", "title")
+
+
+class ImportedPaper(NamedTuple):
+    """One paper of a table."""
+
+    name: str
+    metadata: Mapping[str, str]
+    markdown: str
+    """Its title as a heading, and its abstract."""
+    parsed: ParsedDocument
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="allow", str_strip_whitespace=True, coerce_numbers_to_str=True)
+
+    id: str
+    title: str
+    abstract: str | None = None
+
+
+def iter_papers(path: Path) -> Iterator[ImportedPaper]:
+    """Yield the papers of a table, in its order, named by their ids.
+
+    Raises DatasetError, naming file and line, for a row that cannot be read, lacks its id or its title, or has the id
+    of one before.
+    """
+    seen: dict[str, int] = {}
+    for number, row in _csv_rows(path) if path.suffix.lower() == ".csv" else iter_records(path, _Row):
+        for column in NEEDED:
+            if not getattr(row, column):
+                raise DatasetError(f"{path}, line {number}, {column}: it is empty; every paper needs one")
+        if row.id in seen:
+            raise DatasetError(f"{path}, line {number}, id: {row.id!r} is that of line {seen[row.id]} too")
+        seen[row.id] = number
+        yield _paper(row)
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, _Row]]:
+    try:
+        rows = csv.DictReader((line.decode("utf-8") for _, line in iter_lines(path)), strict=True)
+        missing = [column for column in NEEDED if column not in (rows.fieldnames or ())]
+        if missing:
+            raise DatasetError(f"{path} has no column {' and no column '.join(missing)}; its first line names them")
+        for row in rows:
+            if None in row or None in row.values():
+                raise DatasetError(f"{path}, line {rows.line_num}: it has more or fewer columns than the first line")
+            yield rows.line_num, _Row.model_validate(row)
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path} is no text in UTF-8 ({error.reason})") from error
+    except csv.Error as error:
+        raise DatasetError(f"{path}: it cannot be read as CSV ({error})") from error
+
+
+def _paper(row: _Row) -> ImportedPaper:
+    title, abstract = _one_line(row.title), _one_line(row.abstract or "")
+    others = {key: _said(value) for key, value in (row.model_extra or {}).items()}
+    blocks = [FlowBlock(layout="title", text=title)]
+    blocks += [FlowBlock(layout="paragraph", text=abstract)] if abstract else []
+    return ImportedPaper(
+        name=_one_line(row.id),
+        # By `source_id` a search for papers knows that the document has the paper's title and abstract alone.
+        metadata={
+            "title": title,
+            "source_id": _one_line(row.id),
+            **{key: value for key, value in others.items() if value},
+        },
+        markdown=f"# {title}\n\n{abstract}\n" if abstract else f"# {title}\n",
+        parsed=paginate_blocks(blocks, name=row.id),
+    )
+
+
+def _said(value: Any) -> str:
+    """A value as metadata: numbers as they are, lists joined, objects by their `name`; "" for what says nothing."""
+    if isinstance(value, Mapping):
+        return _said(value.get("name"))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "; ".join(said for said in map(_said, value) if said)
+    return "" if value is None else _one_line(str(value))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(without_unstorable(text).split())

@@ -1,0 +1,135 @@
+"""BERT with bottleneck adapters, one for passages and one for questions, as SPECTER2 is published.
+
+The library that such adapters are made with, `adapters`, wants an older transformers than this package does; what it
+computes for the one architecture that is read here takes a few lines.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.core.errors import ModelFailed, UsageError
+from quoteweave.models.checkpoints import import_required, is_local, locate_checkpoint, read_config, weights_identity
+from quoteweave.models.loading import reporting_load_errors
+from quoteweave.retrievers.encoders.text import TextEncoder
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BASE, PASSAGES, QUESTIONS = "base", "passages", "questions"
+WEIGHTS = "pytorch_adapter.bin"
+# What the adapter's configuration has to say: another would be computed in another way.
+ARCHITECTURE: Mapping[str, object] = {
+    "adapter_residual_before_ln": False,
+    "is_parallel": False,
+    "ln_after": False,
+    "ln_before": False,
+    "mh_adapter": False,
+    "non_linearity": "relu",
+    "original_ln_after": True,
+    "original_ln_before": True,
+    "output_adapter": True,
+    "residual_before_ln": True,
+}
+_WEIGHT = re.compile(r"encoder\.layer\.(\d+)\.output\.adapters\.[^.]+\.adapter_(down\.0|up)\.(weight|bias)$")
+
+
+class AdaptedBertEncoder(TextEncoder):
+    """The last layer's vector at [CLS] of BERT with an adapter (Pfeiffer et al., arXiv 2005.00247) in each layer.
+
+    Of SPECTER2 (SciRepEval, arXiv 2211.13308) passages are encoded with the adapter `proximity` and questions with
+    `adhoc_query`. Each is loaded when it is first needed. Another checkpoint is given as a folder that contains `base`,
+    `passages` and `questions`.
+    """
+
+    def _identities(self) -> Mapping[str, str]:
+        sides = {"checkpoint": PASSAGES, "query_checkpoint": QUESTIONS, "base": BASE}
+        return {name: weights_identity(*self._checkpoint(side)) for name, side in sides.items()}
+
+    def _checkpoint(self, side: str) -> tuple[str, str]:
+        row = self.row
+        if is_local(row.checkpoint):
+            return str(Path(row.checkpoint).expanduser().absolute() / side), row.revision
+        if row.query_checkpoint is None or row.base is None:
+            named = f"{BASE}, {PASSAGES} and {QUESTIONS}"
+            raise UsageError(f"{row.name} has a base and two adapters: name a folder that holds {named}")
+        found = {QUESTIONS: (row.query_checkpoint, row.query_revision), BASE: (row.base, row.base_revision)}
+        return found.get(side, (row.checkpoint, row.revision))
+
+    @cached_property
+    def _questions(self) -> tuple[Any, Any]:
+        return self._load(QUESTIONS)
+
+    @cached_property
+    def _passages(self) -> tuple[Any, Any]:
+        return self._load(PASSAGES)
+
+    def _load(self, side: str) -> tuple[Any, Any]:
+        """Load the tokenizer, and the model with one of the two adapters."""
+        transformers = import_required("transformers")
+        base = locate_checkpoint(*self._checkpoint(BASE), download_gb=self.row.download_gb)
+        folder = locate_checkpoint(*self._checkpoint(side))
+        with reporting_load_errors(self.name, base):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(base)
+            model = transformers.BertModel.from_pretrained(base, add_pooling_layer=False)
+        with reporting_load_errors(self.name, folder):
+            _insert_adapter(model, folder)
+        return tokenizer, model.to(self.hardware.chosen_device(), self._dtype).eval()
+
+    def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
+        import torch
+
+        row = self.row
+        tokenizer, model = self._questions if query else self._passages
+        length = (row.query_length if query else row.passage_length) or tokenizer.model_max_length
+        inputs = tokenizer(
+            [(row.query_prefix if query else row.passage_prefix) + text for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=min(length, model.config.max_position_embeddings),
+            return_tensors="pt",
+        ).to(model.device)
+        with torch.inference_mode():
+            vectors = model(**inputs).last_hidden_state[:, 0].float()
+            if row.normalize:
+                vectors = torch.nn.functional.normalize(vectors, dim=1)
+        return [vector[None, :] for vector in vectors.cpu().numpy()]
+
+
+def _insert_adapter(model: Any, folder: Path) -> None:
+    """Insert an adapter into a BERT model, in its weights' own place: behind the feed-forward part of each layer.
+
+    Of the layer's sum s = feed-forward + residual it makes norm(s + up(relu(down(norm(s))))).
+    """
+    import torch
+
+    config = read_config(folder, "adapter_config.json").get("config") or {}
+    other = [key for key, value in ARCHITECTURE.items() if config.get(key, value) != value]
+    if other:
+        raise ModelFailed(f"{folder} is an adapter of another architecture: {', '.join(other)} of its configuration")
+    weights: dict[int, dict[str, Any]] = {}
+    for name, weight in torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True).items():
+        found = _WEIGHT.search(name)
+        if found is None:
+            raise ModelFailed(f"{folder / WEIGHTS} has the weight {name}, which no adapter of this architecture has")
+        weights.setdefault(int(found[1]), {})[f"{found[2].removesuffix('.0')}.{found[3]}"] = weight
+    for number, layer in enumerate(model.encoder.layer):
+        own = weights[number]
+        narrow, wide = own["down.weight"].shape
+        down, up = torch.nn.Linear(wide, narrow), torch.nn.Linear(narrow, wide)
+        down.load_state_dict({key: own[f"down.{key}"] for key in ("weight", "bias")})
+        up.load_state_dict({key: own[f"up.{key}"] for key in ("weight", "bias")})
+        # As parts of the layer they move with the model.
+        layer.output.adapter_down, layer.output.adapter_up = down, up
+        layer.output.LayerNorm.register_forward_pre_hook(partial(_before_norm, down, up))
+
+
+def _before_norm(down: Any, up: Any, norm: Any, inputs: tuple[Any]) -> tuple[Any]:
+    """What a layer's norm gets in place of the sum that it would get without an adapter."""
+    import torch
+
+    (total,) = inputs
+    normed = torch.nn.functional.layer_norm(total, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+    return (total + up(torch.relu(down(normed))),)
