@@ -172,9 +172,9 @@ class _Naming:
                     yield replace(file, name=named, below=None if named == file.name else file.name)
                     break
             else:
-                told = "every name that it could have is that of another document; add it with --prefix NAME"
+                reason = "every name that it could have is that of another document; add it with --prefix NAME"
                 whole = _valid(str(file.root / file.name))
-                yield replace(file, name=whole, below=file.name, refused=file.refused or told)
+                yield replace(file, name=whole, below=file.name, refused=file.refused or reason)
 
     def _place(self, one: _Known) -> tuple[Path, str]:
         """A document's folder, and its file's path below it, after this command."""

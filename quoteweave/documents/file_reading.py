@@ -185,12 +185,12 @@ def failure_reason(error: Exception) -> str:
     if isinstance(error, QuoteweaveError) and not isinstance(error, DocumentError):
         raise error
     if isinstance(error, DocumentError):
-        said = str(error)
+        reason = str(error)
     elif isinstance(error, OSError):
-        said = f"it cannot be read ({error.strerror or error})"
+        reason = f"it cannot be read ({error.strerror or error})"
     else:
-        said = f"reading it failed ({type(error).__name__}: {str(error)[:200]}); please report this"
-    return " ".join(said.split())
+        reason = f"reading it failed ({type(error).__name__}: {str(error)[:200]}); please report this"
+    return " ".join(reason.split())
 
 
 class _Steps(Generic[S, T]):

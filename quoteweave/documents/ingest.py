@@ -144,7 +144,7 @@ class _Run:
     def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
         outcome = {key: tuple(sorted(names)) for key, names in self._outcome.items()}
         failed, warnings = (
-            tuple(sorted(told, key=lambda refused: refused.name)) for told in (self._failed, self._warnings)
+            tuple(sorted(refusals, key=lambda refused: refused.name)) for refusals in (self._failed, self._warnings)
         )
         renamed = tuple(sorted(self._renamed.intersection(outcome["added"])))
         return AddReport(

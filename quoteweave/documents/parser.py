@@ -245,13 +245,13 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
     if all(page.source == "none" and not page.pieces for page in pages):
         why = warnings[0] if warnings else "all are empty"
         raise DamagedDocument(f"{source.path.name!r} has no page that can be read ({why})")
-    told = warnings[:MAX_WARNINGS]
+    shown = warnings[:MAX_WARNINGS]
     if len(warnings) > MAX_WARNINGS:
-        told.append(f"there are {len(warnings) - MAX_WARNINGS} more warnings, the last of which is: {warnings[-1]}")
+        shown.append(f"there are {len(warnings) - MAX_WARNINGS} more warnings, the last of which is: {warnings[-1]}")
     unread = sum(page.source == "none" and any(piece.kind == "page" for piece in page.pieces) for page in pages)
     if unread and not source.settings.ocr:
-        told.append(f"OCR is off, and pages without a text layer were not read: {unread}")
-    return _with_ocr_counts(assemble(pages, told), source.settings)
+        shown.append(f"OCR is off, and pages without a text layer were not read: {unread}")
+    return _with_ocr_counts(assemble(pages, shown), source.settings)
 
 
 class DocumentParser:

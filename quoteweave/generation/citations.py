@@ -200,7 +200,7 @@ def build_answer(
     weaver = MarkResolver(context)
     parts = weaver.end(text)
     shown, citations = "".join(part.text for part in parts), [one for part in parts for one in part.citations]
-    told = (
+    message = (
         _unresolved_warning(weaver.taken_out, "taken out of the answer"),
         _unresolved_warning(weaver.left, "left where {} stood"),
     )
@@ -214,7 +214,7 @@ def build_answer(
         raw=text if shown != text else None,
         model=model,
         seconds=0.0,
-        warnings=(*warnings, *filter(None, told)),
+        warnings=(*warnings, *filter(None, message)),
     )
 
 
@@ -238,9 +238,9 @@ def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequen
         else block.model_copy(update={"citations": tuple(map(change, block.citations))})
         for block in answer.blocks
     ]
-    told = answer.warnings if warnings is None else tuple(warnings)
+    shown = answer.warnings if warnings is None else tuple(warnings)
     citations = tuple(map(change, answer.citations))
-    return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": told})
+    return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": shown})
 
 
 def split_blocks(text: str, citations: Sequence[Citation], images: Mapping[int, str | None]) -> tuple[AnswerBlock, ...]:

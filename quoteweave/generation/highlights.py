@@ -78,8 +78,8 @@ def _tokens(text: str) -> list[_Token]:
 
 def _quoted(claim: str, text: str) -> list[Range]:
     """Find the claim's quotations in the text."""
-    said = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
-    pieces = [_tokens(piece) for one in said for piece in _CUT.split(one)]
+    quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(claim)]
+    pieces = [_tokens(piece) for one in quoted for piece in _CUT.split(one)]
     there = _tokens(text) if pieces else []
     return [_range(run) for piece in pieces if len(piece) > 1 for run in _runs(piece, there) if _is_quoted(run, piece)]
 
@@ -102,16 +102,16 @@ def _range(run: Sequence[_Token]) -> Range:
     return run[0][1], run[-1][2]
 
 
-def _runs(said: Sequence[_Token], there: Sequence[_Token]) -> list[Sequence[_Token]]:
+def _runs(claimed: Sequence[_Token], there: Sequence[_Token]) -> list[Sequence[_Token]]:
     """Word sequences common to both, without those after which each continues with a number of its own."""
-    if not alignable((one[0] for one in said), (one[0] for one in there)):
+    if not alignable((one[0] for one in claimed), (one[0] for one in there)):
         return []
-    matcher = SequenceMatcher(None, [one[0] for one in said], [one[0] for one in there], autojunk=False)
+    matcher = SequenceMatcher(None, [one[0] for one in claimed], [one[0] for one in there], autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     return [
         there[block.b : block.b + block.size]
         for block in blocks
-        if not (_is_number_at(said, block.a + block.size) and _is_number_at(there, block.b + block.size))
+        if not (_is_number_at(claimed, block.a + block.size) and _is_number_at(there, block.b + block.size))
     ]
 
 
@@ -167,9 +167,9 @@ def _rows(text: str) -> list[list[Range]]:
     return [row for row in rows if len(row) > 1]
 
 
-def _states_cell(cell: str, said: str) -> bool:
+def _states_cell(cell: str, text: str) -> bool:
     squeezed = _normalised(cell)
-    return bool(squeezed) and f" {squeezed} " in said
+    return bool(squeezed) and f" {squeezed} " in text
 
 
 def _normalised(text: str) -> str:

@@ -154,11 +154,11 @@ def statements(answer: Answer) -> list[Statement]:
     split: list[Statement] = []
     at = 0
     for (start, end), marked in groupby(answer.citations, key=lambda citation: (citation.start, citation.end)):
-        said, citations = answer.text[at:start].removesuffix(" "), tuple(marked)
-        if not said and split:
+        text, citations = answer.text[at:start].removesuffix(" "), tuple(marked)
+        if not text and split:
             last = split.pop()
-            said, citations = last.text, (*last.citations, *citations)
-        split.append(Statement(text=said or " ", citations=citations))
+            text, citations = last.text, (*last.citations, *citations)
+        split.append(Statement(text=text or " ", citations=citations))
         at = end
     return [*split, Statement(text=answer.text[at:])] if answer.text[at:] else split
 

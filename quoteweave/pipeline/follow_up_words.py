@@ -136,8 +136,8 @@ class Time:
 
 def is_english(text: str) -> bool:
     """Whether a question has more words that are English than words of other languages."""
-    said = [match.casefold() for match in re.findall(r"[^\W\d_]+", text)]
-    return sum(word in _ENGLISH for word in said) > sum(word in _FOREIGN for word in said)
+    found = [match.casefold() for match in re.findall(r"[^\W\d_]+", text)]
+    return sum(word in _ENGLISH for word in found) > sum(word in _FOREIGN for word in found)
 
 
 def is_foreign(text: str) -> bool:

@@ -76,7 +76,7 @@ def _cited_claims(answer: Answer) -> Iterator[tuple[str, Citation]]:
             line = _line_before(answer.text, citation.start)
             quotation = _QUOTATION.findall(line)
             bulleted = line.startswith("- ") and quotation
-            yield (f"“{quotation[-1]}”" if bulleted else _item(answer.text, claim) or claim.said), citation
+            yield (f"“{quotation[-1]}”" if bulleted else _item(answer.text, claim) or claim.sentence), citation
 
 
 def _line_before(text: str, at: int) -> str:

@@ -147,10 +147,15 @@ class FusedRetriever:
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Combine the explanations of those retrievers that give any. Raises what they raise."""
-        said = [each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)]
+        explanations = [
+            each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)
+        ]
         return Explanation(
-            read=tuple(dict.fromkeys(line for one in said for line in one.read)),
-            reasons={hit.quote.id: tuple(r for one in said for r in one.reasons.get(hit.quote.id, ())) for hit in hits},
+            read=tuple(dict.fromkeys(line for one in explanations for line in one.read)),
+            reasons={
+                hit.quote.id: tuple(r for one in explanations for r in one.reasons.get(hit.quote.id, ()))
+                for hit in hits
+            },
         )
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:

@@ -200,8 +200,8 @@ class EvidenceReader:
         import numpy as np
 
         gained = np.zeros(self.index.page_count, dtype=np.float32)
-        said = [words(text) for reading in readings for text in reading.quoted]
-        for phrase in said[:MOST_QUOTED]:
+        quoted = [words(text) for reading in readings for text in reading.quoted]
+        for phrase in quoted[:MOST_QUOTED]:
             if len(phrase) > 1:
                 gained += np.float32(QUOTATION * self.index.unit) * self._places.having(tuple(phrase), tables=False)
         return gained

@@ -63,8 +63,8 @@ def _fits(built: RetrieverSpec, asked: RetrieverSpec) -> bool:
     # The address that text is sent to is never taken from a collection, which somebody else may have built.
     if built.url != asked.url or built.endpoint != asked.endpoint:
         return False
-    said = asked.model_dump(exclude_none=True, exclude_defaults=True)
-    return all(getattr(built, field) == value for field, value in said.items())
+    settings = asked.model_dump(exclude_none=True, exclude_defaults=True)
+    return all(getattr(built, field) == value for field, value in settings.items())
 
 
 def _listed(specs: Sequence[RetrieverSpec]) -> str:

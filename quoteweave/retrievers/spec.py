@@ -87,8 +87,8 @@ class RetrieverSpec(Record):
         types = "input_type" if self.input_types == _USUAL_TYPES else types
         queries = self.query_model and f"{_QUERIES}{self.query_model}"
         dimensions = self.dimensions and f"{self.dimensions}d"
-        said = (self.url, prefixes, types, queries, dimensions, self.kind, unit, self.view, self.dtype)
-        suffixes = [suffix for suffix in (self.experiment, *said) if suffix]
+        parts = (self.url, prefixes, types, queries, dimensions, self.kind, unit, self.view, self.dtype)
+        suffixes = [suffix for suffix in (self.experiment, *parts) if suffix]
         return "@".join([named, *suffixes])
 
     @property

@@ -23,13 +23,13 @@ def write_cases(folder: Path) -> list[Path]:
     and `file`, its name. Returns the paths of the PDFs. Raises OSError where the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths, told = list[Path](), list[dict[str, object]]()
+    paths, described = list[Path](), list[dict[str, object]]()
     for case in box_cases():
         path = folder / case.file
         path.write_bytes(case.pdf)
         paths.append(path)
-        told.append({"file": case.file, **case.model_dump(mode="json", exclude={"pdf"})})
-    (folder / "cases.json").write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        described.append({"file": case.file, **case.model_dump(mode="json", exclude={"pdf"})})
+    (folder / "cases.json").write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return paths
 
 

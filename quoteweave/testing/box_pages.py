@@ -96,8 +96,8 @@ class Sheet:
     def entries(self) -> str:
         """The entries of the page's dictionary."""
         boxes = [("MediaBox", self.media), *([("CropBox", self.crop)] if self.crop else [])]
-        said = "".join(f"/{name} [{' '.join(map(_number, box))}] " for name, box in boxes)
-        return f"{said}/Rotate {self.rotation} " + (f"/UserUnit {self.user_unit} " if self.user_unit != 1 else "")
+        entries = "".join(f"/{name} [{' '.join(map(_number, box))}] " for name, box in boxes)
+        return f"{entries}/Rotate {self.rotation} " + (f"/UserUnit {self.user_unit} " if self.user_unit != 1 else "")
 
 
 def _fraction(corners: Sequence[Point], size: Point) -> Box:

@@ -101,8 +101,8 @@ def check_highlights(case: BoxCase, shown: Mapping[int, Sequence[Box]], *, again
     for expected in case.regions:
         problem = _problem(expected, shown[expected.page], against)
         if problem is not None:
-            said = f"{case.name} ({case.about}): page {expected.page + 1}: {problem}"
-            raise AssertionError(f"{said}{_known_mistake(expected, shown[expected.page])}")
+            message = f"{case.name} ({case.about}): page {expected.page + 1}: {problem}"
+            raise AssertionError(f"{message}{_known_mistake(expected, shown[expected.page])}")
 
 
 def fractions_of(page: Box, boxes: Iterable[Box]) -> list[Box]:

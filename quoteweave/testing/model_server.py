@@ -82,8 +82,8 @@ class Reply(Record):
     def events(self, request: Mapping[str, Any]) -> list[bytes]:
         """A streamed completion, as server-sent events: a chunk each, the last of them saying that it is done."""
         deltas: list[tuple[dict[str, str], str | None]] = [({"role": "assistant", "content": ""}, None)]
-        for name, said in self._said().items():
-            deltas += [({name: part}, None) for part in _parts(said, self.sizes)]
+        for name, fields in self._said().items():
+            deltas += [({name: part}, None) for part in _parts(fields, self.sizes)]
         chunks = [self._chunk(request, "delta", *delta) for delta in [*deltas, ({}, self.finish_reason)]]
         usage = self._usage("prompt_tokens", "completion_tokens")
         if usage and (request.get("stream_options") or {}).get("include_usage"):
@@ -102,14 +102,14 @@ class Reply(Record):
         return answer if self.reasoning is None else {self.reasoning_field: self.reasoning, **answer}
 
     def _chunk(
-        self, request: Mapping[str, Any], name: str, said: Mapping[str, str | None], finish_reason: str | None
+        self, request: Mapping[str, Any], name: str, fields: Mapping[str, str | None], finish_reason: str | None
     ) -> dict[str, object]:
         return {
             "id": "chatcmpl-scripted",
             "object": "chat.completion.chunk",
             "created": 0,
             "model": request.get("model"),
-            "choices": [] if self.empty else [{"index": 0, name: said, "finish_reason": finish_reason}],
+            "choices": [] if self.empty else [{"index": 0, name: fields, "finish_reason": finish_reason}],
         }
 
     @staticmethod

@@ -83,5 +83,5 @@ def test_one_sentence_is_held_back() -> None:
     assert reader.feed("It grew [1]. ") == []
     assert reader.feed("Then") == []
     (claim,) = reader.feed(" it")
-    assert (claim.said, claim.start, claim.end) == ("It grew.", 0, 12)
-    assert [one.said for one in reader.end(" fell [2].")] == ["Then it fell."]
+    assert (claim.sentence, claim.start, claim.end) == ("It grew.", 0, 12)
+    assert [one.sentence for one in reader.end(" fell [2].")] == ["Then it fell."]

@@ -94,16 +94,16 @@ def _print_summary(cited: CitedDraft) -> None:
     """Say what was cited, and name each sentence whose citation could not be checked, or that has none."""
     marked = sum(one.number is not None for one in cited.sentences)
     already = sum(one.status == "cited_already" for one in cited.sentences)
-    told = [f"{pluralize(marked, 'sentence')} cited, from {pluralize(len(cited.references), 'passage')}"]
+    lines = [f"{pluralize(marked, 'sentence')} cited, from {pluralize(len(cited.references), 'passage')}"]
     if already:
-        told.append(f"{pluralize(already, 'sentence')} had a citation already")
+        lines.append(f"{pluralize(already, 'sentence')} had a citation already")
     for sentence in cited.sentences:
         text, found = " ".join(sentence.text.split()), sentence.attribution
         why = "" if found is None or found.reason is None else f": {found.reason.rstrip('.')}"
         if sentence.status == "likely":
-            told.append(f"to be checked, [{sentence.number}] for “{text}”{why}")
+            lines.append(f"to be checked, [{sentence.number}] for “{text}”{why}")
         elif sentence.status == "too_long":
-            told.append(f"not looked for, as it is longer than is searched for: “{text[:80]}…”")
+            lines.append(f"not looked for, as it is longer than is searched for: “{text[:80]}…”")
         elif sentence.status == "no_source":
-            told.append(f"not cited, “{text}”{why}")
-    print_notes(told)
+            lines.append(f"not cited, “{text}”{why}")
+    print_notes(lines)

@@ -88,5 +88,5 @@ def _show_one(fields: dict[str, object]) -> None:
         if value not in (None, "") and not has_none:
             # Spaces and line breaks at the end of a prefix count.
             exact = isinstance(value, str) and value != " ".join(value.split())
-            said = plain(repr(value) if exact else str(value))
-            out.print(plain(f"{field:<{widest}}  ", "bold").append_text(said), soft_wrap=True)
+            written = plain(repr(value) if exact else str(value))
+            out.print(plain(f"{field:<{widest}}  ", "bold").append_text(written), soft_wrap=True)

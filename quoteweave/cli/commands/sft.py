@@ -97,12 +97,12 @@ def export(
         for line in _lines(lines, examples, left_out):
             file.write(f"{json.dumps(line, ensure_ascii=False)}\n".encode())
         if left_out.total() == len(examples):
-            told = "; ".join(f"{reason} ({count})" for reason, count in left_out.items())
-            raise DatasetError(f"{' and '.join(map(str, references))} holds nothing to train with: {told}")
+            reasons = "; ".join(f"{reason} ({count})" for reason, count in left_out.items())
+            raise DatasetError(f"{' and '.join(map(str, references))} holds nothing to train with: {reasons}")
     count, places = len(examples) - left_out.total(), lines.places
     if as_json:
-        said = {"file": str(out), "preset": preset, "mode": mode.value, "seed": seed, "examples": count}
-        print_json({**said, "left_out": dict(left_out), "gold_at": places})
+        summary = {"file": str(out), "preset": preset, "mode": mode.value, "seed": seed, "examples": count}
+        print_json({**summary, "left_out": dict(left_out), "gold_at": places})
         return
     typer.echo(f"{out}: {pluralize(count, 'example')}{_spread(places)}")
     for reason, kept_out in left_out.items():
@@ -140,9 +140,9 @@ def _lines(lines: TrainingLines, examples: Sequence[Example], left_out: Counter[
 
 def _spread(places: dict[Kind, list[int]]) -> str:
     """How often gold stands at each place, in words."""
-    told = [
+    lines = [
         f"each of {len(counts)} {kind} places {min(counts)} to {max(counts)} times"
         for kind, counts in places.items()
         if counts
     ]
-    return f"; gold stands at {' and '.join(told)}" if told else ""
+    return f"; gold stands at {' and '.join(lines)}" if lines else ""

@@ -135,9 +135,9 @@ def _export_answers(
         pluralize(found.dropped, "quote"): (found.dropped, "that nothing cites, left out: more than the track allows"),
         pluralize(found.long, "answer"): (found.long, f"of more than {MOST_WORDS} words, which the track allows"),
     }
-    for what, (count, told) in notes.items():
+    for what, (count, message) in notes.items():
         if count:
-            typer.echo(f"{what} {told}", err=True)
+            typer.echo(f"{what} {message}", err=True)
 
 
 def _export_boxes(path: Path, answers: Sequence[Mapping[str, JsonValue]], asked: int, *, as_json: bool) -> None:

@@ -76,7 +76,7 @@ def _box(line: Sequence[Token]) -> Box:
 def _are_certain(labels: Sequence[tuple[Token, ...]]) -> bool:
     """Whether each is a label, and no two share a word of the page or say the same."""
     used = [id(token) for label in labels for token in label]
-    said = {" ".join(token.text for token in label).casefold() for label in labels}
+    names = {" ".join(token.text for token in label).casefold() for label in labels}
     named = all(any(map(str.isalpha, "".join(token.text for token in label))) for label in labels)
     short = all(len(label) <= MAX_LABEL_WORDS for label in labels)
-    return named and short and len(set(used)) == len(used) and len(said) == len(labels)
+    return named and short and len(set(used)) == len(used) and len(names) == len(labels)

@@ -38,8 +38,8 @@ def series_from_legend(
     taken = {id(token) for name in names.values() for token in name}
     if any(_goes_on(name, word) for name in names.values() for word in words if id(word) not in taken):
         return None
-    said = {" ".join(token.text for token in name) for name in names.values()}
-    return names if len(said) == len(names) else None
+    texts = {" ".join(token.text for token in name) for name in names.values()}
+    return names if len(texts) == len(names) else None
 
 
 def _goes_on(name: Sequence[Token], word: Token) -> bool:

@@ -108,13 +108,13 @@ def join_tokens(tokens: Sequence[Token]) -> str:
     words = [token.text for token in tokens]
     if any(_over(one.box, other.box) for one, other in itertools.combinations(tokens, 2)):
         words = list(dict.fromkeys(words))
-    said = ""
+    text = ""
     for word in words:
-        if said.endswith("-") and said[-2:-1].isalpha() and word[:1].islower():
-            said = said[:-1] + word
+        if text.endswith("-") and text[-2:-1].isalpha() and word[:1].islower():
+            text = text[:-1] + word
         else:
-            said = f"{said} {word}".strip()
-    return said.replace("|", "/")
+            text = f"{text} {word}".strip()
+    return text.replace("|", "/")
 
 
 def _over(a: Box, b: Box) -> bool:

@@ -123,12 +123,12 @@ def _turned(rectangles: Sequence[Rectangle], tokens: Sequence[Token]) -> tuple[l
 def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
     """The header of series names, the rows, and then the remaining words, row by row."""
     colours = list(names)
-    said = [[EMPTY, *(join_tokens(names[colour]) for colour in colours)]] if names else []
+    table = [[EMPTY, *(join_tokens(names[colour]) for colour in colours)]] if names else []
     used = {id(word) for name in names.values() for token in name for word in token.words}
     for row in rows:
         cells = dict(row.cells)
         values = [cells.get(colour) for colour in colours] if names else [row.cells[0][1]]
-        said.append([join_tokens(row.label), *(EMPTY if value is None else value.text for value in values)])
+        table.append([join_tokens(row.label), *(EMPTY if value is None else value.text for value in values)])
         tokens = [*row.label, *(value for value in values if value is not None)]
         used |= {id(word) for token in tokens for word in token.words}
     rest = [
@@ -136,4 +136,4 @@ def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
         for line in lines
         if (words := tuple(word for word in line.words if id(word) not in used and word.text != "|"))
     ]
-    return "\n".join([*(" | ".join(cells) for cells in said), *filter(None, [text_by_rows(rest)])])
+    return "\n".join([*(" | ".join(cells) for cells in table), *filter(None, [text_by_rows(rest)])])

@@ -129,8 +129,8 @@ def _table(
             source = Path(folder, "layout.json")
             # Without words, of which these tables have none: the ids of documents hang on what is written here.
             source.write_text(parsed.model_dump_json(exclude={"page_words"}), "utf-8")
-            said = {**({"domain": domain} if domain else {}), **metadata}
-            origin = _origin(path.parent, source, f"{IMPORTED}{format}-{IMPORTER_VERSION}", said)
+            given = {**({"domain": domain} if domain else {}), **metadata}
+            origin = _origin(path.parent, source, f"{IMPORTED}{format}-{IMPORTER_VERSION}", given)
             yield writer.put(source, name=name, format=format, origin=origin, parsed=parsed)
 
 

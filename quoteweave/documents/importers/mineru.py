@@ -64,13 +64,13 @@ def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
     blocks = [_block(item, path.name, pictures) for item in items]
     indexes = [_page_index(item, f"{path.name!r}, block {number}") for number, item in enumerate(items)]
     boxes = [_thousandths(item.get("bbox")) for item in items]
-    said = [number for number, block in enumerate(blocks) if block.text or block.caption or block.image]
+    filled = [number for number, block in enumerate(blocks) if block.text or block.caption or block.image]
     pages = _pages(sheets, 1 + max(indexes, default=0))
-    quotes = _quotes([blocks[n] for n in said], [(indexes[n], boxes[n]) for n in said], pages)
+    quotes = _quotes([blocks[n] for n in filled], [(indexes[n], boxes[n]) for n in filled], pages)
     return ParsedDocument(
         pages=pages,
         quotes=tuple(quotes),
-        warnings=(*warnings, *_doubts(items, sum(boxes[n] is None for n in said)), *pictures.warnings),
+        warnings=(*warnings, *_doubts(items, sum(boxes[n] is None for n in filled)), *pictures.warnings),
     )
 
 

@@ -231,15 +231,15 @@ def _display_math(text: str) -> str | None:
 
 def _addresses(attributes: Mapping[str, str]) -> list[str]:
     """The possible addresses of an `img`: pages with lazy loading have a placeholder in `src`."""
-    said = [attributes.get(name, "") for name in _ADDRESSES]
+    addresses = [attributes.get(name, "") for name in _ADDRESSES]
     several = [attributes.get(name, "").partition(",")[0].split() for name in ("data-srcset", "srcset")]
-    return [address for address in (*said, *(words[0] for words in several if words)) if address]
+    return [address for address in (*addresses, *(words[0] for words in several if words)) if address]
 
 
-def _span(said: str) -> int:
+def _span(value: str) -> int:
     """The number of columns or rows that a cell spans; at most 1,000, as in browsers."""
-    return min(_number(said) or 1, 1000)
+    return min(_number(value) or 1, 1000)
 
 
-def _number(said: str) -> int | None:
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 9 else None
+def _number(value: str) -> int | None:
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None

@@ -36,9 +36,9 @@ class ImageFrames:
         """A frame as a page without a text layer."""
         drawn = self.draw(number)
         more = getattr(self.image, "n_frames", 1) - 1 if self.image.format != "TIFF" else 0
-        said = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
+        warnings = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
         # Not what EXIF says: no reader shows a picture before it is turned, so that boxes are never of such a page.
-        return RawPage(number, drawn, warnings=said, rotation=0)
+        return RawPage(number, drawn, warnings=warnings, rotation=0)
 
     def draw(self, number: int) -> Raster:
         """Render a frame, upright and on white. Raises DamagedDocument if it is too large to decode."""
@@ -147,5 +147,5 @@ def _picture(image: "Image.Image", dpi: float) -> Raster:
 
 def _resolution(image: "Image.Image") -> float:
     """The resolution in dots per inch, as the file states it, if plausible."""
-    said = float(image.info.get("dpi", (0, 0))[0])
-    return said if 50 <= said <= 1200 else USUAL_DPI
+    dpi = float(image.info.get("dpi", (0, 0))[0])
+    return dpi if 50 <= dpi <= 1200 else USUAL_DPI

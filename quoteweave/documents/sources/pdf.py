@@ -147,12 +147,12 @@ class PdfPages:
 
         files = pdfium.FPDFDoc_GetAttachmentCount(self.document.raw) if number == 0 else 0
         notes = sum(_holds_text(page.raw, i) for i in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_NOTES)))
-        said = []
+        warnings = []
         if files > 0:
-            said.append(f"files attached to it were not read: {files}")
+            warnings.append(f"files attached to it were not read: {files}")
         if notes:
-            said.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {notes}")
-        return tuple(said)
+            warnings.append(f"page {number + 1} has notes or filled form fields, whose text was not read: {notes}")
+        return tuple(warnings)
 
     def draw(self, number: int) -> Raster:
         """A page as it is shown."""

@@ -72,8 +72,8 @@ def _example(line: _Line, where: str) -> Example:
         count = pluralize(len(line.evidence_keys), "piece is", "pieces are")
         raise DatasetError(f"{where}, evidence_count: {line.evidence_count}, where {count} named by evidence_keys")
     texts, images = (tuple(_ranked(line, kind)) for kind in ("text", "image"))
-    told = line.meta_data or {}
-    right, why = told.get(_GOLD), told.get(_EXPLANATION)
+    meta = line.meta_data or {}
+    right, why = meta.get(_GOLD), meta.get(_EXPLANATION)
     gold = tuple(_gold(line, where))
     return Example(
         id=line.question_id,
@@ -82,7 +82,7 @@ def _example(line: _Line, where: str) -> Example:
         question_type=line.question_type,
         evidence_types=tuple("mixed" if modality == "mix" else modality for modality in line.evidence_modal),
         context=Context(texts=texts, images=images),
-        choices={letter: str(text) for letter, text in told.items() if len(letter) == 1},
+        choices={letter: str(text) for letter, text in meta.items() if len(letter) == 1},
         task="cite_sources",
         sources=tuple(_listed(line, gold, where)),
         reference=Reference(

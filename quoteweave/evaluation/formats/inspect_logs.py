@@ -180,10 +180,10 @@ def _prediction(sample: _Sample, model: str | None) -> Prediction:
 def _text(message: _Message, attachments: Mapping[str, str]) -> str:
     """What a message says, its parts of text one after another; long texts may stand apart in the log."""
     if isinstance(message.content, str):
-        said = [message.content]
+        parts = [message.content]
     else:
-        said = [part.text for part in message.content if part.type == "text"]
-    return "\n".join(attachments.get(one.removeprefix(_ATTACHMENT), one) for one in said)
+        parts = [part.text for part in message.content if part.type == "text"]
+    return "\n".join(attachments.get(one.removeprefix(_ATTACHMENT), one) for one in parts)
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

@@ -89,9 +89,9 @@ def _prediction(line: _Answered, topic: str, where: str) -> Prediction:
     if len(set(line.references)) < len(line.references):
         twice = next(one for one in line.references if line.references.count(one) > 1)
         raise DatasetError(f"{where}, references: {twice!r} comes twice")
-    said = [_marked(sentence, line.references, f"{where}, answer.{at}") for at, sentence in enumerate(line.answer)]
+    sentences = [_marked(sentence, line.references, f"{where}, answer.{at}") for at, sentence in enumerate(line.answer)]
     words = sum(len(sentence.text.split()) for sentence in line.answer)
-    told = line.response_length
+    length = line.response_length
     hits = [_hit(rank, one) for rank, one in enumerate(line.references, start=1)]
     return Prediction(
         example=topic,
@@ -100,9 +100,9 @@ def _prediction(line: _Answered, topic: str, where: str) -> Prediction:
             texts=tuple(hit for hit in hits if hit.quote.kind == "text"),
             images=tuple(hit for hit in hits if hit.quote.kind == "image"),
         ),
-        response=" ".join(said),
+        response=" ".join(sentences),
         model=line.run_id if line.metadata is None else line.metadata.run_id,
-        notes=() if told in (None, words) else (f"response_length says {told} words, the answer has {words}",),
+        notes=() if length in (None, words) else (f"response_length says {length} words, the answer has {words}",),
     )
 
 

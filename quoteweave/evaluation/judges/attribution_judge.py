@@ -59,17 +59,17 @@ class AttributionJudge:
 
         Raises UsageError for a prompt of other fields.
         """
-        said = answer_of(prediction.response or "", "own")
+        answer = answer_of(prediction.response or "", "own")
         values = {
             "question": indent(example.query.text),
             "gold_answer": indent(example.reference.answer or NO_GOLD),
         }
-        shown = indent(without_boxes(said) if said.strip() else NO_ANSWER)
+        shown = indent(without_boxes(answer) if answer.strip() else NO_ANSWER)
         messages: list[Message] = [user_message(self._answer.render({**values, "answer": shown}))]
         if cited := _cited_quotes(prediction):
-            evidence = {**values, "answer": indent(said), "evidence": quotes_as_text(cited)}
+            evidence = {**values, "answer": indent(answer), "evidence": quotes_as_text(cited)}
             messages.append(user_message(self._evidence.render(evidence), image_parts(cited, self._images)))
-        boxes = not cited and bool(cited_boxes(said))
+        boxes = not cited and bool(cited_boxes(answer))
         return JudgeRequest(example.id, messages, cites_unknown=boxes)
 
     async def judge(self, request: JudgeRequest) -> AnswerVerdict:

@@ -95,8 +95,8 @@ def plan_judging(judge: JudgesAnswers[V], pairs: Sequence[JudgingItem], stored: 
     answered = [pair for pair in pairs if pair[0].error is None]
     input_tokens = 0
     for prediction, example in answered:
-        request, said = judge.request(prediction, example), stored.get(example.id)
-        if said is None or said.failed or said.request != request.sha256:
+        request, verdict = judge.request(prediction, example), stored.get(example.id)
+        if verdict is None or verdict.failed or verdict.request != request.sha256:
             left.append((prediction, example))
             input_tokens += estimate_message_tokens(request.messages)
     return JudgingPlan(

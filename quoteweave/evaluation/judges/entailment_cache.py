@@ -33,12 +33,12 @@ class CachedEntailment:
     def __init__(self, model: Entailment, path: Path) -> None:
         self._model, self._path = model, path
         self._known: dict[str, bool] = {}
-        for _, said in iter_records(path, CachedEntailmentVerdict, drop_cut=True) if path.exists() else ():
-            if said.model != model.name:
+        for _, verdict in iter_records(path, CachedEntailmentVerdict, drop_cut=True) if path.exists() else ():
+            if verdict.model != model.name:
                 raise UsageError(
-                    f"{path} holds what {said.model} said, not {model.name}; name another file with --kept"
+                    f"{path} holds what {verdict.model} said, not {model.name}; name another file with --kept"
                 )
-            self._known[said.pair] = said.entails
+            self._known[verdict.pair] = verdict.entails
 
     @property
     def name(self) -> str:

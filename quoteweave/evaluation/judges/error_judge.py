@@ -140,7 +140,7 @@ class ErrorJudge:
     async def judge(self, request: JudgeRequest) -> ErrorVerdict:
         """The kinds, or the reason why there are none. Raises UsageError where there is no endpoint."""
         asked = await ask_for_scores(self.model, request.messages, {kind.name: (0.0, 1.0) for kind in self.kinds})
-        found = None if asked.value is None else tuple(name for name, said in asked.value.items() if said)
+        found = None if asked.value is None else tuple(name for name, holds in asked.value.items() if holds)
         return ErrorVerdict(
             example=request.example,
             kinds=found,

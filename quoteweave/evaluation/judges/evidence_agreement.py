@@ -92,15 +92,15 @@ def load_forms(path: Path, items: Sequence[JudgingItem]) -> dict[str, EvidenceVe
 
     Raises DatasetError, naming file and line, for grades off their scales and lines on other answers than `items`.
     """
-    said = {example.id: prediction.response for prediction, example in items}
+    responses = {example.id: prediction.response for prediction, example in items}
     found: dict[str, EvidenceVerdict] = {}
     for number, form in iter_records(path, _Form):
         where = f"{path}, line {number}, example"
         if form.example in found:
             raise DatasetError(f"{where}: {form.example!r} is there already")
-        if form.example not in said:
+        if form.example not in responses:
             raise DatasetError(f"{where}: {form.example!r} is no question that this run answers")
-        if form.answer is not None and form.answer != said[form.example]:
+        if form.answer is not None and form.answer != responses[form.example]:
             raise DatasetError(f"{where}: {form.example!r} has another answer in this run; judge that anew")
         found[form.example] = _verdict(form)
     return found

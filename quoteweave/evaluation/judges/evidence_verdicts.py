@@ -105,7 +105,7 @@ def plan_evidence(
         done=len(answered) - len(left),
         no_answer=len(pairs) - len(answered),
         input_tokens=sum(sent for sent, _ in taken),
-        output_tokens=sum(said for _, said in taken),
+        output_tokens=sum(written for _, written in taken),
     )
 
 
@@ -195,13 +195,13 @@ async def _judged(
     except EndpointError as error:
         return verdict.model_copy(update={"error": str(error)})
     items = _items(prediction, example)
-    said = [await _sentence(sentence, items, judge) for sentence in sentences]
+    verdicts = [await _sentence(sentence, items, judge) for sentence in sentences]
     accuracy = None
     if gold := example.reference.answer or example.reference.short_answer:
         question_type = example.question_type
         asked = example.query.text, gold, answer or NO_ANSWER
         accuracy = await judge.accuracy(*asked, question_type=question_type)
-    return verdict.model_copy(update={"sentences": tuple(said), "accuracy": accuracy})
+    return verdict.model_copy(update={"sentences": tuple(verdicts), "accuracy": accuracy})
 
 
 async def _sentence(sentence: CitedSentence, items: Mapping[str, Quote], judge: EvidenceJudge) -> SentenceVerdict:

@@ -109,9 +109,11 @@ def read_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, AnswerVer
 
 def _check_same(path: Path, verdict: AnswerVerdict, model: str, prompt: str) -> None:
     if verdict.model != model:
-        said = f"by {verdict.model}, not by {model}"
+        reason = f"by {verdict.model}, not by {model}"
     elif verdict.prompt != prompt:
-        said = f"by another prompt (its SHA-256 begins with {verdict.prompt[:12]}, that of this one with {prompt[:12]})"
+        reason = (
+            f"by another prompt (its SHA-256 begins with {verdict.prompt[:12]}, that of this one with {prompt[:12]})"
+        )
     else:
         return
-    raise UsageError(f"{path} holds judgements {said}, and the two are not to be mixed; name another file with --out")
+    raise UsageError(f"{path} holds judgements {reason}, and the two are not to be mixed; name another file with --out")

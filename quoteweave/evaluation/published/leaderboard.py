@@ -93,7 +93,7 @@ def is_whole(run: Scores) -> bool:
 
 def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[str]:
     """What a reader must know of these runs in that table."""
-    told = [
+    notes = [
         f"{run.name} has no rank: {pluralize(run.missing, 'question is', 'questions are')} not "
         f"answered, {run.failed} failed"
         for run in runs
@@ -101,16 +101,18 @@ def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[s
     ]
     strict = [run.name for run in runs if run.convention != "published"]
     if table.published_only and strict:
-        told.append(
+        notes.append(
             f"{', '.join(strict)}: no rank by {', '.join(table.published_only)}, which the strict convention defines "
             "otherwise than what is printed; score with --convention published for one"
         )
     marks = any(name.endswith(".f1.pooled") or name == DEFAULT for name in table.ranks)
     if marks and any((run.convention, run.marks) != ("published", "published") for run in runs):
-        told.append("published figures are by the published convention and marks: --convention published is comparable")
+        notes.append(
+            "published figures are by the published convention and marks: --convention published is comparable"
+        )
     if any(name.startswith(JUDGED) for name in table.ranks):
-        told.append("scores of a judge are comparable where model and prompt are the same as in the paper")
-    return told
+        notes.append("scores of a judge are comparable where model and prompt are the same as in the paper")
+    return notes
 
 
 def _settings(table: PublishedTable, run: Scores) -> Iterator[tuple[str, dict[str, float]]]:

@@ -22,7 +22,7 @@ def plain(text: str) -> str:
 
 
 def _section(part: Section, plots: str) -> list[str]:
-    notes = [f"- {plain(run)}: {plain(note)}" for run, told in part.notes.items() for note in told]
+    notes = [f"- {plain(run)}: {plain(note)}" for run, texts in part.notes.items() for note in texts]
     return [
         f"## {plain(part.heading)}",
         *map(plain, part.says),

@@ -199,8 +199,8 @@ def _change(found: Comparison | None, layout: PairLayout) -> Cell:
     figure = "overall.f1" if layout.relative else found.figure  # per cent
     bounds = interval(figure, Estimate(value=found.difference, low=found.low, high=found.high, n=found.n))
     p = p_value(found.p_holm, at_floor=found.at_floor)
-    told = f"p {p}" if p.startswith("≤") else f"p = {p}"
-    details = (bounds, told, f"n = {found.n}")
+    shown = f"p {p}" if p.startswith("≤") else f"p = {p}"
+    details = (bounds, shown, f"n = {found.n}")
     return Cell(text=signed(figure, found.difference), detail="; ".join(one for one in details if one))
 
 

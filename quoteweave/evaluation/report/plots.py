@@ -148,8 +148,8 @@ def _scatter(report: Report, across: str, name: str, *, title: str, says: str) -
         axis.set(ylim=(0, 100), xlim=(0, HIGHEST if across in JUDGE else 1.1 * most))
         figure.legend(loc="outside right upper", handletextpad=0.3, labelspacing=0.7)
         absent = [run.name for run in report.runs if run not in placed]
-        told = f" Not shown, for lack of {label(across)}: {', '.join(absent)}." if absent else ""
-        return make_plot(figure, name, title=title, says=says + told)
+        missing = f" Not shown, for lack of {label(across)}: {', '.join(absent)}." if absent else ""
+        return make_plot(figure, name, title=title, says=says + missing)
 
 
 class _Point(NamedTuple):

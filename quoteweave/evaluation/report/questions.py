@@ -68,16 +68,16 @@ def extreme_questions(run: RunReport, figure: str | None, pictures: PictureReade
     """Of equal questions, those with more gold quotes come first. Answers that failed are at neither end."""
     questions = run.scores.questions
     errors = Counter(question.error for question in questions if question.error is not None)
-    told = tuple(f"{error} ({count})" for error, count in errors.most_common(SHOWN))
+    reasons = tuple(f"{error} ({count})" for error, count in errors.most_common(SHOWN))
     if figure is None:
-        return ExtremeQuestions(worst=(), best=(), errors=told)
+        return ExtremeQuestions(worst=(), best=(), errors=reasons)
     counted = [(value, one) for one in questions if one.error is None and (value := one.row.get(figure)) is not None]
     ranked = sorted(counted, key=lambda each: (each[0], -_gold(each[1])))
     number = min(SHOWN, -(-len(ranked) // 2))
     worst = ranked[:number]
     best = sorted(ranked[number:], key=lambda each: (-each[0], -_gold(each[1])))[:SHOWN]
     shown = [tuple(_shown(run, question, figure, pictures) for _, question in end) for end in (worst, best)]
-    return ExtremeQuestions(worst=shown[0], best=shown[1], errors=told)
+    return ExtremeQuestions(worst=shown[0], best=shown[1], errors=reasons)
 
 
 def _score(figure: str, question: ScoredQuestion) -> str:

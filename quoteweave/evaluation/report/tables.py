@@ -145,10 +145,10 @@ def conventions_table(report: Report) -> Table | None:
 def _both(run: RunReport, name: str) -> Cell | None:
     """The figure by the two conventions; None where it is the same, of the same questions."""
     here, there = run.scores.figures.get(name), run.other.figures.get(name)
-    told = [(UNDEFINED, 0) if found is None else (written(name, found.value), found.n) for found in (here, there)]
-    if told[0] == told[1]:
+    cells = [(UNDEFINED, 0) if found is None else (written(name, found.value), found.n) for found in (here, there)]
+    if cells[0] == cells[1]:
         return None
-    first, second = (f"{value} (n = {n})" for value, n in told)
+    first, second = (f"{value} (n = {n})" for value, n in cells)
     return Cell(text=first, detail=second)
 
 

@@ -25,7 +25,7 @@ def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
     published = scores.convention == "published"
     left_out = "they count, and those outside the page alone can be met" if published else "left out"
     wrong = "not checked, and those outside the page alone can meet gold" if published else "they meet nothing"
-    told = [
+    notes = [
         _told(scores.questions, UNUSABLE_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} reversed, without "
               f"area or outside the page: {left_out}"),
         _told(scores.questions, LACKING_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages that the "
@@ -37,12 +37,12 @@ def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
         _told(scores.questions, UNREAD_TAGS, lambda n: f"{pluralize(n, 'tag')} in answers that begin as a box and are "
               "none: not read"),
     ]  # fmt: skip
-    told.append(_exchanged(scores.questions))
+    notes.append(_exchanged(scores.questions))
     if any(example.reference.y_first for example in examples):
-        told.append("boxes are read y first (y1, x1, y2, x2), as most gold boxes would else be taller than wide")
+        notes.append("boxes are read y first (y1, x1, y2, x2), as most gold boxes would else be taller than wide")
     if published:
-        told.append("citevqa.page_recall is undefined: the authors' script finds no page in any answer")
-    return [note for note in told if note]
+        notes.append("citevqa.page_recall is undefined: the authors' script finds no page in any answer")
+    return [note for note in notes if note]
 
 
 def _exchanged(questions: Sequence[ScoredQuestion]) -> str:

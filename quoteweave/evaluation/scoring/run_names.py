@@ -47,8 +47,8 @@ def _setting(key: str, value: object) -> str:
     if value is None:
         return f"no {key}"
     parts = value if isinstance(value, list) else [value]
-    said = ", ".join(part if isinstance(part, str) else json.dumps(part, ensure_ascii=False) for part in parts)
-    return said if key in _BY_VALUE else f"{key} {said}"
+    listed = ", ".join(part if isinstance(part, str) else json.dumps(part, ensure_ascii=False) for part in parts)
+    return listed if key in _BY_VALUE else f"{key} {listed}"
 
 
 def _by_file_name(paths: Sequence[Path]) -> list[str]:

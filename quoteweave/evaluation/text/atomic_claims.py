@@ -179,10 +179,10 @@ def _part_branches(tree: _Tree, lca: int, mine: int, its: int) -> None:
 
 def _said(doc: "Doc", left: Container[int]) -> str:
     """The words that are left, with the blanks that stood between neighbours."""
-    said, last = "", -1
+    text, last = "", -1
     for token in doc:
         if token.i in left:
-            apart = doc[token.i - 1].whitespace_ if token.i == last + 1 and said else " "
-            said += token.text if token.text[:1] in _ATTACHED else apart + token.text
+            apart = doc[token.i - 1].whitespace_ if token.i == last + 1 and text else " "
+            text += token.text if token.text[:1] in _ATTACHED else apart + token.text
             last = token.i
-    return said.strip(" ,;:")
+    return text.strip(" ,;:")

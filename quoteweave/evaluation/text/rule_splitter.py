@@ -52,8 +52,8 @@ def unmarked(sentence: str) -> str:
     for mark in _bracketed(sentence):
         parts.append(sentence[end : mark.start])
         end = mark.end
-    said = " ".join("".join([*parts, sentence[end:]]).split())
-    return _BEFORE_STOP.sub("", said) if any(character.isalnum() for character in said) else ""
+    text = " ".join("".join([*parts, sentence[end:]]).split())
+    return _BEFORE_STOP.sub("", text) if any(character.isalnum() for character in text) else ""
 
 
 def _opening(sentence: str) -> int:

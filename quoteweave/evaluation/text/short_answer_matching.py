@@ -96,7 +96,7 @@ def _lists(gold: str, predicted: str) -> float:
     ours, theirs = (sorted(map(_clean, _items(text)), key=_order) for text in (predicted, gold))
     if len(ours) != len(theirs):
         return 0.0
-    return min((_texts(right, told) for right, told in zip(theirs, ours, strict=True)), default=1.0)
+    return min((_texts(right, given) for right, given in zip(theirs, ours, strict=True)), default=1.0)
 
 
 def _items(text: str) -> list[str]:
@@ -120,9 +120,9 @@ def _order(text: str) -> tuple[float, str]:
 
 def _texts(gold: str, predicted: str) -> float:
     """Of two cleaned texts."""
-    number, told = _number(gold, units=False), _number(predicted, units=False)
-    if number is not None and told is not None:
-        return float(number == told)
+    number, given = _number(gold, units=False), _number(predicted, units=False)
+    if number is not None and given is not None:
+        return float(number == given)
     if _EXACT.fullmatch(gold):
         return float(gold == predicted)
     return anls(gold, predicted)

@@ -70,8 +70,8 @@ class ChatClaimChecker:
 def read_verdict(reply: str) -> bool | None:
     """Parse the verdict after a reply's reasoning, in JSON or nearly JSON; None for neither or both."""
     answer = reply.rpartition("</think>")[2]
-    said = {verdict.casefold() in ("yes", "true") for verdict in _VERDICT.findall(answer)}
-    return said.pop() if len(said) == 1 else None
+    verdicts = {verdict.casefold() in ("yes", "true") for verdict in _VERDICT.findall(answer)}
+    return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def _indented(text: str) -> str:

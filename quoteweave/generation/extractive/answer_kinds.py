@@ -124,10 +124,10 @@ def _counts(statement: Statement, question: QuestionTerms) -> bool:
 
 def _following(amount: Amount, text: str) -> list[str]:
     """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
-    said = plain(text)
-    place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", said)
+    words_alone = plain(text)
+    place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone)
     found: list[str] = []
-    for word in said[place.start() :].split()[1 : 1 + COUNTED_WORDS] if place else ():
+    for word in words_alone[place.start() :].split()[1 : 1 + COUNTED_WORDS] if place else ():
         bare = word.strip("()“”\"'")
         if bare.casefold() in STOP_WORDS:
             break
@@ -210,8 +210,8 @@ def _negates(statement: Statement, question: QuestionTerms) -> bool:
 
 def _compares(statement: Statement, question: QuestionTerms) -> bool:
     """Whether the question's words of comparison occur in the statement, or it was computed from a table."""
-    said = re.escape(question.reading.asked_by)
-    return statement.is_computed or re.search(rf"(?<!\w){said}(?!\w)", statement.text, re.IGNORECASE) is not None
+    asked_by = re.escape(question.reading.asked_by)
+    return statement.is_computed or re.search(rf"(?<!\w){asked_by}(?!\w)", statement.text, re.IGNORECASE) is not None
 
 
 def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:

@@ -16,10 +16,10 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
     `rest` is the text shown for parts of the question that no statement answers.
     """
     ordered = in_document_order(chosen)
-    told = dict.fromkeys(statement.number for statement in ordered if statement.quote.kind == "image")
+    pictures = dict.fromkeys(statement.number for statement in ordered if statement.quote.kind == "image")
     named = dict.fromkeys(number for statement in ordered for number in _named(statement, context))
     # A picture that is quoted needs its mark; pictures that are only referred to are shown while there is room.
-    to_show = [number for number in named if number not in told][: max(0, max_images - len(told))]
+    to_show = [number for number in named if number not in pictures][: max(0, max_images - len(pictures))]
     text, used = "", list[Quote]()
     for _, statements in groupby(ordered, key=lambda statement: statement.quote.id):
         same = list(statements)

@@ -62,8 +62,8 @@ def off_topic_abstention(question: str, context: Context) -> Answer | None:
     if is_on_topic(question_terms(question), context):
         return None
     absent = [word for word in words(question, stem=False) if is_unknown_word(word, context)]
-    told = (f"No page has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.",) if absent else ()
-    return build_answer(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=told)
+    note = (f"No page has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.",) if absent else ()
+    return build_answer(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=note)
 
 
 class ExtractiveGenerator:
@@ -128,24 +128,24 @@ class ExtractiveGenerator:
         ]
         chosen = [statements for statements, _ in found]
         if any(chosen):
-            said = list({(one.quote.id, one.text): one for statements in chosen for one in statements}.values())
-            cited = {statement.quote.id for statement in said}
+            unique = list({(one.quote.id, one.text): one for statements in chosen for one in statements}.values())
+            cited = {statement.quote.id for statement in unique}
             left = [(*part, order.of) for part, order, own in zip(parts, orders, chosen, strict=True) if not own]
             located = [
                 find_places(part, context, weights, besides=cited, standings=by)[:1] for part, weights, by in left
             ]
             rest = compose_rest([place for places in located for place in places])
-            text = compose(said, context, max_images=self.max_images, rest=rest)
+            text = compose(unique, context, max_images=self.max_images, rest=rest)
             warnings = (DISAGREEMENT_WARNING,) if any(differ for _, differ in found) else ()
-            return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), said)
+            return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), unique)
         whole = question_terms(asked)
         weights = weigh_terms(whole, _held(context), context.rarity)
         text = compose_places(find_places(whole, context, weights, standings=merge_rankings(orders).of), whole)
         return build_answer(asked, text, context, model=MODEL, status="located")
 
     def _said(self, question: QuestionTerms, context: Context, weights: Mapping[str, float]) -> list[Statement]:
-        said = text_statements(context, self.max_characters)
-        return said + image_statements(context, question, weights, self.max_characters)
+        statements = text_statements(context, self.max_characters)
+        return statements + image_statements(context, question, weights, self.max_characters)
 
     async def _standings(
         self, question: QuestionTerms, context: Context, weights: Mapping[str, float]
@@ -179,9 +179,9 @@ def _held(context: Context) -> list[frozenset[str]]:
     return [words_with_headings(hit.quote) for hit in (*context.texts, *context.images)]
 
 
-def _mark_computed(answer: Answer, said: Sequence[Statement]) -> Answer:
+def _mark_computed(answer: Answer, statements: Sequence[Statement]) -> Answer:
     """Mark the citations of computed statements as `unchecked`, with the reason."""
-    reckoned = {(one.quote.kind, one.number) for one in said if one.is_computed}
+    reckoned = {(one.quote.kind, one.number) for one in statements if one.is_computed}
     changed = [
         citation.model_copy(update={"verdict": "unchecked", "reason": COMPUTED_REASON})
         for citation in answer.citations

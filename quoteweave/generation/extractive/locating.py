@@ -62,7 +62,7 @@ class LocatedQuote(Record):
     hit: Hit
     number: int
     """Number of its quote in the context, among those of its kind, from 1."""
-    said: str
+    excerpt: str
     """Excerpt of its text, fit for an answer; "" where it has none."""
     matches: tuple[str, ...]
     """Words of the question that it contains, as the question writes them, the heaviest first."""
@@ -107,10 +107,12 @@ def find_places(
     places: list[LocatedQuote] = []
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = max(pages[at], key=lambda one: fits[id(one[1])])
-        said = _excerpt(hit.quote, question, weights, most, standings)
-        if said and any(said == place.said for place in places):
+        excerpt = _excerpt(hit.quote, question, weights, most, standings)
+        if excerpt and any(excerpt == place.excerpt for place in places):
             continue
-        places.append(LocatedQuote(hit=hit, number=number, said=said, matches=_matches(hit.quote, question, weights)))
+        places.append(
+            LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=_matches(hit.quote, question, weights))
+        )
     return places
 
 
@@ -136,13 +138,13 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
     """A bullet: the quote's name, the words that it matches, its excerpt, and its mark."""
     quote = place.quote
     called, where = image_name(quote) if quote.kind == "image" else "", place_phrase(quote)
-    told = called if where.casefold() in called.casefold() else ", ".join(filter(None, [called, where]))
-    told = f"{told[:1].upper()}{told[1:]}{f' of {quote.document}' if several else ''}"
+    place_name = called if where.casefold() in called.casefold() else ", ".join(filter(None, [called, where]))
+    place_name = f"{place_name[:1].upper()}{place_name[1:]}{f' of {quote.document}' if several else ''}"
     why = f" ({', '.join(place.matches)})" if place.matches else ""
-    said = f": “{place.said}”" if place.said else ""
+    excerpt = f": “{place.excerpt}”" if place.excerpt else ""
     if quote.kind == "text":
-        return f"- {add_mark(escape_marks(f'{told}{why}{said}'), f'[{place.number}]')}"
-    return f"- {escape_marks(f'{told}{why}{said}')}. {image_mark(quote, place.number)}"
+        return f"- {add_mark(escape_marks(f'{place_name}{why}{excerpt}'), f'[{place.number}]')}"
+    return f"- {escape_marks(f'{place_name}{why}{excerpt}')}. {image_mark(quote, place.number)}"
 
 
 def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float) -> float:

@@ -107,8 +107,8 @@ def compose_procedure(found: Procedure) -> str:
         lines += ["", "The steps go on there."]
     elif missing := _missing_numbers(found.steps):
         several = len(missing) > 1
-        told = f"Steps {join_with_and(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
-        lines += ["", f"{told} not found."]
+        subject = f"Steps {join_with_and(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
+        lines += ["", f"{subject} not found."]
     return "\n".join([*lines, "", sources_sentence(found.quotes)])
 
 

@@ -62,8 +62,12 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
     """
     own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
     others = [one for one in chosen if one not in own]
-    told = [numbers for one in own if (numbers := new_numbers(one, question))]
-    differing = [one for one in others if told and (new := new_numbers(one, question)) and new.isdisjoint(told[0])]
+    numbers_of_each = [numbers for one in own if (numbers := new_numbers(one, question))]
+    differing = [
+        one
+        for one in others
+        if numbers_of_each and (new := new_numbers(one, question)) and new.isdisjoint(numbers_of_each[0])
+    ]
     return [*own, *differing], bool(differing)
 
 

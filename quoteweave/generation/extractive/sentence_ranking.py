@@ -38,8 +38,8 @@ def sentence_key(statement: Statement) -> SentenceKey:
 
 async def rank_sentences(order: SentenceScorer, question: str, statements: Sequence[Statement]) -> SentenceRanking:
     """Score statements with a model; those of one quote must be adjacent. Raises what the model raises."""
-    said = [statement for statement in statements if statement.text]
-    passages = [list(same) for _, same in groupby(said, key=lambda statement: statement.quote.id)]
+    filled = [statement for statement in statements if statement.text]
+    passages = [list(same) for _, same in groupby(filled, key=lambda statement: statement.quote.id)]
     if not passages:
         return SentenceRanking(of={})
     scored = await order.score(question, [[statement.text for statement in same] for same in passages])
@@ -55,7 +55,7 @@ async def rank_sentences(order: SentenceScorer, question: str, statements: Seque
         key: MIN_SCORE + (1 - MIN_SCORE) * (score - least) / (most - least) if most > least else 1.0
         for key, (score, _) in found.items()
     }
-    enough = len({statement.text for statement in said}) >= MIN_SENTENCES
+    enough = len({statement.text for statement in filled}) >= MIN_SENTENCES
     return SentenceRanking(of=standings, first=_clearly_first(found) if enough else None)
 
 
@@ -70,7 +70,7 @@ def _clearly_first(found: Mapping[SentenceKey, tuple[float, str]]) -> SentenceKe
         return None
     first = max(found, key=lambda key: found[key][0])
     score, text = found[first]
-    others = [other for other, said in found.values() if said != text]
+    others = [other for other, other_text in found.values() if other_text != text]
     if not others:
         return first
     lead = score - statistics.median([score, *others])

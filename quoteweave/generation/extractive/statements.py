@@ -137,16 +137,20 @@ def place_phrase(quote: Quote) -> str:
 def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> str:
     if not has_cells(quote):
         return ""
-    said = cells_in_words(_picture_text(quote), question.terms, weights)
-    return f"{_titled(quote)} lists {said}." if said else ""
+    sentences = cells_in_words(_picture_text(quote), question.terms, weights)
+    return f"{_titled(quote)} lists {sentences}." if sentences else ""
 
 
 def _computed(quote: Quote, question: QuestionTerms) -> str:
     if not has_cells(quote):
         return ""
-    said = compute_from_table(_picture_text(quote), question, words_with_headings(quote))
+    sentence = compute_from_table(_picture_text(quote), question, words_with_headings(quote))
     titled = _titled(quote)
-    return f"By {titled[:1].lower() if titled.startswith('The ') else titled[:1]}{titled[1:]}, {said}." if said else ""
+    return (
+        f"By {titled[:1].lower() if titled.startswith('The ') else titled[:1]}{titled[1:]}, {sentence}."
+        if sentence
+        else ""
+    )
 
 
 def has_cells(quote: Quote) -> bool:
@@ -172,12 +176,12 @@ def _picture_text(quote: Quote) -> str:
 def _best_sentence(quote: Quote, weights: Mapping[str, float]) -> str:
     """Quote the sentence of an image's text that covers most of the question; "" where it has no sentences."""
     parts = [part.text for part in split_sentences(_picture_text(quote))]
-    said = [tidy(part, MAX_PICTURE_SENTENCE) for part in parts if _is_prose(part)]
-    best = max(said, key=lambda text: coverage(weights, words(text)), default="")
+    sentences = [tidy(part, MAX_PICTURE_SENTENCE) for part in parts if _is_prose(part)]
+    best = max(sentences, key=lambda text: coverage(weights, words(text)), default="")
     return f"{image_name(quote)} reads “{best.rstrip('.')}”." if best else ""
 
 
 def _is_prose(text: str) -> bool:
-    said = text.casefold().split()
-    common = sum(word.strip(".,;:()") in STOP_WORDS for word in said)
-    return "|" not in text and len(said) >= LEAST_WORDS and common >= LEAST_COMMON * len(said)
+    found = text.casefold().split()
+    common = sum(word.strip(".,;:()") in STOP_WORDS for word in found)
+    return "|" not in text and len(found) >= LEAST_WORDS and common >= LEAST_COMMON * len(found)

@@ -124,8 +124,8 @@ def _is_named(name: str, terms: Set[str]) -> bool:
 
 def _in_order_of(question: str, rows: Rows) -> Rows:
     """Order rows as in the question: the ratio of timber to grain is not that of grain to timber."""
-    said = words(question)
-    return sorted(rows, key=lambda row: min((said.index(word) for word in words(row[0]) if word in said), default=0))
+    asked = words(question)
+    return sorted(rows, key=lambda row: min((asked.index(word) for word in words(row[0]) if word in asked), default=0))
 
 
 def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> CellSelection | None:
@@ -147,8 +147,8 @@ def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
     first, second = sorted(found.cells, key=lambda cell: cell.value, reverse=extreme == "highest")[:2]
     if first.value == second.value:
         return ""
-    said = f"in {found.of}, {first.name} is the {extreme} of {len(found.cells)} rows: {first.text}"
-    return f"{said}, before {second.name} with {second.text}"
+    sentence = f"in {found.of}, {first.name} is the {extreme} of {len(found.cells)} rows: {first.text}"
+    return f"{sentence}, before {second.name} with {second.text}"
 
 
 def _describe_beyond(found: CellSelection, limit: Threshold) -> str:
@@ -164,8 +164,8 @@ def _describe_beyond(found: CellSelection, limit: Threshold) -> str:
         return ""
     side = "above" if limit.is_least else "below"
     verb = "is" if len(beyond) == 1 else "are"
-    said = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {limit.number}"
-    return f"{said}: {join_with_and(beyond)}" if beyond else said
+    sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {limit.number}"
+    return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
 
 
 def _describe_combined(found: CellSelection, reckons: Calculation) -> str:

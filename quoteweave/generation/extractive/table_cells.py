@@ -52,8 +52,10 @@ def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, floa
         return ""
     if header and any(len(row) != len(header) for row in chosen):
         return ""  # which cell belongs to which name is not certain
-    said = [_describe_row(row, header, columns) for row in chosen if any(cell_of(row, column) for column in columns)]
-    return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else "".join(said)
+    sentences = [
+        _describe_row(row, header, columns) for row in chosen if any(cell_of(row, column) for column in columns)
+    ]
+    return " and ".join([", ".join(sentences[:-1]), sentences[-1]]) if len(sentences) > 1 else "".join(sentences)
 
 
 def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:

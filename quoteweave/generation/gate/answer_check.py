@@ -27,10 +27,10 @@ def check_answer(answer: Answer, context: Context) -> Answer:
     for claim, citations in cited_claims(answer):
         if citations:
             text = answer.text[claim.start : claim.end]
-            checked = check_sentence(text, citations, context, question=answer.question, statement=claim.said)
+            checked = check_sentence(text, citations, context, question=answer.question, statement=claim.sentence)
             judged += checked.citations
-        elif answer.status == "answered" and is_factual(claim.said):
-            uncited.append(f"Nothing is cited for “{clip(claim.said, SHOWN_CHARACTERS)}”.")
+        elif answer.status == "answered" and is_factual(claim.sentence):
+            uncited.append(f"Nothing is cited for “{clip(claim.sentence, SHOWN_CHARACTERS)}”.")
     return with_citations(answer, judged, tuple(dict.fromkeys((*answer.warnings, *limit_warnings(uncited)))))
 
 
@@ -41,9 +41,9 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
     and those on which it gives no verdict. `entailed` is None where what is cited has no words. If the checker fails,
     all stay None, and a warning gives the reason. Raises ModelNotFound and UsageError.
     """
-    cited = [(claim, citations) for claim, citations in cited_claims(answer) if citations and claim.said]
+    cited = [(claim, citations) for claim, citations in cited_claims(answer) if citations and claim.sentence]
     premises = [_premise(citations, context) for _, citations in cited]
-    pairs = ((premise, claim.said) for premise, (claim, _) in zip(premises, cited, strict=True) if premise)
+    pairs = ((premise, claim.sentence) for premise, (claim, _) in zip(premises, cited, strict=True) if premise)
     asked = list(dict.fromkeys(pairs))
     if not asked:
         return answer
@@ -58,7 +58,7 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
         )
     says = dict(zip(asked, verdicts, strict=True))
     judged = [
-        citation.model_copy(update={"entailed": says.get((premise, claim.said))})
+        citation.model_copy(update={"entailed": says.get((premise, claim.sentence))})
         for premise, (claim, citations) in zip(premises, cited, strict=True)
         for citation in citations
     ]
@@ -84,15 +84,15 @@ def limit_warnings(warnings: Sequence[str]) -> list[str]:
 def _verdict_warnings(verdicts: Sequence[bool | None]) -> list[str]:
     """Summarise a checker's verdicts as warnings."""
     of = f"of {len(verdicts)} cited sentence{'s' if len(verdicts) > 1 else ''}"
-    told = []
+    warnings = []
     if failed := verdicts.count(False):
-        told.append(f"The checker does not find {failed} {of} supported by what is cited.")
+        warnings.append(f"The checker does not find {failed} {of} supported by what is cited.")
     if unsaid := verdicts.count(None):
-        told.append(f"The checker could not say whether {unsaid} {of} is supported.")
-    return told
+        warnings.append(f"The checker could not say whether {unsaid} {of} is supported.")
+    return warnings
 
 
 def _premise(citations: Iterable[Citation], context: Context) -> str:
     cited = dict.fromkeys((citation.kind, citation.number) for citation in citations)
     quotes = (context.quote(kind, number) for kind, number in cited)
-    return "\n".join(said for quote in quotes if quote is not None and (said := quote.words()))
+    return "\n".join(text for quote in quotes if quote is not None and (text := quote.words()))

@@ -101,10 +101,10 @@ class CitedEvidence:
 
     def has_date(self, date: Date) -> bool:
         """Whether the date occurs; its year may occur apart from a date without a year."""
-        told = [other for other in self.dates if date.confirmed_by(other)]
-        if date.year is None or any(other.year is not None for other in told):
-            return bool(told)
-        return bool(told) and date.year in self._years
+        confirming = [other for other in self.dates if date.confirmed_by(other)]
+        if date.year is None or any(other.year is not None for other in confirming):
+            return bool(confirming)
+        return bool(confirming) and date.year in self._years
 
     def has_code(self, code: str) -> bool:
         """Whether the code occurs, ignoring dashes and case."""
@@ -132,8 +132,8 @@ class CitedEvidence:
 
     @cached_property
     def _years(self) -> frozenset[int]:
-        told = {date.year for date in self.dates if date.year is not None}
-        return frozenset(told | {int(amount.value) for amount in self.amounts if amount.year})
+        years = {date.year for date in self.dates if date.year is not None}
+        return frozenset(years | {int(amount.value) for amount in self.amounts if amount.year})
 
     @cached_property
     def _ordinals(self) -> frozenset[int]:

@@ -27,7 +27,7 @@ class Claim:
 
     start: int
     end: int
-    said: str
+    sentence: str
     """The text on one line, without marks, but with the summaries of image marks."""
     marks: tuple[Mark, ...]
 

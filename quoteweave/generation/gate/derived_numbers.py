@@ -54,7 +54,7 @@ def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
     )
 
 
-def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, said: Sequence[Amount]) -> bool:
+def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: Sequence[Amount]) -> bool:
     """Whether the number follows from those of the quotes; `said` are those of them that the sentence states."""
     mentioned = _mentioned_operations(sentence)
     numbers = _distinct(other for other in evidence.amounts if not other.year)
@@ -68,7 +68,7 @@ def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, said: Seq
         any(_follows_from(amount, pair, kinds, scales) for pair in combinations(numbers, 2))
         or any(
             _follows_from(amount, pair, (mentioned | _DEFAULT_OPERATIONS) - excluded, scales)
-            for pair in combinations(_distinct(said), 2)
+            for pair in combinations(_distinct(amounts), 2)
         )
         or _is_duration(amount, evidence)
         or ("sum" in kinds and _is_sequence_total(amount, evidence, mean=False))

@@ -69,7 +69,7 @@ def plain(text: str) -> str:
 def read_sentence(text: str) -> Facts:
     """Extract the facts of a sentence, keeping quotations apart from the rest."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
-    pieces = (piece.strip(" .,;:!?") for said in quoted for piece in _OMISSION.split(said))
+    pieces = (piece.strip(" .,;:!?") for quotation in quoted for piece in _OMISSION.split(quotation))
     rest = _facts(plain(_QUOTED.sub(" ", text)))
     return Facts(rest.amounts, rest.dates, rest.clocks, rest.codes, tuple(piece for piece in pieces if piece))
 

@@ -104,12 +104,12 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
     if policy == "report" or not dropper.dropped:
         return answer
     refused = policy == "refuse" or not dropper.cited
-    said = [
-        f"{'Withheld' if refused else 'Taken out'}: “{clip(claim.said, SHOWN_CHARACTERS)}” {reason}".rstrip()
+    notes = [
+        f"{'Withheld' if refused else 'Taken out'}: “{clip(claim.sentence, SHOWN_CHARACTERS)}” {reason}".rstrip()
         for claim, reason in dropper.dropped
     ]
     raw = answer.raw if answer.raw is not None else answer.text
-    update = {"warnings": (*answer.warnings, *limit_warnings(said)), "raw": raw}
+    update = {"warnings": (*answer.warnings, *limit_warnings(notes)), "raw": raw}
     if refused:
         blocks = (TextBlock(text=REFUSAL),)
         return answer.model_copy(

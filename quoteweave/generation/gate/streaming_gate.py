@@ -46,6 +46,8 @@ class StreamingGate:
             self._text, self._at = self._text[claim.end - self._at :], claim.end
             citations = [one for mark in claim.marks for one in self._citations.pop(mark.start, ())]
             if citations:
-                checked = check_sentence(text, citations, self._context, question=self._question, statement=claim.said)
+                checked = check_sentence(
+                    text, citations, self._context, question=self._question, statement=claim.sentence
+                )
                 citations = list(checked.citations)
             yield from to_events(self._dropper.take(blank, text, claim, citations))

@@ -56,7 +56,7 @@ class CheckedCitation(Record):
 
 def checked_citations(answer: Answer) -> tuple[CheckedCitation, ...]:
     """Return every citation of the answer with its verdicts, in order."""
-    sentences = {citation.start: claim.said for claim, citations in cited_claims(answer) for citation in citations}
+    sentences = {citation.start: claim.sentence for claim, citations in cited_claims(answer) for citation in citations}
     return tuple(
         CheckedCitation(
             place=place,

@@ -28,11 +28,11 @@ class WholeDocuments:
         left_out = len(quotes) - most
         if not left_out or self._window is None:
             return _context(quotes), 0, ()
-        told = (
+        note = (
             f"{pluralize(left_out, 'quote')} of {len(quotes)} left out, at the end of the documents: the window of "
             f"{self._window.tokens:,} tokens holds no more"
         )
-        return _context(quotes[:most]), left_out, (told,)
+        return _context(quotes[:most]), left_out, (note,)
 
     def _longest_beginning(self, quotes: Sequence[Quote], question: str) -> int:
         if self._window is None or not quotes:

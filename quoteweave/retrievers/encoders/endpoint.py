@@ -75,7 +75,7 @@ class EndpointEncoder:
     def forms(self) -> str:
         """Describe in words how the endpoint can distinguish questions from passages."""
         passage, query = self._client, self._query_client
-        told = [
+        notes = [
             f"{what} {mine} for questions, {other} for quotes"
             for what, mine, other in (
                 ("model", query.model, passage.model),
@@ -84,7 +84,7 @@ class EndpointEncoder:
             )
             if mine != other
         ]
-        return "; ".join(told) or "questions and quotes alike"
+        return "; ".join(notes) or "questions and quotes alike"
 
     def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":
         """A matrix (1, dimension) for each question. Raises EndpointError, or UsageError when no endpoint is set."""

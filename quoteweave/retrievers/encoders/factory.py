@@ -91,13 +91,13 @@ def _dimension(folder: Path) -> int:
 
     Raises UsageError where the checkpoint does not state it.
     """
-    said = [
+    problems = [
         read_config(file.parent, file.name).get(field)
         for pattern, fields in DIMENSIONS.items()
         for file in sorted(folder.glob(pattern), reverse=True)
         for field in fields
     ]
-    for dimension in (*said, *_static_dimensions(folder)):
+    for dimension in (*problems, *_static_dimensions(folder)):
         if isinstance(dimension, int) and dimension > 0:
             return min(dimension, truncate_dim(folder) or dimension)
     raise UsageError(f"{folder} does not say how many numbers its vectors have")

@@ -88,8 +88,8 @@ class SentenceTransformerEncoder(TextEncoder):
 
 
 def _reads_pooler(folder: Path) -> bool:
-    said = read_config(folder, "sentence_bert_config.json").get("modality_config")
-    return "pooler_output" in str(said)
+    modalities = read_config(folder, "sentence_bert_config.json").get("modality_config")
+    return "pooler_output" in str(modalities)
 
 
 def _check_pooling(model: Any, row: ModelRow, folder: Path) -> None:

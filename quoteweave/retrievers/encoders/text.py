@@ -69,8 +69,8 @@ class TextEncoder(ABC):
         fields = ("query_prefix", "passage_prefix", "pooling", "query_length", "passage_length", "normalize")
         usual = type(row).model_fields
         rare = [field for field in RARE_FIELDS if getattr(row, field) != usual[field].default]
-        said = {field: getattr(row, field) for field in (*fields, *rare)}
-        return {**self._identities(), **said, "dtype": self._dtype_name}
+        settings = {field: getattr(row, field) for field in (*fields, *rare)}
+        return {**self._identities(), **settings, "dtype": self._dtype_name}
 
     def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":
         """A matrix (vectors, dimension) for each question. Raises ModelNotFound and ModelFailed."""
@@ -138,5 +138,5 @@ def truncate_dim(folder: Path) -> int | None:
 
     Models trained by Matryoshka representation learning (arXiv 2205.13147) have one.
     """
-    said = read_config(folder, "config_sentence_transformers.json").get("truncate_dim")
-    return said if isinstance(said, int) and said > 0 else None
+    truncated = read_config(folder, "config_sentence_transformers.json").get("truncate_dim")
+    return truncated if isinstance(truncated, int) and truncated > 0 else None

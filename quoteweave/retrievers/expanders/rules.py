@@ -151,10 +151,10 @@ def _is_relative_clause(left: str, right: str) -> bool:
 
 def _distribute_respectively(clause: str) -> list[str]:
     """Distribute a clause with "respectively" over the items of its lists, where those are certain."""
-    plain, said = _RESPECTIVELY.subn("", clause)
+    plain, count = _RESPECTIVELY.subn("", clause)
     lists = [re.findall(_ITEM, found) for found in _LIST.findall(plain)]
     around = _LIST.sub("", plain)
-    if not said or len(set(map(len, lists))) != 1 or re.search(r"\b(?:and|between)\b", around, re.IGNORECASE):
+    if not count or len(set(map(len, lists))) != 1 or re.search(r"\b(?:and|between)\b", around, re.IGNORECASE):
         return [clause]
     return [_replace_lists(plain, items) for items in zip(*lists, strict=True)]
 

@@ -61,8 +61,8 @@ class ListwiseReranker:
         return Reranking(hits=ranked, note=self._note(unread[0]) if unread else None)
 
     def _note(self, answer: str) -> str:
-        said = " ".join(answer.split())
-        cut = f"{said[:MOST_SHOWN]}…" if len(said) > MOST_SHOWN else said
+        text = " ".join(answer.split())
+        cut = f"{text[:MOST_SHOWN]}…" if len(text) > MOST_SHOWN else text
         return f"{self.name} gave no order that can be read, so quotes stay as they were found: it wrote {cut!r}"
 
     async def _sorted(self, query: Query, hits: list[Hit], unread: list[str]) -> list[Hit]:

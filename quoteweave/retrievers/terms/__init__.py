@@ -58,8 +58,8 @@ class TermExpansion(Record):
     is_listed: bool = Field(description="whether the term itself stands in places; else it is computed from others")
 
     def __str__(self) -> str:
-        said = f"{self.name} = {', '.join(self.parts)}" if self.parts else self.name
-        return f"{said} (in {', '.join(self.places)})" if self.places else said
+        term = f"{self.name} = {', '.join(self.parts)}" if self.parts else self.name
+        return f"{term} (in {', '.join(self.places)})" if self.places else term
 
 
 class Terms:

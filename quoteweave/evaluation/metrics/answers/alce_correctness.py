@@ -49,14 +49,14 @@ class AlceCorrectness:
     def row(self, prediction: Prediction, example: Example) -> Row:
         """Shares and F, 0 to 1."""
         reference = example.reference
-        said = alce_words(prediction, self._marks, published=self._published)
-        if said is None or not (reference.short_answers or reference.long_answers):
+        text = alce_words(prediction, self._marks, published=self._published)
+        if text is None or not (reference.short_answers or reference.long_answers):
             return {}
         holds = _holds_letters if self._published else _holds_words
-        held = [any(holds(said, wording) for wording in wordings) for wordings in self._wordings(example)]
+        held = [any(holds(text, wording) for wording in wordings) for wordings in self._wordings(example)]
         share = sum(held) / len(held) if held else None
         row = {"str_em": share, "str_em.hit": None if share is None else float(share == 1)}
-        rouge = max((rouge_lsum(said, gold) for gold in reference.long_answers), default=None)
+        rouge = max((rouge_lsum(text, gold) for gold in reference.long_answers), default=None)
         return with_squares({**row, "rouge_lsum": rouge}, "str_em")
 
     def _wordings(self, example: Example) -> list[list[str]]:
@@ -67,12 +67,12 @@ class AlceCorrectness:
         return [known for wordings in found if (known := [wording for wording in wordings if wording])]
 
 
-def _holds_letters(said: str, wording: str) -> bool:
-    return wording in normalised(said)
+def _holds_letters(text: str, wording: str) -> bool:
+    return wording in normalised(text)
 
 
-def _holds_words(said: str, wording: str) -> bool:
-    return f" {wording} " in f" {normalised(without_marks(said))} "
+def _holds_words(text: str, wording: str) -> bool:
+    return f" {wording} " in f" {normalised(without_marks(text))} "
 
 
 def rouge_lsum(said: str, gold: str, cut: Callable[[str], Sequence[str]] = punkt_sentences) -> float:
@@ -98,18 +98,18 @@ def _sentence_words(sentences: Iterable[str]) -> list[list[str]]:
     return [stemmed_words(line) for sentence in sentences for line in sentence.split("\n") if line]
 
 
-def _common_places(gold: Sequence[str], said: Sequence[str]) -> set[int]:
+def _common_places(gold: Sequence[str], own: Sequence[str]) -> set[int]:
     """Places in `gold` of a longest common subsequence: of several the one that rouge-score's way back finds."""
-    table = [[0] * (len(said) + 1)]
+    table = [[0] * (len(own) + 1)]
     for word in gold:
         above, row = table[-1], [0]
-        for at, other in enumerate(said, start=1):
+        for at, other in enumerate(own, start=1):
             row.append(above[at - 1] + 1 if word == other else max(above[at], row[-1]))
         table.append(row)
     places: set[int] = set()
-    i, j = len(gold), len(said)
+    i, j = len(gold), len(own)
     while i and j:
-        if gold[i - 1] == said[j - 1]:
+        if gold[i - 1] == own[j - 1]:
             i, j = i - 1, j - 1
             places.add(i)
         elif table[i][j - 1] > table[i - 1][j]:

@@ -80,10 +80,10 @@ class Bleu:
         if texts is None:
             return {}
         tokens = word_tokens if self._published else treebank_tokens
-        said, gold = map(tokens, texts)
+        text, gold = map(tokens, texts)
         if not gold and not self._published:
             return {}
-        found = ngram_matches(said, gold)
+        found = ngram_matches(text, gold)
         counts = (*found.common, *found.total, found.length, found.reference_length)
         score = (unsmoothed_bleu if self._published else sentence_bleu)(found)
         return {self._column: score, **dict(zip(self._counts, map(float, counts), strict=True))}
@@ -91,12 +91,12 @@ class Bleu:
     def _texts(self, prediction: Prediction, example: Example) -> tuple[str, str] | None:
         """Answer and gold, as they are compared; None where one of them is missing."""
         kept = self._kept or self._published
-        said, gold = scored_text(prediction, self._marks, marks_kept=kept), example.reference.answer
+        text, gold = scored_text(prediction, self._marks, marks_kept=kept), example.reference.answer
         if not self._published:
             gold = gold or example.reference.short_answer or ""
-        if said is None or gold is None:
+        if text is None or gold is None:
             return None
-        return said, gold if kept else without_marks(gold)
+        return text, gold if kept else without_marks(gold)
 
 
 def word_tokens(text: str) -> list[str]:

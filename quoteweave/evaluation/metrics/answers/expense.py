@@ -27,11 +27,11 @@ class Expense:
 
     def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002  # a metric is given both
         """Counts of words and tokens; US dollars."""
-        said = scored_text(prediction, self._marks)
+        text = scored_text(prediction, self._marks)
         took, given = prediction.usage.input_tokens, prediction.usage.output_tokens
         price = self._prices(prediction.model)
         row = {
-            "words": None if said is None else float(len(said.split())),
+            "words": None if text is None else float(len(text.split())),
             "tokens.input": None if took is None else float(took),
             "tokens.output": None if given is None else float(given),
             "usd": None if price is None or took is None or given is None else price.of(took, given),

@@ -44,10 +44,10 @@ def mauve_score(
     where nothing can be compared, MissingExtra where mauve-text is not installed, ModelFailed for what it raises.
     """
     pairs = [
-        (_read(example, said), _read(example, example.reference.answer))
+        (_read(example, text), _read(example, example.reference.answer))
         for prediction, example in answered
         if prediction.error is None
-        and (said := alce_words(prediction, published=convention == "published")) is not None
+        and (text := alce_words(prediction, published=convention == "published")) is not None
         and example.reference.answer is not None
     ]
     if not pairs:

@@ -58,11 +58,11 @@ class MMLongBench:
         answerable, gold = reference.answer_format != "none", reference.short_answer
         if prediction.response is None or reference.answer_format is None or (answerable and gold is None):
             return {}
-        told = self._told(prediction, example)
-        answered = told != NOT_ANSWERABLE
+        answer = self._told(prediction, example)
+        answered = answer != NOT_ANSWERABLE
         score = 0.0
-        if answerable and answered and told is not None:
-            score = short_answer_score(gold or "", told, reference.answer_format)
+        if answerable and answered and answer is not None:
+            score = short_answer_score(gold or "", answer, reference.answer_format)
         return {
             "mmlongbench.accuracy": score if answerable else float(not answered),
             "mmlongbench.recall": score if answerable else None,

@@ -48,13 +48,13 @@ class RougeL:
     def row(self, prediction: Prediction, example: Example) -> Row:
         """The figures, 0 to 1."""
         kept = self._kept or self._published
-        said, gold = scored_text(prediction, self._marks, marks_kept=kept), example.reference.answer
+        text, gold = scored_text(prediction, self._marks, marks_kept=kept), example.reference.answer
         if not self._published:
             gold = gold or example.reference.short_answer or ""
-        if said is None or gold is None:
+        if text is None or gold is None:
             return {}
         words = stemmed_words if self._published else rouge_words
-        ours, theirs = words(said), words(gold if kept else without_marks(gold))
+        ours, theirs = words(text), words(gold if kept else without_marks(gold))
         if not theirs and not self._published:
             return {}
         common = lcs_length(ours, theirs)

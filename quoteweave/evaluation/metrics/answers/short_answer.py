@@ -33,11 +33,11 @@ class ShortAnswer:
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """`exact_match`, 0 or 1, and `token_f1`, 0 to 1."""
-        said, reference = scored_text(prediction, self._marks), example.reference
+        text, reference = scored_text(prediction, self._marks), example.reference
         gold = reference.answer if reference.short_answer is None else reference.short_answer
-        if said is None or gold is None:
+        if text is None or gold is None:
             return {}
-        ours, theirs = normalised(said).split(), normalised(without_marks(gold)).split()
+        ours, theirs = normalised(text).split(), normalised(without_marks(gold)).split()
         return {"exact_match": float(ours == theirs), "token_f1": _f1(ours, theirs)}
 
 

@@ -75,8 +75,8 @@ def ratio(title: str, gold: str) -> float:
 def published_title(answer: str) -> str:
     """The title in an answer, as the authors read it."""
     before, _, after = answer.partition(":")
-    told = before.lower().startswith("based on") or "guess" in before or "most likely" in before
-    return after.strip() if told else answer
+    introduced = before.lower().startswith("based on") or "guess" in before or "most likely" in before
+    return after.strip() if introduced else answer
 
 
 def last_line(answer: str) -> str:

@@ -52,10 +52,10 @@ def alce_responses(
 
 
 def _response(sentences: list[MarkedSentence], context: Context, first: int | None) -> CitedResponse:
-    said = [sentence for sentence in sentences if sentence.text]
+    filled = [sentence for sentence in sentences if sentence.text]
     return CitedResponse(
-        claims=tuple(CitedClaim(sentence.text, _premises(sentence, context)[:first]) for sentence in said),
-        out_of_range=sum(context.quote(*item) is None for sentence in said for item in sentence.cited),
+        claims=tuple(CitedClaim(sentence.text, _premises(sentence, context)[:first]) for sentence in filled),
+        out_of_range=sum(context.quote(*item) is None for sentence in filled for item in sentence.cited),
         kept=first,
     )
 

@@ -19,9 +19,9 @@ def claim_responses(
 ) -> dict[str, CitedResponse]:
     """Example to its claims, each with the whole answer as premise; those without claims are left out."""
     return {
-        example.id: CitedResponse(tuple(CitedClaim(claim, (said,)) for claim in example.reference.claims), 0)
+        example.id: CitedResponse(tuple(CitedClaim(claim, (text,)) for claim in example.reference.claims), 0)
         for prediction, example in answered
-        if (said := alce_words(prediction, published=convention == "published")) is not None
+        if (text := alce_words(prediction, published=convention == "published")) is not None
         and example.reference.claims
     }
 

@@ -27,6 +27,6 @@ class ContextRecall:
         there = set(gold.places().values())
         row = {"context.recall": len(there) / len(gold.kinds) if gold.kinds else None}
         for kind in KINDS:
-            of_kind = {item for item, told in gold.kinds.items() if told == kind}
+            of_kind = {item for item, its in gold.kinds.items() if its == kind}
             row[f"context.{kind}.recall"] = len(of_kind & there) / len(of_kind) if of_kind else None
         return row
