@@ -48,11 +48,6 @@ _REASONING_END = "</think>"
 class Messages(Protocol):
     """Makes the messages that ask a chat model, such as `CitedMessages`."""
 
-    @property
-    def need_quotes(self) -> bool:
-        """Whether nothing is to be asked where there is no quote."""
-        ...
-
     def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
         """Build the messages. `pictures` maps names of image quotes, such as `image1`, to URLs."""
         ...
@@ -90,7 +85,7 @@ class CitedGenerator:
         Raises EndpointError when the model fails, EndpointBadResponse when its reply has nothing but reasoning, and
         UsageError when a prompt does not have the right fields.
         """
-        if self._lacks_quotes(context):
+        if _is_empty(context):
             return self._no_quotes_answer(query, context)
         messages, warnings = await self._asked(query, context)
         return _to_answer(query, context, await self.model.complete(messages), warnings)
@@ -102,7 +97,7 @@ class CitedGenerator:
         its reasoning with a tag without having opened it: configure such a model as reasoning (`thinking`), or do not
         stream.
         """
-        if self._lacks_quotes(context):
+        if _is_empty(context):
             for event in replay_events(self._no_quotes_answer(query, context)):
                 yield event
             return
@@ -118,9 +113,6 @@ class CitedGenerator:
                     return
                 for event in events.take(piece):
                     yield event
-
-    def _lacks_quotes(self, context: Context) -> bool:
-        return self.messages.need_quotes and not context.texts and not context.images
 
     def _no_quotes_answer(self, query: Query, context: Context) -> Answer:
         nothing = build_answer(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
@@ -155,6 +147,10 @@ class _EventStream:
 
     def end(self) -> Iterator[Event]:
         yield from to_events(self._weaver.end())
+
+
+def _is_empty(context: Context) -> bool:
+    return not context.texts and not context.images
 
 
 def _to_answer(query: Query, context: Context, completion: Completion, warnings: Sequence[str]) -> Answer:

@@ -30,8 +30,6 @@ class CitedMessages:
     not told where in which document a quote stands. Raises UsageError when they cannot be read.
     """
 
-    need_quotes = True
-
     def __init__(self, prompts_folder: Path | None = None, *, sources: bool = True) -> None:
         self._seeing = load_prompt(SYSTEM, prompts_folder)
         own = prompts_folder is not None and has_prompt(SYSTEM, prompts_folder)

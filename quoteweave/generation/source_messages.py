@@ -20,8 +20,8 @@ from quoteweave.generation.prompt_messages import image_quotes, indented, with_p
 class SourcePrompts:
     """The prompts of a task, `TASK_system.txt` and `TASK_user.txt`; a user's folder may hold its own.
 
-    Fields of the latter: `$question`; `$sources`, but where a paper is to be named; and `$options` where a letter is
-    asked for. Raises UsageError when they cannot be read.
+    Fields of the latter: `$question`, `$sources`, and `$options` where a letter is asked for. Raises UsageError when
+    they cannot be read.
     """
 
     def __init__(self, task: Task, prompts_folder: Path | None = None) -> None:
@@ -45,11 +45,6 @@ class SourceMessages:
         self._order = order
         self._seeing = seeing
 
-    @property
-    def need_quotes(self) -> bool:
-        """Whether there has to be a source: for all tasks but to name a paper."""
-        return self._example.task != "name_paper"
-
     def of(self, query: Query, context: Context, pictures: Mapping[str, str]) -> list[Mapping[str, object]]:
         """Build system and user message. `pictures` maps names of image quotes, such as `image1`, to URLs.
 
@@ -69,9 +64,7 @@ class SourceMessages:
             f"{source_name(quotes[name])}\n{here if name in urls else indented(quotes[name].words())}"
             for name in self._order
         ]
-        fields = {"question": query.text}
-        if self._example.task != "name_paper":
-            fields["sources"] = "\n\n".join(shown)
+        fields = {"question": query.text, "sources": "\n\n".join(shown)}
         if self._example.task in ("choose_answer", "choose_source"):
             fields["options"] = "\n".join(f"{letter}. {text}" for letter, text in self._options(quotes))
         prompt = self._prompts.user.render(fields)

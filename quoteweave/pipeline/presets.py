@@ -12,8 +12,8 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import similar_names
 from quoteweave.core.records import Record
 
-PresetKind = Literal["answers", "retrieval", "judge"]
-"""What a preset is for: `quoteweave run` (and training data for it), `quoteweave eval retrieval`, `eval judge`."""
+PresetKind = Literal["answers", "retrieval", "judge", "papers"]
+"""What a preset is for: `run` (and training data for it), `eval retrieval`, `eval judge`, or `run` over CiteME."""
 
 
 class Preset(Record):

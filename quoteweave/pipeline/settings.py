@@ -282,7 +282,7 @@ class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
     'Timber went by rail [1].'
     """
 
-    PRESET_KINDS = ("answers", "retrieval")
+    PRESET_KINDS: ClassVar[tuple[PresetKind, ...]] = ("answers", "retrieval")
 
     size: Literal[15, 20] = Field(default=15, description="quotes retrieved: 10 texts and 5 images, or 12 and 8")
     window: int | None = Field(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from quoteweave.attribution.excerpt_runs import PaperRunSettings
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.presets import Preset, PresetSettings, list_presets, load_preset
 from quoteweave.pipeline.runs.config import RunSettings, preset_run_file, read_run_file
@@ -13,6 +14,7 @@ RECORDS: dict[str, type[PresetSettings]] = {
     "answers": RunSettings,
     "retrieval": RetrievalSettings,
     "judge": JudgeSettings,
+    "papers": PaperRunSettings,
 }
 
 

@@ -239,6 +239,7 @@ class _Search:
             shown=observation.shown,
             notes=(*decision.notes, *observation.notes),
             error=error,
+            read=observation.read,
             seconds=time.monotonic() - started,
         )
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from quoteweave.attribution.agent.actions import FindInText, Read
 from quoteweave.attribution.agent.trajectory import Step
-from quoteweave.attribution.literature.papers import Paper, PapersFound, PaperText, SnippetsFound
+from quoteweave.attribution.literature.papers import Paper, PapersFound, PaperText, ReadOutcome, SnippetsFound
 from quoteweave.core.chat.token_estimates import estimate_tokens
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
@@ -31,6 +31,7 @@ class Observation(Record):
     text: str
     shown: tuple[Paper, ...] = ()
     notes: tuple[str, ...] = ()
+    read: ReadOutcome | None = None
 
 
 def observe_papers(found: PapersFound, limit: int) -> Observation:
@@ -61,7 +62,7 @@ def observe_text(paper: Paper, found: PaperText, limit: int) -> Observation:
     if left_out:
         note = f"Of the text of “{_line(paper.title)}”, {left_out:,} of {len(found.text):,} characters were left out."
         notes = (*notes, note)
-    return Observation(text=f"{head}\n\n{text}", shown=(paper,), notes=notes)
+    return Observation(text=f"{head}\n\n{text}", shown=(paper,), notes=notes, read=found.outcome)
 
 
 def find_in_text(paper: Paper, found: PaperText, query: str, limit: int) -> Observation:
@@ -73,11 +74,15 @@ def find_in_text(paper: Paper, found: PaperText, query: str, limit: int) -> Obse
     shown = [passages[at] for at in sorted(best) if scores[at]]
     head = _head(paper, found)
     if not shown:
-        return Observation(text=f"{head}\n\nNo word of {query!r} is in it.", shown=(paper,), notes=notes)
+        return Observation(
+            text=f"{head}\n\nNo word of {query!r} is in it.", shown=(paper,), notes=notes, read=found.outcome
+        )
     text, left_out = cut_text("\n…\n".join(shown), limit - estimate_tokens(head) - 60)
     if left_out:
         notes = (*notes, f"Of the passages found, {left_out:,} characters were left out.")
-    return Observation(text=f"{head}\n\nPassages with words of {query!r}:\n\n{text}", shown=(paper,), notes=notes)
+    return Observation(
+        text=f"{head}\n\nPassages with words of {query!r}:\n\n{text}", shown=(paper,), notes=notes, read=found.outcome
+    )
 
 
 def shorten_to_titles(step: Step) -> str:

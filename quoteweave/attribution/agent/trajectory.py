@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from quoteweave.attribution.agent.actions import Action, ActionName, Condition, actions_of
-from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.literature.papers import Paper, ReadOutcome
 from quoteweave.attribution.literature.unseen import HidingRule
 from quoteweave.core.answers import Usage
 from quoteweave.core.records import Record
@@ -94,6 +94,7 @@ class Step(Record):
     shown: tuple[Paper, ...] = Field(default=(), description="the papers of `observed`, best first")
     notes: tuple[str, ...] = Field(default=(), description="a sentence for each thing cut, hidden or repeated")
     error: StepError | None = None
+    read: ReadOutcome | None = Field(default=None, description="what became of a paper's text, where one was read")
     seconds: float = Field(default=0, ge=0, description="that the source took")
 
     @property

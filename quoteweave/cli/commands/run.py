@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from quoteweave.attribution.excerpt_runs import PAPER_DATASETS, PaperRunFile, answer_excerpts
 from quoteweave.cli.console import on_terminal, print_failures, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption
@@ -16,7 +17,7 @@ from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import dataset_file, load_dataset
 from quoteweave.pipeline.runs.answer import PendingQuestions, RunHooks, RunOutcome, answer_dataset
-from quoteweave.pipeline.runs.config import preset_run_file, read_run_file
+from quoteweave.pipeline.runs.config import File, RunFile, preset_run_file_as, read_run_file_as
 from quoteweave.pipeline.runs.retrieval import Questions
 
 JSON = """--json prints a list with one object a setting:
@@ -42,6 +43,9 @@ def run(
     config: Annotated[Path | None, typer.Option(help="TOML file: how questions are answered.", metavar="FILE")] = None,
     preset: PresetOption = None,
     collection: OptionalCollectionOption = None,
+    source: Annotated[
+        str | None, typer.Option(help="Of CiteME: where papers are searched, the folder of a collection.")
+    ] = None,
     image_folder: ImageFolderOption = None,
     setting: Annotated[list[str] | None, typer.Option(help="Only this setting of the file.", metavar="NAME")] = None,
     limit: LimitOption = None,
@@ -61,15 +65,27 @@ def run(
 
     With --preset questions are answered as in a published experiment; what
     the file of --config says comes before it.
+
+    CiteME's excerpts are answered by an agent that searches --source for the
+    paper cited, and keeps each of its steps.
     """
-    file = config if preset is None else preset_run_file(preset) if config is None else read_run_file(config, preset)
-    if file is None:
+    if config is None and preset is None:
         raise UsageError("say how questions are answered: with --config FILE, or with --preset NAME")
+    names_papers = dataset in PAPER_DATASETS
+    if source is not None and not names_papers:
+        raise UsageError(f"--source is of {', '.join(PAPER_DATASETS)}; {dataset} takes its quotes from -c DIR")
+    if collection is not None and names_papers:
+        raise UsageError(f"{dataset} searches papers, not quotes: name the collection with --source, not with -c")
     examples = load_dataset(dataset, references)[:limit]
     questions = Questions(dataset, examples, dataset_file(dataset, references), images=image_folder, partial=partial)
     hooks = _Hooks(confirmed=yes)
     try:
-        answer_dataset(file, questions, out, collection=collection, only=setting, hooks=hooks)
+        if names_papers:
+            papers = _run_file(config, preset, PaperRunFile)
+            answer_excerpts(papers, questions, out, source=source, only=setting, hooks=hooks)
+        else:
+            file = _run_file(config, preset, RunFile)
+            answer_dataset(file, questions, out, collection=collection, only=setting, hooks=hooks)
     except BaseException:  # however it ends early, what there is is shown
         if reached := [outcome for outcome in hooks.outcomes if outcome.questions]:
             _show(reached, as_json=as_json)
@@ -77,6 +93,13 @@ def run(
     _show(hooks.outcomes, as_json=as_json)
     if any(outcome.failed for outcome in hooks.outcomes):
         raise typer.Exit(1)
+
+
+def _run_file(config: Path | None, preset: str | None, form: type[File]) -> File:
+    """What the file says, and the preset."""
+    if config is not None:
+        return read_run_file_as(form, config, preset)
+    return preset_run_file_as(form, preset or "")
 
 
 class _Hooks(RunHooks):

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs import answerer
-from quoteweave.pipeline.runs.answerer import Answerer
+from quoteweave.pipeline.runs.answerer import Answerer, Predictor
 from quoteweave.pipeline.runs.build import build_indexes
 from quoteweave.pipeline.runs.compose import (
     SharedLimits,
@@ -104,6 +104,10 @@ class RunHooks:
         """Called when a setting has ended, however it ended."""
 
 
+MakePredictor = Callable[[RunSettings, SharedLimits, Path], AbstractContextManager[tuple[Predictor, Mapping[str, str]]]]
+"""Makes what answers by a setting within limits, for a run in a folder, and fingerprints of what it answers with."""
+
+
 def answer_dataset(
     config: RunFile | Path | str,
     questions: Questions,
@@ -123,7 +127,24 @@ def answer_dataset(
     file = config if isinstance(config, RunFile) else read_run_file(config)
     wanted = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)
     work = _RunExecutor(questions, file, SharedLimits(file.limits), collection, hooks or RunHooks())
-    return [work.answer(one.with_environment(), out if len(file.settings) == 1 else out / one.name) for one in wanted]
+    return work.answer_all(wanted, out)
+
+
+def answer_with(
+    make_predictor: MakePredictor,
+    file: RunFile,
+    questions: Questions,
+    out: Path,
+    *,
+    only: Sequence[str] | None = None,
+    hooks: RunHooks | None = None,
+) -> list[RunOutcome]:
+    """Answer every question of a dataset as `answer_dataset` does, by other means than a generator over quotes.
+
+    Raises as `answer_dataset`, and what `make_predictor` raises.
+    """
+    work = _RunExecutor(questions, file, SharedLimits(file.limits), None, hooks or RunHooks(), make_predictor)
+    return work.answer_all(file.chosen(only), out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +156,12 @@ class _RunExecutor:
     limits: SharedLimits
     collection: Path | None
     hooks: RunHooks
+    make_predictor: MakePredictor | None = None
+
+    def answer_all(self, settings: Sequence[RunSettings], out: Path) -> list[RunOutcome]:
+        """Run these settings, each in a folder of its own where the file has several."""
+        several = len(self.file.settings) > 1
+        return [self.answer(one.with_environment(), out / one.name if several else out) for one in settings]
 
     def answer(self, setting: RunSettings, folder: Path) -> RunOutcome:
         """Run one setting and report what its folder holds, even where the run ends early."""
@@ -142,7 +169,7 @@ class _RunExecutor:
         examples = self._answerable(setting)
         self._note_fewer_passages(setting, examples)
         with (
-            self._open_answerer(setting) as (answers, fingerprints),
+            self._open_predictor(setting, folder) as (answers, fingerprints),
             open_run(folder, run_record(self.questions, setting, fingerprints)) as writer,
         ):
             left = [example for example in examples if not writer.has(example.id, answers.scope)]
@@ -172,7 +199,7 @@ class _RunExecutor:
         return outcome
 
     def _ask(
-        self, examples: Sequence[Example], answers: Answerer, writer: RunWriter, name: str, spent: list[Spending]
+        self, examples: Sequence[Example], answers: Predictor, writer: RunWriter, name: str, spent: list[Spending]
     ) -> None:
         with self.hooks.progress.task(name, len(examples)) as task:
 
@@ -184,13 +211,21 @@ class _RunExecutor:
 
             run_sync(answerer.answer_all(examples, answers, write, concurrency=self.file.limits.concurrency))
 
+    def _open_predictor(
+        self, setting: RunSettings, folder: Path
+    ) -> AbstractContextManager[tuple[Predictor, Mapping[str, str]]]:
+        if self.make_predictor is not None:
+            return self.make_predictor(setting, self.limits, folder)
+        return self._open_answerer(setting)
+
     @contextmanager
-    def _open_answerer(self, setting: RunSettings) -> Iterator[tuple[Answerer, Mapping[str, str]]]:
+    def _open_answerer(self, setting: RunSettings) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
         """Yield the answerer of a setting and its fingerprints. Raises UsageError where something is missing."""
         chat = None if (model := make_chat(setting)) is None else self.limits.limit(model)
         chats = ChatModels(chat, self.limits.limit, setting.prompts)
         terms = read_all_terms(setting) if setting.quotes == "retrieved" else ()
         gate, fingerprints = self._gate(setting, chats, terms)
+        fingerprints.update(_prompts(setting, self.questions.task))
         if chat is not None and (weights := chat_settings(chat).get("weights")):
             fingerprints["weights"] = str(weights)
         order = make_order(setting, fallback=False, progress=self.hooks.progress)
@@ -333,7 +368,6 @@ def run_record(questions: Questions, setting: RunSettings, fingerprints: Mapping
         fingerprints={
             "references": file_sha256(questions.references),
             **fingerprints,
-            **_prompts(setting, questions.task),
         },
         noted={"endpoint": setting.destination} if setting.destination else {},
         seeds={"shuffled": {"order": setting.seed}, "published": {"order": PUBLISHED_SEED}}.get(setting.order, {}),

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Protocol
 
 from quoteweave.core.answers import Context
 from quoteweave.core.boxes import Box
@@ -22,6 +23,8 @@ from quoteweave.core.errors import (
     QuestionEmpty,
     QuestionTooLong,
     QuoteweaveError,
+    SourceBadResponse,
+    SourceError,
     StorageError,
     UsageError,
     error_reason,
@@ -40,6 +43,27 @@ from quoteweave.pipeline.search import Search
 MAX_FAILURES = 10
 """Failures of endpoints in a row after which nothing more is asked."""
 _KEPT = "what was answered is kept; the same command goes on from there"
+
+
+class Predictor(Protocol):
+    """Answers the examples of a dataset, as `Answerer` does."""
+
+    @property
+    def scope(self) -> Scope:
+        """What is searched."""
+        ...
+
+    async def predict(self, example: Example) -> Prediction:
+        """Answer one example.
+
+        Raises EndpointError and SourceError, and what concerns all examples: ModelNotFound, MissingExtra, UsageError,
+        StorageError.
+        """
+        ...
+
+    def failed(self, example: Example, error: Exception) -> Prediction:
+        """Return the prediction that records the error."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,19 +186,19 @@ class Answerer:
         return Filter(documents=tuple(self.documents[name] for name in asked))
 
 
-def _concerns_one_question(error: EndpointError) -> bool:
-    """Return whether an endpoint's failure concerns this question alone: too long, or an unusable response."""
+def _concerns_one_question(error: EndpointError | SourceError) -> bool:
+    """Return whether a failure concerns this question alone: too long, or an unusable response."""
     refused = isinstance(error, EndpointRefused) and error.status in (None, 400, 413, 422)
-    return refused or isinstance(error, EndpointBadResponse)
+    return refused or isinstance(error, EndpointBadResponse | SourceBadResponse)
 
 
 async def answer_all(
-    examples: Iterable[Example], answerer: Answerer, write: Callable[[Prediction], None], *, concurrency: int = 8
+    examples: Iterable[Example], answerer: Predictor, write: Callable[[Prediction], None], *, concurrency: int = 8
 ) -> None:
     """Answer `concurrency` examples at a time, and pass each prediction to `write` when it is complete.
 
-    Raises EndpointUnreachable where endpoints failed for `MAX_FAILURES` examples in a row (those that reject one
-    example, as for its length, do not count), and what concerns all examples, such as BudgetSpent: answers that
+    Raises EndpointUnreachable where endpoints or sources failed for `MAX_FAILURES` examples in a row (those that reject
+    one example, as for its length, do not count), and what concerns all examples, such as BudgetSpent: answers that
     are under way are waited for, and kept. Raises at once what `write` raises.
     """
     failures, ended = 0, list[QuoteweaveError]()
@@ -184,7 +208,7 @@ async def answer_all(
         try:
             with record_spending() as account:
                 prediction, failures = await answerer.predict(example), 0
-        except EndpointError as error:
+        except (EndpointError, SourceError) as error:
             prediction, failures = answerer.failed(example, error), failures + (not _concerns_one_question(error))
         except (ModelNotFound, MissingExtra, UsageError, StorageError) as error:
             ended.append(error)

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -71,33 +71,25 @@ class RunSettings(AnswerSettings):
 
         Raises UsageError for settings that the task cannot have.
         """
-        if task in ("answer", "name_paper"):
+        if task == "name_paper":
+            raise UsageError(
+                f"setting {self.name}: {dataset} asks for papers, which `quoteweave.attribution.answer_excerpts` finds"
+            )
+        if task == "answer":
             if self.order.startswith("published"):
                 raise UsageError(f"setting {self.name}: order {self.order!r} is MCiteBench's, not of {dataset}")
             if self.captions is not None:
                 raise UsageError(f"setting {self.name}: captions is of MCiteBench's pictures, not of {dataset}")
-        if task == "answer":
             return self
         usual = {"quotes": "dataset", "order": "shuffled", "images": self.model is not None}
-        if task == "name_paper":
-            self._refuse_quote_settings(dataset)
-            del usual["order"]
         found = self.model_copy(update={key: value for key, value in usual.items() if key not in self.model_fields_set})
         if found.quotes != "dataset":
-            asks = "asks of an excerpt, without quotes" if task == "name_paper" else "asks for its own sources"
-            raise UsageError(f'setting {self.name}: {dataset} {asks}; set quotes = "dataset"')
+            raise UsageError(f'setting {self.name}: {dataset} asks for its own sources; set quotes = "dataset"')
         if found.model is None and task != "cite_sources":
-            asks = "a title, and only a model names" if task == "name_paper" else "a letter, and only a model chooses"
-            raise UsageError(f"setting {self.name}: {dataset} asks for {asks} one; set model")
+            raise UsageError(
+                f"setting {self.name}: {dataset} asks for a letter, and only a model chooses one; set model"
+            )
         return found
-
-    def _refuse_quote_settings(self, dataset: str) -> None:
-        """Raises UsageError for settings of quotes, of which the dataset has none."""
-        for key in ("order", "passages", "view"):
-            if (value := getattr(self, key)) != RunSettings.model_fields[key].default:
-                raise UsageError(
-                    f"setting {self.name}: {key} {value!r} is of quotes, and {dataset} asks of an excerpt, without any"
-                )
 
     @property
     def arrangement(self) -> Arrangement:
@@ -122,6 +114,7 @@ class Limits(Record):
 class RunFile(Record):
     """A configuration file: what all settings share, and each setting."""
 
+    SETTING: ClassVar[type[RunSettings]] = RunSettings
     settings: tuple[RunSettings, ...]
     limits: Limits = Limits()
 
@@ -134,12 +127,20 @@ class RunFile(Record):
         return found
 
 
+File = TypeVar("File", bound=RunFile)
+
+
 def read_run_file(path: Path | str, preset: str | None = None) -> RunFile:
     """Read the settings of a TOML file: keys of `RunSettings`, and where there are several, a `[[setting]]` for each.
 
     What stands above these holds for all of them. `preset` fills each setting that names none itself; what the file
     says comes before it. Raises UsageError, naming file and key, for what cannot be read, and for an unknown preset.
     """
+    return read_run_file_as(RunFile, path, preset)
+
+
+def read_run_file_as(form: type[File], path: Path | str, preset: str | None = None) -> File:
+    """Read a file as `read_run_file` does, with the keys of another kind of run."""
     content, settings = _tables(Path(path))
     if preset is not None:
         settings = [{"preset": preset, **own} for own in settings]
@@ -147,9 +148,9 @@ def read_run_file(path: Path | str, preset: str | None = None) -> RunFile:
         if other is not None:
             raise UsageError(f"{path} says preset {other!r}, the command {preset!r}; name one of them")
     try:
-        read = RunFile.model_validate({"settings": settings, "limits": content})
+        read = form.model_validate({"settings": settings, "limits": content})
     except ValidationError as error:
-        raise UsageError(f"{path}: {_describe_error(error, settings)}") from error
+        raise UsageError(f"{path}: {_describe_error(error, settings, form.SETTING)}") from error
     names = [setting.name for setting in read.settings]
     if len(set(names)) != len(names):
         raise UsageError(f"{path}: each [[setting]] wants a name of its own; there are {', '.join(names)}")
@@ -161,12 +162,17 @@ def preset_run_file(preset: str) -> RunFile:
 
     One of retrieval is none: it raises UsageError, as a configuration has to name the retriever.
     """
-    found = load_preset(preset, "answers", "retrieval")
+    return preset_run_file_as(RunFile, preset)
+
+
+def preset_run_file_as(form: type[File], preset: str) -> File:
+    """Return a setting as `preset_run_file` does, of another kind of run."""
+    found = load_preset(preset, *form.SETTING.PRESET_KINDS)
     if found.kind == "retrieval":
         raise UsageError(
             f"preset {preset!r} says how a retriever is run: name a retriever in the configuration (--config FILE)"
         )
-    return RunFile(settings=(RunSettings(preset=found.name, name=found.name),))
+    return form(settings=(form.SETTING(preset=found.name, name=found.name),))
 
 
 def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[dict[str, object], Limits]:
@@ -203,7 +209,7 @@ def _tables(path: Path) -> tuple[object, list[dict[str, object]]]:
     return limits, settings
 
 
-def _describe_error(error: ValidationError, settings: Sequence[object]) -> str:
+def _describe_error(error: ValidationError, settings: Sequence[object], setting: type[RunSettings]) -> str:
     """Describe the error with the file's own key names, and suggest the closest key for an unknown one."""
     first = error.errors(include_url=False, include_context=False)[0]
     of_limits = first["loc"][0] == "limits"
@@ -214,7 +220,7 @@ def _describe_error(error: ValidationError, settings: Sequence[object]) -> str:
         text += ', such as ["terms.toml"]' if first["loc"][-1] == "terms" else ', such as ["bm25"]'
     if first["type"] != "extra_forbidden":
         return text.replace("valid tuple", "list")
-    record: type[BaseModel] = Limits if of_limits else RunSettings
+    record: type[BaseModel] = Limits if of_limits else setting
     known = [key for key in record.model_fields if key not in NOT_IN_FILES]
     return f"{text.partition(':')[0]} is no key; {_hint(str(first['loc'][-1]), known)}"
 

@@ -1,0 +1,271 @@
+"""Runs over CiteME: an agent looks for the paper that each excerpt cites; trajectories are kept beside predictions."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from quoteweave.attribution.agent.actions import FindInText, NamePaper, Read, Select
+from quoteweave.attribution.agent.conversation import AgentPrompts
+from quoteweave.attribution.agent.loop import CiteAgent
+from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Ending, Step, Trajectory
+from quoteweave.attribution.literature.own_collection import OwnCollection
+from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
+from quoteweave.attribution.literature.unseen import HidingRule
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import DatasetError, EndpointUnreachable, UsageError, error_reason
+from quoteweave.core.examples import Example, Prediction, Scope, Task
+from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
+from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
+from quoteweave.pipeline.presets import PresetKind
+from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
+from quoteweave.pipeline.runs.answerer import Predictor
+from quoteweave.pipeline.runs.build import build_indexes
+from quoteweave.pipeline.runs.compose import SharedLimits, make_chat
+from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file_as
+from quoteweave.pipeline.runs.progress import Progress
+from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints
+from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
+
+PAPER_DATASETS = ("citeme",)
+"""Names of the datasets that ask for papers."""
+TRAJECTORIES = "trajectories"
+"""The folder of a run's trajectories, a file for each excerpt."""
+WITHOUT_YEAR = 2024
+"""The year of excerpts without one, as in the authors' code: nothing later is shown."""
+_OF_QUOTES = RunSettings.model_fields.keys() - {
+    "name", "window", *RetrievalSettings.model_fields, *ChatSettings.model_fields
+}  # fmt: skip
+"""Settings that say which quotes an answer is made of, and how it is checked."""
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+class PaperRunSettings(RunSettings, AgentSettings):
+    """How the papers that excerpts cite are looked for. `retriever` and its like search a collection of one's own."""
+
+    PRESET_KINDS: ClassVar[tuple[PresetKind, ...]] = ("papers",)
+
+    source: str | None = Field(
+        default=None,
+        exclude=True,  # a run records what was searched, wherever it was
+        description="where papers are searched for: the folder of a collection",
+    )
+    window: int = Field(default=AgentSettings().window, ge=2_000, description="tokens of a conversation at most")
+
+    @property
+    def agent(self) -> AgentSettings:
+        """What the agent may do."""
+        return AgentSettings(**{key: getattr(self, key) for key in AgentSettings.model_fields})
+
+    def for_task(self, task: Task, dataset: str) -> "PaperRunSettings":
+        """Return the settings. Raises UsageError for another task, without a model, and for settings of quotes."""
+        if task != "name_paper":
+            raise UsageError(f"setting {self.name}: {dataset} asks for no paper, so that no agent looks for one")
+        unused = sorted(self.model_fields_set & _OF_QUOTES)
+        if unused:
+            raise UsageError(
+                f"setting {self.name}: {unused[0]} is of quotes, and {dataset} asks of an excerpt, without any: leave "
+                "it out"
+            )
+        if self.model is None:
+            raise UsageError(f"setting {self.name}: {dataset} asks for a paper, and only a model names one; set model")
+        return self
+
+
+class PaperRunFile(RunFile):
+    """A configuration file of runs over CiteME."""
+
+    SETTING: ClassVar[type[RunSettings]] = PaperRunSettings
+    settings: tuple[PaperRunSettings, ...]
+
+    def with_source(self, source: str | None) -> "PaperRunFile":
+        """Return the file with this source in each setting that names none."""
+        named = [one if one.source else one.model_copy(update={"source": source}) for one in self.settings]
+        return self.model_copy(update={"settings": tuple(named)})
+
+
+def answer_excerpts(
+    config: PaperRunFile | Path | str,
+    questions: Questions,
+    out: Path,
+    *,
+    source: str | None = None,
+    only: Sequence[str] | None = None,
+    hooks: RunHooks | None = None,
+) -> list[RunOutcome]:
+    """Find the paper that each excerpt of a dataset cites, by each setting, and keep what was found to be scored.
+
+    As `answer_dataset`, but that an agent searches `source`: the folder of a collection, where a setting names none.
+    A run's folder holds its trajectories too: a run that was stopped goes on at the step where it was, and asks nothing
+    again. Raises as `answer_dataset`, and UsageError for a source that is none, or is missing where a setting searches.
+    """
+    file = config if isinstance(config, PaperRunFile) else read_run_file_as(PaperRunFile, config)
+    hooks = hooks or RunHooks()
+
+    @contextmanager
+    def make_predictor(
+        setting: RunSettings, limits: SharedLimits, folder: Path
+    ) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
+        assert isinstance(setting, PaperRunSettings)  # noqa: S101 - the file has no others
+        with _open_source(setting, hooks.progress) as (papers, fingerprints):
+            yield _make_finder(setting, limits, folder, papers), {**fingerprints, **_model_fingerprints(setting)}
+
+    return answer_with(make_predictor, file.with_source(source), questions, out, only=only, hooks=hooks)
+
+
+@contextmanager
+def _open_source(
+    setting: PaperRunSettings, progress: Progress
+) -> Iterator[tuple[PaperSource | None, Mapping[str, str]]]:
+    """Yield the source that is searched, and the fingerprints of what it holds; None where nothing is searched."""
+    if not setting.actions:
+        yield None, {}
+        return
+    if setting.source is None:
+        raise UsageError(
+            f"setting {setting.name}: condition {setting.condition!r} searches for papers: name where with --source or "
+            'the key source, or set condition = "no_commands"'
+        )
+    with Collection.open(Path(setting.source)) as opened:
+        specs = build_indexes(opened, setting.retriever, setting, progress)
+        search = make_search(opened, setting, progress=progress)
+        held = {"documents": fingerprint_documents(opened.documents()), **index_fingerprints(opened, specs)}
+        own = OwnCollection(opened, search)
+        yield own, {"source": own.name, **held}
+
+
+def _model_fingerprints(setting: PaperRunSettings) -> dict[str, str]:
+    prompts = AgentPrompts(setting.agent, setting.prompts).fingerprints
+    return {f"prompt {name}": sha256 for name, sha256 in prompts.items()}
+
+
+def _make_finder(
+    setting: PaperRunSettings, limits: SharedLimits, folder: Path, source: PaperSource | None
+) -> "PaperFinder":
+    model = make_chat(setting)
+    assert model is not None  # noqa: S101 - `for_task` has seen to it
+    agent = CiteAgent(limits.limit(model), source, setting.agent, prompts_folder=setting.prompts)
+    return PaperFinder(agent, folder / TRAJECTORIES, model.name)
+
+
+class _BrokenOff(EndpointUnreachable):
+    """A search was broken off by what may be mended: it goes on from there when the run is resumed."""
+
+    def __init__(self, prediction: Prediction) -> None:
+        super().__init__(prediction.error or "")
+        self.prediction = prediction
+
+
+@dataclass(frozen=True, slots=True)
+class PaperFinder:
+    """Finds the papers that examples cite with an agent; implements `Predictor`."""
+
+    agent: CiteAgent
+    folder: Path
+    """Of the trajectories."""
+    model: str
+
+    @property
+    def scope(self) -> Scope:
+        """The whole source, or nothing but the excerpt."""
+        return "collection" if self.agent.settings.actions else "context"
+
+    async def predict(self, example: Example) -> Prediction:
+        """Find the paper that an example cites.
+
+        A technical error becomes a prediction with that error. Raises EndpointUnreachable for an endpoint or a source
+        that failed, and what `CiteAgent.find` raises but for a trajectory that cannot be read.
+        """
+        saved = self.folder / f"{file_name(example.id)}.jsonl"
+        try:
+            found = await self.agent.find(example.query.text, id=example.id, rule=hiding_rule(example), saved=saved)
+        except DatasetError as error:
+            return self.failed(example, error)
+        prediction = self._prediction(example, found)
+        if found.outcome in RESUMABLE:
+            raise _BrokenOff(prediction)
+        return prediction
+
+    def failed(self, example: Example, error: Exception) -> Prediction:
+        """Return the prediction that records the error."""
+        if isinstance(error, _BrokenOff):
+            return error.prediction
+        message = error_reason(error).encode("utf-8", "replace").decode()
+        return Prediction(
+            example=example.id, scope=self.scope, error=message, paper_search=PaperSearch(outcome="other")
+        )
+
+    def _prediction(self, example: Example, found: Trajectory) -> Prediction:
+        search = paper_search_of(found)
+        named = found.steps[-1].replies[-1].text if search.selected and not found.setup.settings.actions else None
+        said = named or ("" if search.selected is None else search.selected.title)
+        reason = "" if found.ending is None else found.ending.reason or ""
+        return Prediction(
+            example=example.id,
+            scope=self.scope,
+            response=None if search.technical else said,
+            paper_search=search,
+            model=self.model,
+            usage=found.usage,
+            seconds=found.seconds,
+            error=f"{search.outcome}: {reason}" if search.technical else None,
+        )
+
+
+def hiding_rule(example: Example) -> HidingRule:
+    """Return what is hidden while the paper that an example cites is looked for: its own paper, and later ones."""
+    own = None if example.document is None else Paper(id="own", title=example.document, url=example.address)
+    return HidingRule(own=own, before=PublicationDate(year=example.year or WITHOUT_YEAR))
+
+
+def file_name(example: str) -> str:
+    """Return the name of an example's trajectory, without suffix: its id where that can name a file, else a hash.
+
+    >>> file_name("17"), len(file_name("a/b"))
+    ('17', 64)
+    """
+    plain = _PLAIN_NAME.fullmatch(example) is not None
+    return example if plain else hashlib.sha256(example.encode("utf-8", "replace")).hexdigest()
+
+
+def paper_search_of(trajectory: Trajectory) -> PaperSearch:
+    """Return a trajectory as evaluation reads it: actions with the papers that they showed, without texts.
+
+    >>> paper_search_of(read_trajectory(Path("trajectory.jsonl"))).outcome
+    'selected'
+    """
+    ending = trajectory.ending or Ending(kind="no_selection")
+    known = trajectory.shown
+    return PaperSearch(
+        outcome=ending.kind,
+        selected=None if ending.selected is None else _named(ending.selected),
+        steps=tuple(_step(step, known) for step in trajectory.steps if not isinstance(step.action, NamePaper)),
+    )
+
+
+def _step(step: Step, known: Mapping[str, Paper]) -> SearchStep:
+    action = step.action
+    papers = step.shown
+    if isinstance(action, Select) and step.error is None:
+        papers = (known[action.paper_id],)
+    fields = [str(value) for key, value in action.model_dump().items() if key != "name"]
+    failed = step.read if isinstance(action, Read | FindInText) and step.read != "full_text" else None
+    return SearchStep(
+        action=action.name,
+        argument=": ".join(fields),
+        rationale=step.rationale,
+        papers=tuple(_named(paper) for paper in papers),
+        problem=step.error or failed,
+    )
+
+
+def _named(paper: Paper) -> NamedPaper:
+    addresses = [identifiers_of_address(url or "") for url in (paper.url, paper.pdf_url)]
+    identifiers = {key: value for one in addresses for key, value in one.items()} | normalized(paper.identifiers)
+    return NamedPaper(title=paper.title, identifiers=identifiers)
