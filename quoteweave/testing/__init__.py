@@ -13,6 +13,7 @@ from quoteweave.testing.boxes import (
 from quoteweave.testing.extension_conformance import check_metric, check_parser, check_reranker, check_retriever
 from quoteweave.testing.fakes import FakeChat, FakeEncoder, FakeExpander, FakeReranker, FakeRetriever
 from quoteweave.testing.literature import MadeExcerpt, MadeLibrary, MadePaper, make_library, write_citeme
+from quoteweave.testing.literature_server import LibraryServer, PdfFault, ReceivedRequest
 from quoteweave.testing.model_server import ModelServer, Reply
 
 __all__ = [
@@ -23,10 +24,13 @@ __all__ = [
     "FakeExpander",
     "FakeReranker",
     "FakeRetriever",
+    "LibraryServer",
     "MadeExcerpt",
     "MadeLibrary",
     "MadePaper",
     "ModelServer",
+    "PdfFault",
+    "ReceivedRequest",
     "Reply",
     "box_cases",
     "changed_boxes",

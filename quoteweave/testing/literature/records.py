@@ -100,6 +100,9 @@ class MadeLibrary(Record):
         """The paper of an id. Raises KeyError where there is none."""
         return self.by_id[id]
 
+    def __hash__(self) -> int:
+        return hash(tuple(paper.id for paper in self.papers))
+
     @cached_property
     def by_id(self) -> Mapping[str, MadePaper]:
         """The papers by their ids."""

@@ -21,6 +21,7 @@ class Writer:
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._titles: set[str] = set()
+        self._designs: dict[Draft, dict[str, str]] = {}
 
     def title(self, draft: Draft) -> str:
         """A title that no other paper has."""
@@ -110,13 +111,20 @@ class Writer:
 
     def _fill(self, template: str, draft: Draft, finding: Finding | None = None, *, article: bool = True) -> str:
         finding = finding or (draft.findings[0] if draft.findings else None)
-        slots = {"t": draft.topic.name, "m": self._chance.choice(draft.topic.methods)}
-        slots |= {"k": str(self._chance.randint(24, 2400)), "d": self._chance.choice(draft.topic.datasets)}
+        slots = {"t": draft.topic.name} | self._design(draft)
         if finding is not None:
             slots |= self._slots(finding) | {"n": f"{finding.percent:g}"}
         if not article:
             slots |= {name: slots[name].removeprefix("the ") for name in "fos" if name in slots}
         return self._sentence(template.format_map(slots))
+
+    def _design(self, draft: Draft) -> dict[str, str]:
+        """The method, number of cases and dataset of a paper, the same in its abstract and its sections."""
+        if draft not in self._designs:
+            topic, chance = draft.topic, self._chance
+            method, dataset = chance.choice(topic.methods), chance.choice(topic.datasets)
+            self._designs[draft] = {"m": method, "k": str(chance.randint(24, 2400)), "d": dataset}
+        return self._designs[draft]
 
     def _slots(
         self, finding: Finding, *, cited: str = "", verbs: Mapping[str, tuple[str, ...]] | None = None

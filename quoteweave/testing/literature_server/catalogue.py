@@ -1,0 +1,77 @@
+"""The library as services look it up: by identifiers, words, citations and dates."""
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from functools import cached_property, lru_cache
+
+from quoteweave.testing.literature.records import MadeLibrary, MadePaper
+from quoteweave.testing.literature_server.word_index import WordIndex
+
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+
+
+class Catalogue:
+    """The papers of a library in the order of their ids; `pdf_url` gives the address of a paper's open-access file."""
+
+    def __init__(self, library: MadeLibrary, pdf_url: Callable[[MadePaper], str]) -> None:
+        self.library, self.papers = library, library.papers
+        self._pdf_url = pdf_url
+        self.abstracts, self.texts = _indexes(library)
+        """Of titles and abstracts, and of these with the full texts of open-access papers; in the order of `papers`."""
+
+    def pdf_url(self, paper: MadePaper) -> str | None:
+        """Where its open-access file is said to be; None where it has none."""
+        return self._pdf_url(paper) if paper.open_access else None
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place in `papers` of each identifier in lower case: the paper's id, `corpusid:…`, `doi:…`, `w…`, …."""
+        places = dict[str, int]()
+        for at, paper in enumerate(self.papers):
+            names = [paper.id, f"corpusid:{paper.corpus_id}", paper.openalex]
+            names += [f"doi:{paper.doi}"] if paper.doi else []
+            names += [f"arxiv:{paper.arxiv}"] if paper.arxiv else []
+            places |= {name.lower(): at for name in names}
+        return places
+
+    @cached_property
+    def citing(self) -> dict[str, list[MadePaper]]:
+        """The papers that cite each, latest first, by its id."""
+        citing: dict[str, list[MadePaper]] = {paper.id: [] for paper in self.papers}
+        for paper in sorted(self.papers, key=lambda each: each.day, reverse=True):
+            for cited in paper.references:
+                citing[cited].append(paper)
+        return citing
+
+    def find(self, name: str) -> MadePaper | None:
+        """The paper of an identifier, in any case of letters."""
+        at = self.places.get(name.lower())
+        return None if at is None else self.papers[at]
+
+
+@lru_cache(maxsize=4)
+def _indexes(library: MadeLibrary) -> tuple[WordIndex, WordIndex]:
+    """Made once for all servers of a library, since it takes a moment."""
+    abstracts = [f"{paper.title} {paper.abstract}" for paper in library.papers]
+    texts = [paper.full_text if paper.open_access else "" for paper in library.papers]
+    return WordIndex(abstracts), WordIndex([f"{a} {b}" for a, b in zip(abstracts, texts, strict=True)])
+
+
+def assumed_day(paper: MadePaper) -> date | None:
+    """Its day as services take it: the first of January where they know the year alone."""
+    known = paper.published
+    return None if known is None else date(known.year, known.month or 1, known.day or 1)
+
+
+def days_of(text: str) -> tuple[date, date]:
+    """The first and the last day of `2020`, `2020-06` or `2020-06-30`. Raises ValueError for anything else."""
+    found = _DAY.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no date")
+    year, month, day = (None if part is None else int(part) for part in found.groups())
+    first = date(year or 0, month or 1, day or 1)
+    if day:
+        return first, first
+    after = date(first.year + 1, 1, 1) if not month else date(first.year + first.month // 12, first.month % 12 + 1, 1)
+    return first, after - timedelta(days=1)

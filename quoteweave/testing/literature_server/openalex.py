@@ -1,0 +1,215 @@
+"""The API of OpenAlex over the library.
+
+Written from its documentation (https://developers.openalex.org), quirks that bear on clients included: the words of a
+search are joined by and; a search with `?` or `*` is refused; a work of which the year alone is known has the first of
+January as its date; and the id of a work that was merged into another redirects to that.
+"""
+
+import base64
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+from urllib.parse import unquote, urlencode
+
+from quoteweave.testing.literature.records import MadePaper
+from quoteweave.testing.literature_server.answers import Answer, ReceivedRequest, Refusal
+from quoteweave.testing.literature_server.catalogue import Catalogue, assumed_day
+from quoteweave.testing.literature_server.openalex_filters import (
+    Passes,
+    WorkFilters,
+    bad_parameter,
+    bare_doi,
+    type_of,
+    work_id,
+)
+
+ROOT = "/openalex"
+_PARAMETERS = frozenset(
+    {"search", "filter", "sort", "per_page", "per-page", "page", "cursor", "select", "api_key", "mailto"}
+)
+_MERGED_OF = 25
+"""Of so many works, one has swallowed another."""
+
+
+class OpenAlexApi:
+    """Answers requests below `ROOT`. Without `keys` any key is taken; requests without a key always are."""
+
+    def __init__(self, catalogue: Catalogue, keys: Collection[str], base_url: Callable[[], str]) -> None:
+        self._catalogue, self._keys, self._base_url = catalogue, frozenset(keys), base_url
+        self._filters = WorkFilters(catalogue)
+        merged = catalogue.papers[::_MERGED_OF]
+        self.merged = {f"W1{paper.openalex[2:]}": paper.openalex for paper in merged}
+        """The works that ids of merged ones redirect to."""
+
+    def answer(self, request: ReceivedRequest) -> Answer:
+        """The answer to a request. Raises Refusal."""
+        self._check_key(request)
+        path = unquote(request.path.removeprefix(ROOT)).strip("/")
+        if request.method != "GET":
+            raise Refusal(405, {"error": "Method not allowed", "message": f"{request.method} is not supported"})
+        if path == "works":
+            return Answer.json(self._works(request.params))
+        if path.startswith("works/"):
+            return self._work(path.removeprefix("works/"), request.params)
+        raise Refusal(404, {"error": "Not Found", "message": "The requested URL was not found on the server."})
+
+    def _check_key(self, request: ReceivedRequest) -> None:
+        given = request.params.get("api_key") or request.headers.get("api_key")
+        given = given or request.headers.get("authorization", "").removeprefix("Bearer ")
+        if self._keys and given and given not in self._keys:
+            raise Refusal(401, {"error": "Unauthorized", "message": "The API key is not valid."})
+
+    def _work(self, name: str, params: Mapping[str, str]) -> Answer:
+        id = work_id(name)
+        if id in self.merged:
+            query = f"?{urlencode(params)}" if params else ""
+            return Answer.json({}, 301, {"Location": f"{self._base_url()}{ROOT}/works/{self.merged[id]}{query}"})
+        paper = self._catalogue.find(id) if id.startswith("W") else self._catalogue.find(f"doi:{bare_doi(name)}")
+        if paper is None:
+            raise Refusal(404, {"error": "Not Found", "message": f"Work {name} not found"})
+        return Answer.json(self._selected(paper, params))
+
+    def _works(self, params: Mapping[str, str]) -> object:
+        unknown = sorted(set(params) - _PARAMETERS)
+        if unknown:
+            raise bad_parameter(f"{unknown[0]} is not a valid parameter.")
+        size = _size(params)
+        begin, page, more = _place(params, size)
+        ranked = self._ranked(params)
+        meta: dict[str, object] = {"count": len(ranked), "db_response_time_ms": 1, "page": page, "per_page": size}
+        if more:
+            end = begin + size
+            meta["next_cursor"] = _cursor(end) if begin < len(ranked) else None
+        shown = [
+            self._selected(paper, params, {"relevance_score": score} if "search" in params else {})
+            for paper, score in ranked[begin : begin + size]
+        ]
+        return {"meta": {**meta, "groups_count": None}, "results": shown, "group_by": []}
+
+    def _ranked(self, params: Mapping[str, str]) -> list[tuple[MadePaper, float]]:
+        query, passes = params.get("search", "").strip(), self._filters.of(params.get("filter", ""))
+        searched: Passes = self._filters.search(query) if query else lambda _: True
+        found = [paper for paper in self._catalogue.papers if passes(paper) and searched(paper)]
+        scores = self._catalogue.abstracts.scores(query)
+        places = self._catalogue.places
+        scored = [(paper, round(scores.get(places[paper.id], 0.0), 5)) for paper in found]
+        return _sorted(scored, params.get("sort", "relevance_score:desc" if query else "cited_by_count:desc"), query)
+
+    def _selected(
+        self, paper: MadePaper, params: Mapping[str, str], more: Mapping[str, object] | None = None
+    ) -> dict[str, Any]:
+        work = self._described(paper) | dict(more or {})
+        if "select" not in params:
+            return work
+        fields = [field.strip() for field in params["select"].split(",")]
+        bad = [field for field in fields if field not in work and field != "relevance_score"]
+        if bad:
+            raise bad_parameter(
+                f"{bad[0]} is not a valid select field. Valid fields for select are: {', '.join(work)}."
+            )
+        return {field: work[field] for field in fields if field in work}
+
+    def _described(self, paper: MadePaper) -> dict[str, Any]:
+        library, day = self._catalogue.library, assumed_day(paper)
+        doi = f"https://doi.org/{paper.doi}" if paper.doi else None
+        pdf = self._catalogue.pdf_url(paper)
+        location = self._location(paper, doi, pdf)
+        return {
+            "id": f"https://openalex.org/{paper.openalex}",
+            "doi": doi,
+            "title": paper.title,
+            "display_name": paper.title,
+            "publication_year": None if day is None else day.year,
+            "publication_date": None if day is None else day.isoformat(),
+            "ids": {"openalex": f"https://openalex.org/{paper.openalex}", **({"doi": doi} if doi else {})},
+            "language": "en",
+            "primary_location": location,
+            "type": type_of(paper),
+            "open_access": {"is_oa": pdf is not None, "oa_status": "green" if pdf else "closed", "oa_url": pdf},
+            "authorships": [_authorship(paper, at) for at in range(len(paper.authors))],
+            "cited_by_count": paper.citations,
+            "is_retracted": False,
+            "has_fulltext": paper.open_access,
+            "locations": [location],
+            "best_oa_location": location if pdf else None,
+            "referenced_works_count": len(paper.references),
+            "referenced_works": [f"https://openalex.org/{library.paper(id).openalex}" for id in paper.references],
+            "abstract_inverted_index": _inverted(paper.abstract),
+        }
+
+    @staticmethod
+    def _location(paper: MadePaper, doi: str | None, pdf: str | None) -> dict[str, Any]:
+        page = f"https://arxiv.org/abs/{paper.arxiv}" if paper.arxiv else doi
+        source = {"id": None, "display_name": paper.venue, "type": "journal"}
+        return {"is_oa": pdf is not None, "landing_page_url": page, "pdf_url": pdf, "source": source, "license": None}
+
+
+def _authorship(paper: MadePaper, at: int) -> dict[str, Any]:
+    position = "first" if at == 0 else "last" if at == len(paper.authors) - 1 else "middle"
+    name = paper.authors[at]
+    author = {"id": None, "display_name": name, "orcid": None}
+    return {"author_position": position, "author": author, "institutions": [], "raw_author_name": name}
+
+
+def _inverted(text: str) -> dict[str, list[int]]:
+    places = dict[str, list[int]]()
+    for at, word in enumerate(text.split()):
+        places.setdefault(word, []).append(at)
+    return places
+
+
+def _sorted(found: list[tuple[MadePaper, float]], sort: str, query: str) -> list[tuple[MadePaper, float]]:
+    """By one or more fields; ids break ties, and what lacks the field comes last."""
+    orders: dict[str, Callable[[tuple[MadePaper, float]], Any]] = {
+        "relevance_score": lambda each: each[1],
+        "cited_by_count": lambda each: each[0].citations,
+        "publication_date": lambda each: assumed_day(each[0]),
+        "publication_year": lambda each: each[0].published and each[0].published.year,
+        "display_name": lambda each: each[0].title,
+    }
+    ranked = sorted(found, key=lambda each: each[0].openalex)
+    for part in reversed(sort.split(",")):
+        field, _, order = part.partition(":")
+        if field not in orders or order not in ("", "asc", "desc"):
+            raise bad_parameter(f"{part} is not a valid sort.")
+        if field == "relevance_score" and not query:
+            raise bad_parameter("Must include a search query in order to sort by relevance_score.")
+        of = orders[field]
+        known = sorted((each for each in ranked if of(each) is not None), key=of, reverse=order == "desc")
+        ranked = known + [each for each in ranked if of(each) is None]
+    return ranked
+
+
+def _size(params: Mapping[str, str]) -> int:
+    size = params.get("per_page", params.get("per-page", "25"))
+    if not size.isdecimal() or not 1 <= int(size) <= 100:
+        raise _bad_page("per_page parameter must be between 1 and 100")
+    return int(size)
+
+
+def _place(params: Mapping[str, str], size: int) -> tuple[int, int | None, bool]:
+    """The first work that is shown, the page, and whether works are read on by a cursor."""
+    if "cursor" in params:
+        return _of_cursor(params["cursor"]), None, True
+    page = params.get("page", "1")
+    if not page.isdecimal() or int(page) < 1:
+        raise _bad_page("page parameter must be 1 or more")
+    if int(page) * size > 10_000:
+        raise _bad_page("Maximum results size of 10,000 records is exceeded. Cursor pagination is required.")
+    return (int(page) - 1) * size, int(page), False
+
+
+def _bad_page(message: str) -> Refusal:
+    return Refusal(400, {"error": "Pagination error.", "message": message})
+
+
+def _cursor(offset: int) -> str:
+    return base64.urlsafe_b64encode(f"made library {offset}".encode()).decode()
+
+
+def _of_cursor(cursor: str) -> int:
+    if cursor == "*":
+        return 0
+    try:
+        return int(base64.urlsafe_b64decode(cursor).decode().removeprefix("made library "))
+    except ValueError as error:
+        raise _bad_page("Invalid cursor value") from error

@@ -1,0 +1,131 @@
+"""Papers as Semantic Scholar's Graph API describes them, by the fields asked for."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from quoteweave.testing.literature.excerpts import page_of
+from quoteweave.testing.literature.records import MadePaper
+from quoteweave.testing.literature_server.answers import Refusal
+from quoteweave.testing.literature_server.catalogue import Catalogue
+
+AUTHOR_FIELDS = frozenset(
+    {"authorId", "externalIds", "url", "name", "affiliations", "homepage", "paperCount", "citationCount", "hIndex"}
+)
+NESTED = frozenset({"citations", "references", "tldr", "embedding"})
+"""Fields that the bulk search does not have."""
+_TYPES = {"survey": "Review", "resource": "Dataset"}
+_NOTICE = "Notice: the file belongs to its authors; see its page for the licence."
+
+
+class PaperFields:
+    """Describes papers by fields such as `title,authors.name,citations.title`."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._made: dict[str, Callable[[MadePaper], Any]] = {
+            "paperId": lambda paper: paper.id,
+            "corpusId": lambda paper: paper.corpus_id,
+            "externalIds": _external_ids,
+            "url": page_of,
+            "title": lambda paper: paper.title,
+            "abstract": lambda paper: paper.abstract,
+            "venue": lambda paper: paper.venue,
+            "publicationVenue": lambda paper: {"id": _digest(paper.venue), "name": paper.venue, "type": "journal"},
+            "year": lambda paper: paper.published.year if paper.published else None,
+            "referenceCount": lambda paper: len(paper.references) + len(paper.other_references),
+            "citationCount": lambda paper: paper.citations,
+            "influentialCitationCount": lambda paper: paper.citations // 10,
+            "isOpenAccess": lambda paper: paper.open_access,
+            "openAccessPdf": self._pdf,
+            "fieldsOfStudy": lambda paper: [paper.field],
+            "s2FieldsOfStudy": lambda paper: [{"category": paper.field, "source": "s2-fos-model"}],
+            "publicationTypes": publication_types,
+            "publicationDate": publication_date,
+            "journal": lambda paper: {"name": paper.venue, "volume": None, "pages": None},
+            "citationStyles": lambda paper: {"bibtex": _bibtex(paper)},
+            "tldr": lambda paper: {"model": "tldr@v2.0.0", "text": f"{paper.abstract.split('. ')[0]}."},
+            "embedding": lambda _: None,
+        }
+
+    def check(self, fields: Sequence[str], *, bulk: bool = False) -> None:
+        """Raises Refusal for fields that are not known, or that the bulk search does not have."""
+        bad = [field for field in fields if not self._is_known(field, bulk)]
+        if bad:
+            raise Refusal(400, {"error": f"Unrecognized or unsupported fields: [{', '.join(bad)}]"})
+
+    def _is_known(self, field: str, bulk: bool) -> bool:
+        name, _, inner = field.partition(".")
+        if bulk and name in NESTED:
+            return False
+        if name == "authors":
+            return not inner or inner in AUTHOR_FIELDS
+        if name in ("citations", "references"):
+            return not inner or (self._is_known(inner, bulk=False) and inner.partition(".")[0] not in NESTED)
+        return name in self._made and (not inner or field in ("embedding.specter_v1", "embedding.specter_v2"))
+
+    def of(self, paper: MadePaper, fields: Sequence[str]) -> dict[str, Any]:
+        """The fields of a paper, its id included."""
+        made: dict[str, Any] = {"paperId": paper.id}
+        for name in dict.fromkeys(field.partition(".")[0] for field in fields):
+            inner = [field.partition(".")[2] for field in fields if field.startswith(f"{name}.")]
+            if name == "authors":
+                made[name] = [_author(paper, each, ("authorId", "name", *inner)) for each in paper.authors]
+            elif name == "references":
+                cited = [self._catalogue.library.paper(id) for id in paper.references]
+                made[name] = [self.of(each, inner or ["title"]) for each in cited]
+            elif name == "citations":
+                made[name] = [self.of(each, inner or ["title"]) for each in self._catalogue.citing[paper.id]]
+            else:
+                made[name] = self._made[name](paper)
+        return made
+
+    def _pdf(self, paper: MadePaper) -> dict[str, str | None]:
+        """The service sends an empty address for papers that are not open access."""
+        url = self._catalogue.pdf_url(paper)
+        if url is None:
+            return {"url": "", "status": "CLOSED", "license": None, "disclaimer": _NOTICE}
+        return {"url": url, "status": "GREEN", "license": "CCBY", "disclaimer": _NOTICE}
+
+
+def publication_types(paper: MadePaper) -> list[str]:
+    """Its types, such as `Review`."""
+    return [_TYPES.get(paper.role, "JournalArticle")]
+
+
+def publication_date(paper: MadePaper) -> str | None:
+    """Its day, where the service knows it."""
+    known = paper.published
+    return str(known) if known is not None and known.day is not None else None
+
+
+def _external_ids(paper: MadePaper) -> dict[str, object]:
+    known = {"ArXiv": paper.arxiv, "DOI": paper.doi}
+    return {**{name: value for name, value in known.items() if value}, "CorpusId": paper.corpus_id}
+
+
+def _author(paper: MadePaper, name: str, fields: Sequence[str]) -> dict[str, object]:
+    id = str(int(_digest(f"{paper.group} {name}")[:8], 16))
+    known: dict[str, object] = {
+        "authorId": id,
+        "externalIds": {},
+        "url": f"https://www.semanticscholar.org/author/{id}",
+        "name": name,
+        "affiliations": [],
+        "homepage": None,
+        "paperCount": 1,
+        "citationCount": paper.citations,
+        "hIndex": 1,
+    }
+    return {field: known[field] for field in fields}
+
+
+def _bibtex(paper: MadePaper) -> str:
+    key = f"{paper.authors[0].split()[-1]}{paper.published.year if paper.published else ''}"
+    known = {"author": " and ".join(paper.authors), "journal": paper.venue, "title": paper.title}
+    lines = ",\n".join(f" {name} = {{{value}}}" for name, value in known.items())
+    return f"@['JournalArticle']{{{key},\n{lines}\n}}\n"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

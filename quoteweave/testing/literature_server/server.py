@@ -1,0 +1,251 @@
+"""The server of the made library."""
+
+import socket
+import threading
+import time
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qsl, urlsplit
+
+from quoteweave.testing.literature.library import make_library
+from quoteweave.testing.literature.records import MadeLibrary, MadePaper
+from quoteweave.testing.literature_server import openalex, semantic_scholar
+from quoteweave.testing.literature_server.answers import Answer, ReceivedRequest, Refusal
+from quoteweave.testing.literature_server.catalogue import Catalogue
+from quoteweave.testing.literature_server.faults import Fault, Faults, error_answer
+from quoteweave.testing.literature_server.pdf_faults import PaperLinks, PdfFault
+
+
+class LibraryServer:
+    """Serves a made library as Semantic Scholar and OpenAlex do, and its PDFs, while its `with` block lasts.
+
+    `semantic_scholar_url`, `openalex_url` and `pdf_url` are what clients are to be given. With `keys`, requests that
+    bring another key are refused. `bulk_size` is how many papers the bulk search sends at once, 1,000 at the service.
+    `requests` holds what came in, in order. Faults are scripted with `fail`, `reply`, `drop`, `delay`, `hold` and
+    `break_pdf`; their paths may have `*`, such as `/graph/v1/paper/search*`.
+    """
+
+    def __init__(
+        self, library: MadeLibrary | None = None, *, keys: Collection[str] = (), bulk_size: int = 1_000
+    ) -> None:
+        self.library = library or make_library()
+        self.requests: list[ReceivedRequest] = []
+        self.most_under_way = 0
+        """The most requests that were answered at once."""
+        self._under_way = 0
+        self._lock, self._closing = threading.Lock(), threading.Event()
+        self._open: set[socket.socket] = set()
+        self._links, self._faults = PaperLinks(self.library), Faults()
+        catalogue = Catalogue(self.library, self.pdf_url)
+        self._semantic_scholar = semantic_scholar.SemanticScholarApi(catalogue, keys, bulk_size)
+        self._openalex = openalex.OpenAlexApi(catalogue, keys, lambda: self.base_url)
+        self._http = _Http(self)
+        # Bound, and nobody listens: who connects is refused.
+        self._dead = socket.socket()
+        self._dead.bind(("127.0.0.1", 0))
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+
+    @property
+    def base_url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self._http.server_port}"
+
+    @property
+    def semantic_scholar_url(self) -> str:
+        """What a client of Semantic Scholar's Graph API is to be given as its base URL."""
+        return f"{self.base_url}{semantic_scholar.ROOT}"
+
+    @property
+    def openalex_url(self) -> str:
+        """What a client of OpenAlex is to be given as its base URL."""
+        return f"{self.base_url}{openalex.ROOT}"
+
+    @property
+    def merged_works(self) -> Mapping[str, str]:
+        """The ids of OpenAlex that redirect to another, with those."""
+        return self._openalex.merged
+
+    def pdf_url(self, paper: MadePaper) -> str:
+        """The address of a paper's PDF, as both services give it."""
+        dead = self._links.broken.get(paper.id) == "dead"
+        base = f"http://127.0.0.1:{self._dead.getsockname()[1]}" if dead else self.base_url
+        return f"{base}/pdf/{paper.id}.pdf"
+
+    def fail(self, path: str, status: int, times: int | None = 1, *, retry_after: float | str | None = None) -> None:
+        """Answer so many requests, or all, with an error in the form of the service; `retry_after` becomes a header."""
+        headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        self._faults.add(Fault(path, times, error=(status, headers)))
+
+    def reply(
+        self, path: str, body: bytes, times: int | None = 1, *, status: int = 200, kind: str = "application/json"
+    ) -> None:
+        """Answer so many requests, or all, with these bytes of a content type `kind`."""
+        self._faults.add(Fault(path, times, Answer(status, body, {"Content-Type": kind})))
+
+    def drop(self, path: str, times: int | None = 1) -> None:
+        """Close the connections of so many requests, or of all, without a word."""
+        self._faults.add(Fault(path, times, Answer(close=True)))
+
+    def delay(self, path: str, seconds: float, times: int | None = None) -> None:
+        """Have so many requests, or all, wait before they are answered; ends early when the server is closed."""
+        self._faults.add(Fault(path, times, delay_s=seconds))
+
+    def hold(self, path: str, times: int | None = None) -> threading.Event:
+        """Have so many requests, or all, wait until the event that is returned is set, or the server is closed."""
+        gate = threading.Event()
+        self._faults.add(Fault(path, times, gate=gate))
+        return gate
+
+    def break_pdf(self, paper: MadePaper, fault: PdfFault | None) -> None:
+        """Have the link to a paper's PDF lead to something else; None mends it."""
+        self._links.broken.pop(paper.id, None)
+        if fault is not None:
+            self._links.broken[paper.id] = fault
+
+    def clear_faults(self) -> None:
+        """Forget what was scripted, PDFs included; requests that wait go on."""
+        self._faults.clear()
+        self._links.broken.clear()
+
+    def requests_of(self, path: str) -> list[ReceivedRequest]:
+        """The requests that came in for paths that begin so."""
+        with self._lock:
+            return [request for request in self.requests if request.path.startswith(path)]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._closing.set()
+        self._faults.clear()
+        self._http.shutdown()
+        self._http.server_close()
+        self._dead.close()
+        self._thread.join()
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):  # the client may have closed it
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def _answer(self, request: ReceivedRequest) -> Answer:
+        with self._lock:
+            self.requests.append(request)
+            self._under_way += 1
+            self.most_under_way = max(self.most_under_way, self._under_way)
+        try:
+            fault = self._faults.take(request.path)
+            if fault is not None:
+                if fault.gate is not None:
+                    fault.gate.wait()
+                self._wait(fault.delay_s)
+                if fault.error is not None:
+                    return error_answer(request.path, *fault.error)
+                if fault.answer is not None:
+                    return fault.answer
+            return self._routed(request)
+        except Refusal as refusal:
+            return refusal.answer
+        finally:
+            with self._lock:
+                self._under_way -= 1
+
+    def _routed(self, request: ReceivedRequest) -> Answer:
+        if request.path.startswith(f"{semantic_scholar.ROOT}/"):
+            return self._semantic_scholar.answer(request)
+        if request.path.startswith(f"{openalex.ROOT}/"):
+            return self._openalex.answer(request)
+        if request.path.startswith("/pdf/"):
+            return self._links.answer(request.path.removeprefix("/pdf/").removesuffix(".pdf"), self.base_url)
+        raise Refusal(404, {"error": "Not Found"})
+
+    def _wait(self, seconds: float) -> bool:
+        """Wait; whether the server is being closed."""
+        return self._closing.wait(seconds) if seconds else self._closing.is_set()
+
+
+class _Http(ThreadingHTTPServer):
+    request_queue_size = 1024  # of 5, all but a few of many connections at once would be refused, and try again in 1 s
+
+    def __init__(self, server: LibraryServer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.library_server = server
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Http
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or the body of an answer waits 40 ms for the receipt of its headers
+
+    def setup(self) -> None:
+        super().setup()
+        with self.server.library_server._lock:
+            self.server.library_server._open.add(self.connection)
+
+    def finish(self) -> None:
+        with self.server.library_server._lock:
+            self.server.library_server._open.discard(self.connection)
+        with suppress(ConnectionError):
+            super().finish()
+
+    def do_GET(self) -> None:
+        self._respond()
+
+    def do_HEAD(self) -> None:
+        self._respond()
+
+    def do_POST(self) -> None:
+        self._respond()
+
+    def _respond(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        body = self.rfile.read(length)
+        if len(body) < length:  # whoever asks is gone
+            self.close_connection = True
+            return
+        parts = urlsplit(self.path)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        params = dict(parse_qsl(parts.query, keep_blank_values=True))
+        request = ReceivedRequest(self.command, parts.path, params, headers, body, time.monotonic())
+        self._send(self.server.library_server._answer(request))
+
+    def _send(self, answer: Answer) -> None:
+        if answer.close:
+            self.close_connection = True
+            return
+        length = len(answer.body) if answer.pieces is None else answer.declared
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        if length is None:
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        with suppress(ConnectionError):
+            if answer.pieces is None:
+                self.wfile.write(answer.body)
+            else:
+                self._send_pieces(answer)
+
+    def _send_pieces(self, answer: Answer) -> None:
+        self.close_connection = True
+        for piece in answer.pieces or ():
+            if self.server.library_server._wait(answer.every_s):
+                return
+            self.wfile.write(piece if answer.declared is not None else b"%x\r\n%b\r\n" % (len(piece), piece))
+
+    def handle(self) -> None:
+        # A client that gave up waiting is part of what is tested, and no reason for a traceback.
+        try:
+            super().handle()
+        except ConnectionError:
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: `requests` holds what came in."""
