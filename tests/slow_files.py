@@ -189,4 +189,7 @@ SLOW_FILES = (
     "test_alce_correctness.py",
     "test_run_alce.py",
     "test_unseen.py",
+    "test_agent_trajectories.py",
+    "test_agent_conversation.py",
+    "test_agent_tools.py",
 )

@@ -186,10 +186,18 @@ class CompletionDelta(Record):
     reasoning: str = ""
 
 
+class ToolCall(Record):
+    """A call of a tool that a chat model was offered."""
+
+    name: str
+    arguments: str = Field(description="JSON, as the model wrote it; it may be malformed")
+
+
 class Completion(Record):
     """A chat model's complete reply."""
 
-    text: str = Field(description="the answer, without reasoning")
+    text: str = Field(description="the answer, without reasoning; empty where it only calls tools")
+    tool_calls: tuple[ToolCall, ...] = Field(default=(), description="in order; none of a model without tools")
     reasoning: str | None = Field(default=None, description="what it wrote before; None where the endpoint tells none")
     model: str
     finish_reason: str | None = None

@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from copy import copy
 
 from quoteweave.core.answers import Completion, CompletionDelta
+from quoteweave.core.chat.tools import Tool
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.endpoints.address import openai_address
 from quoteweave.endpoints.chat_responses import CompletionBody, CompletionBuilder, CompletionChunk
@@ -62,6 +64,13 @@ class OpenAIChat:
     def settings(self) -> Mapping[str, object]:
         """The fields of each request besides model and messages, which are part of the cache key."""
         return {**self._settings, **self._extra}
+
+    def with_tools(self, tools: Sequence[Tool]) -> "OpenAIChat":
+        """The same model, which has to call one of these tools; servers that cannot do that refuse its requests."""
+        offered = [{"type": "function", "function": tool.model_dump(mode="json")} for tool in tools]
+        model = copy(self)
+        model._extra = {**self._extra, "tools": offered, "tool_choice": "required"}
+        return model
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """The model's first choice.

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, FailFast
+from pydantic import AfterValidator, BaseModel, BeforeValidator, FailFast
 
-from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.answers import Completion, CompletionDelta, ToolCall, Usage
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused
 from quoteweave.endpoints.connection import Connection
@@ -21,6 +21,15 @@ def _reject_lone_surrogates(text: str) -> str:
 
 
 _Text = Annotated[str, AfterValidator(_reject_lone_surrogates)]
+
+
+class _Function(BaseModel):
+    name: _Text
+    arguments: _Text = ""
+
+
+class _ToolCall(BaseModel):
+    function: _Function
 
 
 class _Words(BaseModel):
@@ -44,8 +53,12 @@ class _Usage(BaseModel):
     completion_tokens: _Tokens = None
 
 
+class _Message(_Words):
+    tool_calls: Annotated[list[_ToolCall], FailFast(), BeforeValidator(lambda calls: calls or [])] = []
+
+
 class _Choice(BaseModel):
-    message: _Words
+    message: _Message
     finish_reason: _Text | None = None
 
 
@@ -88,6 +101,7 @@ class CompletionBuilder:
         self._texts: list[str] = []
         self._reasonings: list[str] = []
         self._refusals: list[str] = []
+        self._calls: list[_Function] = []
         self._came = 0
         self._clean = connection.redactor.clean
         self._redacted_text = StreamRedactor(connection.redactor)
@@ -98,6 +112,8 @@ class CompletionBuilder:
         self._note(reply)
         self._ended(reply.choices[0].finish_reason)
         self._words(reply.choices[0].message)
+        self._calls = [call.function for call in reply.choices[0].message.tool_calls]
+        self._count(sum(len(call.name) + len(call.arguments) for call in self._calls))
 
     def chunk(self, chunk: CompletionChunk) -> list[CompletionDelta]:
         """Add a chunk; return what it adds to the reasoning or the answer."""
@@ -121,12 +137,13 @@ class CompletionBuilder:
             raise EndpointRefused(
                 f"The model {self._model} declines to answer: {one_line(refusal)}", reason="content_filter"
             )
+        calls = [ToolCall(name=self._clean(one.name), arguments=self._clean(one.arguments)) for one in self._calls]
         if not text.strip() and self.finish_reason == "content_filter":
             raise EndpointRefused(
                 f"The content filter of {self._connection.address.shown} withheld the answer of {self._model}",
                 reason="content_filter",
             )
-        if not text.strip():
+        if not text.strip() and not calls:
             raise EndpointBadResponse(
                 f"{self._connection.address.shown} sent an empty answer of the model {self._connection.model} (finish "
                 f"reason: {self.finish_reason}{', after reasoning' if self._reasonings else ''}). Ask again; where the "
@@ -134,6 +151,7 @@ class CompletionBuilder:
             )
         return Completion(
             text=text,
+            tool_calls=tuple(calls),
             reasoning="".join(self._reasonings) or None,
             model=self._model,
             finish_reason=self.finish_reason,
@@ -148,16 +166,19 @@ class CompletionBuilder:
         self.finish_reason = self._clean(reason) if reason else self.finish_reason
 
     def _words(self, words: _Words) -> list[CompletionDelta]:
-        self._came += sum(
-            len(part or "") for part in (words.content, words.refusal, words.reasoning_content, words.reasoning)
+        self._count(
+            sum(len(part or "") for part in (words.content, words.refusal, words.reasoning_content, words.reasoning))
         )
-        if self._came > MAX_CHARACTERS:
-            raise self._connection.wrong(f"more than {MAX_CHARACTERS:,} characters, which is more than is read")
         self._refusals.append(words.refusal or "")
         named = CompletionDelta(reasoning=words.reasoning_content or words.reasoning or "")
         if named.reasoning:
             self._splitter.apart()
         return [*self._kept(named), *self._kept(self._splitter.feed(words.content or ""))]
+
+    def _count(self, characters: int) -> None:
+        self._came += characters
+        if self._came > MAX_CHARACTERS:
+            raise self._connection.wrong(f"more than {MAX_CHARACTERS:,} characters, which is more than is read")
 
     def _kept(self, piece: CompletionDelta) -> list[CompletionDelta]:
         reasoning = self._redacted_reasoning.feed(piece.reasoning)

@@ -3,10 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
+from copy import copy
+from typing import Any
 
 from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.chat.token_estimates import UsageMeter
+from quoteweave.core.chat.tools import Tool, offer_tools
 from quoteweave.core.protocols import ChatModel
 
 
@@ -25,6 +28,16 @@ class WrappedChat:
     def settings(self) -> Mapping[str, object]:
         """The wrapped model's settings; empty if it has none."""
         return chat_settings(self._model)
+
+    def with_tools(self, tools: Sequence[Tool]) -> ChatModel | None:
+        """The same wrapper of the model with these tools; None where the model cannot be offered any."""
+        model = offer_tools(self._model, tools)
+        if model is None:
+            return None
+        wrapper: Any = copy(self)  # which shares what it counts or keeps with this one
+        wrapper._model = model
+        chat: ChatModel = wrapper  # as all that derive from this are
+        return chat
 
 
 class MeteredChat(WrappedChat, ABC):

@@ -35,6 +35,9 @@ class Reply(Record):
     text: str = Field(default="ok", description="what a chat model says; of an error, its message")
     reasoning: str | None = Field(default=None, description="what a chat model says before its answer")
     reasoning_field: Literal["reasoning_content", "reasoning"] = "reasoning_content"
+    tool_calls: tuple[tuple[str, str], ...] = Field(
+        default=(), description="name and arguments of the tools that a chat model calls; never streamed"
+    )
     refusal: str | None = Field(default=None, description="said by a chat model in place of `text`")
     empty: bool = Field(default=False, description="a completion without choices")
     malformed: bool = Field(default=False, description="JSON that ends in the middle; of a stream, its last chunk's")
@@ -93,7 +96,12 @@ class Reply(Record):
         return [b"data: %s\n\n" % each for each in [*data, b"[DONE]"]]
 
     def _completion(self, request: Mapping[str, Any]) -> dict[str, object]:
-        message = {"role": "assistant", "content": None, **self._said()}
+        message: dict[str, Any] = {"role": "assistant", "content": None, **self._said()}
+        if self.tool_calls:
+            message["tool_calls"] = [
+                {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+                for number, (name, arguments) in enumerate(self.tool_calls)
+            ]
         completion = self._chunk(request, "message", message, self.finish_reason)
         return {**completion, "object": "chat.completion", **self._usage("prompt_tokens", "completion_tokens")}
 
@@ -102,7 +110,7 @@ class Reply(Record):
         return answer if self.reasoning is None else {self.reasoning_field: self.reasoning, **answer}
 
     def _chunk(
-        self, request: Mapping[str, Any], name: str, fields: Mapping[str, str | None], finish_reason: str | None
+        self, request: Mapping[str, Any], name: str, fields: Mapping[str, Any], finish_reason: str | None
     ) -> dict[str, object]:
         return {
             "id": "chatcmpl-scripted",

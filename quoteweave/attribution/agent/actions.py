@@ -5,10 +5,13 @@ of them an ablation has); `search_snippets` and `find_in_text` are additions, wh
 """
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
+from quoteweave.core.answers import ToolCall
+from quoteweave.core.chat.tools import Tool
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
 
@@ -88,6 +91,11 @@ DESCRIPTIONS: dict[ActionName, tuple[str, tuple[str, ...]]] = {
     "select": ("give a paper that a search has shown as the one cited; this ends your work", ("paper_id",)),
 }
 """What the model is told of each action, and its fields."""
+_FIELDS = {
+    "rationale": "what you know and what you do next, in one or two sentences",
+    "query": "what to look for",
+    "paper_id": "the id of a paper, whole, as it was shown to you",
+}
 _MOST_BRACES = 200
 """Opening braces of a reply from which an object is looked for; each may take as long as the reply."""
 _ADDED: frozenset[ActionName] = frozenset({"search_snippets", "find_in_text"})
@@ -119,7 +127,7 @@ class NotAnAction(ValueError):
 
 
 class _Reply(BaseModel):
-    rationale: _Words | Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    rationale: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     action: dict[str, object]
 
 
@@ -148,9 +156,41 @@ def read_decision(text: str, allowed: tuple[ActionName, ...]) -> Decision:
     except ValidationError as error:
         raise NotAnAction(describe_validation_error(error)) from error
     if len(decisions) > 1:
-        note = f"The reply held {len(decisions)} actions; the first was taken."
-        return decision.model_copy(update={"notes": (note,)})
+        return decision.model_copy(update={"notes": (_several(len(decisions)),)})
     return decision
+
+
+def read_call(calls: Sequence[ToolCall], allowed: tuple[ActionName, ...]) -> Decision:
+    """Read the first of some calls of tools, as `tools_of` gives them. Raises NotAnAction, as `read_decision`."""
+    try:
+        fields = json.loads(calls[0].arguments or "{}")
+    except (ValueError, RecursionError) as error:
+        raise NotAnAction(f"the arguments of {calls[0].name[:100]!r} are no JSON") from error
+    if not isinstance(fields, dict):
+        raise NotAnAction(f"the arguments of {calls[0].name[:100]!r} are no JSON object")
+    rationale = fields.pop("rationale", None)
+    decision = read_decision(json.dumps({"rationale": rationale, "action": {**fields, "name": calls[0].name}}), allowed)
+    if len(calls) > 1:
+        decision = decision.model_copy(update={"notes": (_several(len(calls)),)})
+    return decision
+
+
+def tools_of(actions: Sequence[ActionName]) -> tuple[Tool, ...]:
+    """Return the actions as tools, each with the rationale as its first argument."""
+    return tuple(_tool(name) for name in actions)
+
+
+def _tool(name: ActionName) -> Tool:
+    description, fields = DESCRIPTIONS[name]
+    properties: dict[str, JsonValue] = {
+        field: {"type": "string", "description": _FIELDS[field]} for field in ("rationale", *fields)
+    }
+    schema: dict[str, JsonValue] = {"type": "object", "properties": properties, "required": ["rationale", *fields]}
+    return Tool(name=name, description=description, parameters=schema)
+
+
+def _several(number: int) -> str:
+    return f"The reply held {number} actions; the first was taken."
 
 
 def read_action(fields: dict[str, object], allowed: tuple[ActionName, ...]) -> Action:

@@ -11,11 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from quoteweave.attribution.agent.actions import DESCRIPTIONS, ActionName, Condition
+from quoteweave.attribution.agent.actions import DESCRIPTIONS, ActionName, tools_of
 from quoteweave.attribution.agent.observations import shorten_to_count, shorten_to_titles
-from quoteweave.attribution.agent.trajectory import AgentSettings, Reply, Step
+from quoteweave.attribution.agent.trajectory import AgentSettings, Reply, ReplyForm, Step, Trajectory
 from quoteweave.core.chat.prompts import Prompt, load_prompt
-from quoteweave.core.chat.token_estimates import estimate_message_tokens
+from quoteweave.core.chat.token_estimates import estimate_message_tokens, estimate_tokens
 from quoteweave.core.records import Record
 
 Message = Mapping[str, object]
@@ -24,8 +24,13 @@ CHOOSE = (
     "You have no more searches. Select now, by its id, the paper that fits best of all those that you were shown; "
     "every other action is refused."
 )
+_FORMATS: dict[ReplyForm, str] = {"json": "find_paper_json", "tools": "find_paper_tools"}
 _KEPT = 2
 """Last observations that are never shortened."""
+_AGAIN: dict[ReplyForm, str] = {
+    "json": "Reply with one JSON object, as described, and nothing else.",
+    "tools": "Call one of the tools, with all of its arguments.",
+}
 _LONGEST_REPLY = 2_000
 """Characters that the model is shown of a reply of its own from which no action could be read."""
 
@@ -39,19 +44,19 @@ class AgentPrompts:
 
     def __init__(self, settings: AgentSettings, folder: Path | None = None) -> None:
         self._settings = settings
-        self._used = {name: load_prompt(name, folder) for name in _names(settings.condition, settings.demonstration)}
+        self._used = {name: load_prompt(name, folder) for name in _names(settings)}
 
     @property
     def fingerprints(self) -> dict[str, str]:
         """The name of each prompt, and the SHA-256 of its text."""
         return {name: prompt.sha256 for name, prompt in self._used.items()}
 
-    def begin(self, excerpt: str) -> list[Message]:
+    def begin(self, excerpt: str, form: ReplyForm) -> list[Message]:
         """The messages before the first reply."""
-        system, *others, user = self._used.values()
-        texts = [self._render(system), *(self._render(prompt) for prompt in others)]
+        unused = _FORMATS["json" if form == "tools" else "tools"]
+        *before, user = (prompt for name, prompt in self._used.items() if name != unused)
         return [
-            {"role": "system", "content": "\n\n".join(text.strip() for text in texts)},
+            {"role": "system", "content": "\n\n".join(self._render(prompt).strip() for prompt in before)},
             {"role": "user", "content": user.render({"question": excerpt}).strip()},
         ]
 
@@ -63,12 +68,13 @@ class AgentPrompts:
         return prompt.render({})
 
 
-def _names(condition: Condition, demonstration: bool) -> list[str]:
-    if condition == "no_commands":
-        shown = ["name_paper_demonstration"] if demonstration else []
+def _names(settings: AgentSettings) -> list[str]:
+    if settings.condition == "no_commands":
+        shown = ["name_paper_demonstration"] if settings.demonstration else []
         return ["name_paper_system", *shown, "name_paper_user"]
-    shown = [f"find_paper_demonstration_{condition}"] if demonstration else []
-    return ["find_paper_system", "find_paper_format", *shown, "find_paper_user"]
+    formats = list(_FORMATS.values()) if settings.form == "auto" else [_FORMATS[settings.form]]
+    shown = [f"find_paper_demonstration_{settings.condition}"] if settings.demonstration else []
+    return ["find_paper_system", *formats, *shown, "find_paper_user"]
 
 
 def _described(actions: Sequence[ActionName]) -> str:
@@ -86,26 +92,27 @@ class Conversation(Record):
     notes: tuple[str, ...] = ()
 
 
-def make_conversation(
-    begun: Sequence[Message], steps: Sequence[Step], pending: Sequence[Reply], settings: AgentSettings
-) -> Conversation:
-    """Return the conversation so far, shortened to `settings.window` tokens where it is longer.
+def make_conversation(begun: Sequence[Message], trajectory: Trajectory, form: ReplyForm) -> Conversation:
+    """Return the conversation so far, shortened to the settings' `window` where it has more tokens.
 
-    `begun` is what it begins with; `pending` are replies to the next step that had no action. Raises WindowTooSmall.
+    `begun` is what it begins with. All actions in it have one form, whatever form they were written in. Raises
+    WindowTooSmall.
     """
+    steps, settings = trajectory.steps, trajectory.setup.settings
     observed = [step.observed for step in steps]
+    room = settings.window - (_tool_tokens(settings.actions) if form == "tools" else 0)
     titles = counts = 0
     free = range(max(0, len(steps) - _KEPT))
-    messages = _messages(begun, steps, observed, pending, settings)
+    messages = _messages(begun, trajectory, observed, form)
     for shorten in (shorten_to_titles, shorten_to_count):
         for at in free:
-            if estimate_message_tokens(messages) <= settings.window:
+            if estimate_message_tokens(messages) <= room:
                 break
             observed[at] = shorten(steps[at])
             titles, counts = max(titles, at + 1), at + 1 if shorten is shorten_to_count else 0
-            messages = _messages(begun, steps, observed, pending, settings)
+            messages = _messages(begun, trajectory, observed, form)
     needed = estimate_message_tokens(messages)
-    if needed > settings.window:
+    if needed > room:
         raise WindowTooSmall(
             f"the conversation has about {needed:,} tokens, all older observations left out, and {settings.window:,} "
             "are allowed; allow more, or have searches show fewer results"
@@ -124,26 +131,44 @@ def _steps(last: int) -> str:
     return "step 1" if last == 1 else f"steps 1 to {last}"
 
 
+def _tool_tokens(actions: Sequence[ActionName]) -> int:
+    """Tokens of the tools that are offered, which are no part of the messages."""
+    return estimate_tokens("".join(tool.model_dump_json() for tool in tools_of(actions)))
+
+
 def _messages(
-    begun: Sequence[Message],
-    steps: Sequence[Step],
-    observed: Sequence[str],
-    pending: Sequence[Reply],
-    settings: AgentSettings,
+    begun: Sequence[Message], trajectory: Trajectory, observed: Sequence[str], form: ReplyForm
 ) -> list[Message]:
-    messages = list(begun)
-    for step, text in zip(steps, observed, strict=True):
-        messages += [{"role": "assistant", "content": _written(step)}, {"role": "user", "content": text}]
-    if len(steps) + 1 >= settings.choose_at and settings.actions:
+    messages, settings = list(begun), trajectory.setup.settings
+    for step, text in zip(trajectory.steps, observed, strict=True):
+        messages += _as_tool_call(step, text) if form == "tools" else _as_json(step, text)
+    if len(trajectory.steps) + 1 >= settings.choose_at and settings.actions:
         # One message for both: the templates of some models refuse two of one role after another.
-        messages[-1] = {"role": "user", "content": f"{messages[-1]['content']}\n\n{CHOOSE}"}
-    for reply in pending:
-        said = reply.text if len(reply.text) <= _LONGEST_REPLY else f"{reply.text[:_LONGEST_REPLY]}…"
-        again = f"That was no action: {reply.problem}. Reply with one JSON object, as described, and nothing else."
-        messages += [{"role": "assistant", "content": said}, {"role": "user", "content": again}]
+        messages[-1] = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{CHOOSE}"}
+    for reply in trajectory.pending:
+        again = f"That was no action: {reply.problem}. {_AGAIN[form]}"
+        messages += [{"role": "assistant", "content": _written(reply)}, {"role": "user", "content": again}]
     return messages
 
 
-def _written(step: Step) -> str:
-    action = step.action.model_dump()
-    return json.dumps({"rationale": step.rationale, "action": action}, ensure_ascii=False)
+def _as_json(step: Step, observed: str) -> list[Message]:
+    said = json.dumps({"rationale": step.rationale, "action": step.action.model_dump()}, ensure_ascii=False)
+    return [{"role": "assistant", "content": said}, {"role": "user", "content": observed}]
+
+
+def _as_tool_call(step: Step, observed: str) -> list[Message]:
+    fields = {"rationale": step.rationale, **step.action.model_dump(exclude={"name"})}
+    function = {"name": step.action.name, "arguments": json.dumps(fields, ensure_ascii=False)}
+    id = f"action{step.number:03}"  # nine letters and digits, which is all that some models' templates take
+    call = {"id": id, "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": id, "content": observed},
+    ]
+
+
+def _written(reply: Reply) -> str:
+    """A reply without an action, as words, so that no call of a tool is left without its result."""
+    calls = "\n".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
+    text = f"{reply.text}\n{calls}".strip() or "(nothing)"
+    return text if len(text) <= _LONGEST_REPLY else f"{text[:_LONGEST_REPLY]}…"

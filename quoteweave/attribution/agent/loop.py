@@ -1,7 +1,6 @@
 """The agent: asks the model for one action after another, carries each out, and shows what came of it."""
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.attribution.agent.actions import (
@@ -9,15 +8,13 @@ from quoteweave.attribution.agent.actions import (
     Decision,
     FindInText,
     NamePaper,
-    NotAnAction,
     Read,
     SearchCitationCount,
     SearchRelevance,
     SearchSnippets,
     Select,
-    read_decision,
 )
-from quoteweave.attribution.agent.conversation import AgentPrompts, Message, WindowTooSmall, make_conversation
+from quoteweave.attribution.agent.conversation import AgentPrompts
 from quoteweave.attribution.agent.observations import (
     Observation,
     find_in_text,
@@ -25,10 +22,10 @@ from quoteweave.attribution.agent.observations import (
     observe_snippets,
     observe_text,
 )
+from quoteweave.attribution.agent.replies import ActionModel, TrajectoryEnded, read_reply
 from quoteweave.attribution.agent.trajectory import (
     NAMED,
     AgentSettings,
-    EndingKind,
     Reply,
     Step,
     StepError,
@@ -38,25 +35,17 @@ from quoteweave.attribution.agent.trajectory import (
 from quoteweave.attribution.agent.trajectory_files import TrajectoryRecorder, open_trajectory
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText
 from quoteweave.attribution.literature.unseen import HidingRule, Unseen
-from quoteweave.core.errors import EndpointError, EndpointRefused, ModelError, SourceError, UsageError
+from quoteweave.core.errors import SourceError, UsageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.chat_wrappers import chat_settings
 from quoteweave.evaluation.metrics.answers.title_match import last_line
-
-
-class _Ended(Exception):
-    """The trajectory ends here."""
-
-    def __init__(self, kind: EndingKind, reason: str) -> None:
-        super().__init__(reason)
-        self.kind = kind
 
 
 class CiteAgent:
     """Finds the paper that an excerpt cites, with a chat model that searches a source of papers.
 
-    Excerpts may be looked for at the same time. Raises UsageError for prompts that cannot be read, and without a source
-    where the condition needs one.
+    Actions are asked for as tool calls where the model can be offered tools (`core.chat.tools.ToolCallingChat`), and as
+    JSON where it cannot, or once an endpoint has refused them, which is noted. Excerpts may be looked for at the same
+    time. Raises UsageError for prompts that cannot be read, and without a source where the condition needs one.
 
     >>> agent = CiteAgent(model, source)
     >>> trajectory = asyncio.run(agent.find("Grain shipments doubled in May [CITATION]."))
@@ -73,8 +62,8 @@ class CiteAgent:
         prompts_folder: Path | None = None,
     ) -> None:
         self.settings = settings or AgentSettings()
-        self._model, self._source = model, source if self.settings.actions else None
-        self._prompts = AgentPrompts(self.settings, prompts_folder)
+        self._source = source if self.settings.actions else None
+        self._model = ActionModel(model, self.settings, AgentPrompts(self.settings, prompts_folder))
         if self.settings.actions and source is None:
             raise UsageError(f"the condition {self.settings.condition} searches for papers: name a source of papers")
 
@@ -101,15 +90,15 @@ class CiteAgent:
             excerpt=excerpt,
             rule=rule or HidingRule(),
             model=self._model.name,
-            temperature=_temperature(self._model),
+            temperature=self._model.temperature,
             source=None if self._source is None else self._source.name,
             settings=self.settings,
-            prompts=self._prompts.fingerprints,
+            prompts=self._model.prompts.fingerprints,
         )
         with open_trajectory(saved, setup) as recorder:
             if recorder.trajectory.ending is None:
                 unseen = None if self._source is None else Unseen(self._source, setup.rule)
-                search = _Search(self._model, unseen, recorder, self._prompts.begin(excerpt))
+                search = _Search(self._model, unseen, recorder)
                 await (search.run() if self.settings.actions else search.name_paper())
             return recorder.trajectory
 
@@ -117,10 +106,8 @@ class CiteAgent:
 class _Search:
     """The steps of one excerpt."""
 
-    def __init__(
-        self, model: ChatModel, source: PaperSource | None, recorder: TrajectoryRecorder, begun: Sequence[Message]
-    ) -> None:
-        self._model, self._source, self._recorder, self._begun = model, source, recorder, begun
+    def __init__(self, model: ActionModel, source: PaperSource | None, recorder: TrajectoryRecorder) -> None:
+        self._model, self._source, self._recorder = model, source, recorder
         self._settings = recorder.trajectory.setup.settings
         self._limit = self._settings.window // 4
         self._texts: dict[str, PaperText] = {}
@@ -135,11 +122,13 @@ class _Search:
             while not self._has_selected():
                 number = len(self._steps) + 1
                 if number > self._settings.most_actions:
-                    raise _Ended("no_selection", f"no paper was selected in {self._settings.most_actions} actions")
+                    raise TrajectoryEnded(
+                        "no_selection", f"no paper was selected in {self._settings.most_actions} actions"
+                    )
                 decision = await self._decide()
                 self._check_repeats(decision.action)
                 self._recorder.add_step(await self._act(number, decision))
-        except _Ended as ended:
+        except TrajectoryEnded as ended:
             self._recorder.end(ended.kind, str(ended))
 
     async def name_paper(self) -> None:
@@ -147,7 +136,7 @@ class _Search:
         if not self._steps:
             try:
                 reply = next(iter(self._recorder.trajectory.pending), None) or await self._ask()
-            except _Ended as ended:
+            except TrajectoryEnded as ended:
                 self._recorder.end(ended.kind, str(ended))
                 return
             action = NamePaper(title=last_line(reply.text))
@@ -168,56 +157,29 @@ class _Search:
 
     async def _decide(self) -> Decision:
         """The next action: that of a reply that was saved, else of a new one, asked for again where it has none."""
-        actions = self._settings.actions
         while True:
             pending = self._recorder.trajectory.pending
             if pending and pending[-1].problem is None:
-                return read_decision(pending[-1].text, actions)
+                return read_reply(pending[-1], self._settings)
             if len(pending) > self._settings.asked_again:
-                raise _Ended("bad_format", f"{len(pending)} replies without an action; the last: {pending[-1].problem}")
+                raise TrajectoryEnded(
+                    "bad_format", f"{len(pending)} replies without an action; the last: {pending[-1].problem}"
+                )
             await self._ask()
 
     async def _ask(self) -> Reply:
         """Ask for a reply, and save it."""
-        pending = self._recorder.trajectory.pending
-        try:
-            conversation = make_conversation(self._begun, self._steps, pending, self._settings)
-        except WindowTooSmall as error:
-            raise _Ended("window", str(error)) from error
-        started = time.monotonic()
-        try:
-            completion = await self._model.complete(conversation.messages)
-        except (EndpointError, ModelError) as error:
-            raise _Ended(_kind_of(error), str(error)) from error
-        problem = self._problem(completion.text)
-        if problem is not None and completion.finish_reason == "length":
-            problem = f"{problem} (it was cut off at the limit of tokens: write less)"
-        reply = Reply(
-            text=completion.text,
-            usage=completion.usage,
-            seconds=time.monotonic() - started,
-            problem=problem,
-            notes=conversation.notes,
-        )
+        reply = await self._model.ask(self._recorder.trajectory)
         self._recorder.add_reply(reply)
-        if completion.finish_reason == "content_filter":
-            raise _Ended("content_filter", "the endpoint's content filter broke off the reply")
+        if reply.finish_reason == "content_filter":
+            raise TrajectoryEnded("content_filter", "the endpoint's content filter broke off the reply")
         return reply
-
-    def _problem(self, text: str) -> str | None:
-        if not self._settings.actions:
-            return None
-        try:
-            read_decision(text, self._settings.actions)
-        except NotAnAction as error:
-            return str(error)
-        return None
 
     def _check_repeats(self, action: Action) -> None:
         made = [step.number for step in self._steps if step.action == action]
         if len(made) >= self._settings.most_repeats:
             numbers = ", ".join(map(str, made))
-            raise _Ended("loops", f"the action of steps {numbers} was made once more: {_shown(action)}")
+            raise TrajectoryEnded("loops", f"the action of steps {numbers} was made once more: {_shown(action)}")
 
     async def _act(self, number: int, decision: Decision) -> Step:
         """Carry an action out, and tell the model what came of it."""
@@ -226,7 +188,7 @@ class _Search:
             try:
                 observation = await self._observe(decision.action)
             except SourceError as failed:
-                raise _Ended("source", f"step {number}, {_shown(decision.action)}: {failed}") from failed
+                raise TrajectoryEnded("source", f"step {number}, {_shown(decision.action)}: {failed}") from failed
         else:
             observation = Observation(text=_told(error, decision.action))
         observation = self._repeated(decision.action, observation)
@@ -285,12 +247,6 @@ class _Search:
         return paper, self._texts[id]
 
 
-def _kind_of(error: Exception) -> EndingKind:
-    if isinstance(error, EndpointRefused) and error.reason is not None:
-        return error.reason
-    return "endpoint"
-
-
 def _shown(action: Action) -> str:
     fields = [f"{key}={value!r}" for key, value in action.model_dump().items() if key != "name"]
     return f"{action.name}({', '.join(fields)})"
@@ -301,8 +257,3 @@ def _told(error: StepError, action: Action) -> str:
         return f"{action.name} was not carried out: you can only select now."
     wanted = getattr(action, "paper_id", "")
     return f"No search has shown a paper of the id {wanted!r}, so that nothing was done. Write an id as it was shown."
-
-
-def _temperature(model: ChatModel) -> float | None:
-    found = chat_settings(model).get("temperature")
-    return float(found) if isinstance(found, int | float) else None

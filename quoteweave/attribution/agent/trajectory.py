@@ -8,7 +8,7 @@ from pydantic import Field
 from quoteweave.attribution.agent.actions import Action, ActionName, Condition, actions_of
 from quoteweave.attribution.literature.papers import Paper, ReadOutcome
 from quoteweave.attribution.literature.unseen import HidingRule
-from quoteweave.core.answers import Usage
+from quoteweave.core.answers import ToolCall, Usage
 from quoteweave.core.records import Record
 
 EndingKind = Literal[
@@ -20,6 +20,9 @@ than the model reads; one action was repeated too often; nothing was selected in
 source of papers failed."""
 RESUMABLE: frozenset[EndingKind] = frozenset({"endpoint", "source"})
 """Endings after which a resumed trajectory goes on, as what failed may be there again."""
+ReplyForm = Literal["json", "tools"]
+"""How an action is written: as a JSON object in the text, or as a call of a tool."""
+ActionForm = Literal["auto", "json", "tools"]
 StepError = Literal["never_shown", "only_select"]
 """Why an action was not carried out: it names a paper that was never shown; only `select` was allowed any more."""
 
@@ -55,6 +58,9 @@ class AgentSettings(Record):
     most_repeats: int = Field(
         default=3, ge=1, description="times that one action may be made; the next ends as `loops`"
     )
+    form: ActionForm = Field(
+        default="auto", description="how actions are asked for; `auto`: as tool calls where the endpoint takes them"
+    )
     asked_again: int = Field(default=2, ge=0, description="times that a reply without an action is asked for again")
 
     @property
@@ -66,17 +72,20 @@ class AgentSettings(Record):
 def published_settings(condition: Condition, *, demonstration: bool) -> AgentSettings:
     """Return the settings of an ablation of CiteME's Table 4, to be used with a model of temperature `TEMPERATURE`.
 
-    A search shows 10 papers, and at most 15 actions are made (section 3). The authors' code differs from this agent in
-    that it asks no reply anew, reads only what the last search showed, tells the model to choose at its last action,
-    and never shortens a conversation.
+    A search shows 10 papers, at most 15 actions are made, and they are written as JSON (section 3, appendix E). The
+    authors' code differs from this agent in that it asks no reply anew, reads only what the last search showed, tells
+    the model to choose at its last action, ends no loop, and never shortens a conversation.
     """
-    return AgentSettings(condition=condition, demonstration=demonstration, extra_actions=False)
+    return AgentSettings(condition=condition, demonstration=demonstration, extra_actions=False, form="json")
 
 
 class Reply(Record):
     """One reply of the model."""
 
     text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    form: ReplyForm = Field(default="json", description="how the action was asked for")
+    finish_reason: str | None = Field(default=None, description="why it ends, as the endpoint says")
     usage: Usage = Usage()
     seconds: float = Field(ge=0, description="from asking to the whole reply")
     problem: str | None = Field(default=None, description="why no action could be read from it; None where one was")

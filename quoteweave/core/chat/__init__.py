@@ -1,1 +1,1 @@
-"""What all chat models share: prompts, streams, and what tokens cost."""
+"""What all chat models share: prompts, streams, tools, and what tokens cost."""

@@ -1,5 +1,6 @@
 """Rough token counts, for before a model has counted its tokens."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Completion, CompletionDelta, Usage
@@ -16,13 +17,14 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_message_tokens(messages: Sequence[Mapping[str, object]]) -> int:
-    """Estimate the tokens of a conversation in the OpenAI chat format, images included."""
-    return sum(_tokens_of_content(message.get("content")) for message in messages)
+    """Estimate the tokens of a conversation in the OpenAI chat format, images and calls of tools included."""
+    return sum(_tokens_of_content(message.get("content")) + _tokens_of_calls(message) for message in messages)
 
 
 def usage_or_estimate(completion: Completion, input_tokens: int) -> Usage:
     """The tokens of a call as the endpoint counted them, or else estimated; `input_tokens` estimates its input."""
     usage, written = completion.usage, (completion.reasoning or "") + completion.text
+    written += "".join(call.name + call.arguments for call in completion.tool_calls)
     return Usage(
         input_tokens=input_tokens if usage.input_tokens is None else usage.input_tokens,
         output_tokens=estimate_tokens(written) if usage.output_tokens is None else usage.output_tokens,
@@ -57,6 +59,11 @@ class UsageMeter:
             return usage_or_estimate(self._completion, self.input_tokens)
         written = "".join(self._parts)
         return Usage(input_tokens=self.input_tokens, output_tokens=estimate_tokens(written)) if written else None
+
+
+def _tokens_of_calls(message: Mapping[str, object]) -> int:
+    calls = message.get("tool_calls")
+    return estimate_tokens(json.dumps(calls, ensure_ascii=False)) if calls else 0
 
 
 def _tokens_of_content(content: object) -> int:
