@@ -174,6 +174,32 @@ def test_what_is_published_later_or_at_no_known_date_is_never_shown_and_counted(
     assert titles(search(alex, before="2023").papers) == ["Work 1", "Work 2", "Work 3", "Work 5"]
 
 
+def test_where_no_paper_has_all_words_those_with_some_are_searched_for() -> None:
+    alex, script = source(page([]), page([work(1)]))
+    found = search(alex, "ships not AND boats", before="2021")
+    assert titles(found.papers) == ["Work 1"]
+    assert found.notes == ("No paper has all words of the query; those shown have some of them.",)
+    assert [script.params(n)["search"] for n in range(2)] == ["ships not and boats", "ships OR not OR and OR boats"]
+    assert script.params(1)["filter"] == script.params(0)["filter"]
+
+    alex, script = source(page([]), page([]))
+    assert search(alex, "ships boats") == PapersFound(papers=())
+
+
+@pytest.mark.parametrize(
+    ("query", "by", "first"),
+    [
+        ("ships", "relevance", []),
+        ("ships boats", "citations", []),
+        ("ships boats", "relevance", [work(1, "2024-03-03", 2024)]),  # found, and left out for its date
+    ],
+)
+def test_else_it_is_searched_for_once(query: str, by: SortBy, first: list[object]) -> None:
+    alex, script = source(page(first))
+    assert search(alex, query, by=by, before="2021").papers == ()
+    assert len(script.asked) == 1
+
+
 def test_pages_are_turned_by_cursors_until_enough_papers_are_found() -> None:
     late = [work(n, "2024-03-03", 2024) for n in range(6)]
     alex, script = source(page(late, "NEXT"), page([work(7), work(8)], "MORE"))

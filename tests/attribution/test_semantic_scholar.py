@@ -260,8 +260,9 @@ def test_a_query_without_a_word_asks_nothing_and_says_so(query: str) -> None:
 def test_an_endless_query_is_cut_and_a_broken_one_can_be_sent() -> None:
     scholar, script = source(page([]), page([]), page([]))
     found = search(scholar, "many words " * 50_000)
-    assert found.notes == ("The query is longer than a source takes; it was searched for by its first 272 words.",)
-    search(scholar, "論文" * 5000)
+    assert found.notes == ("The query is longer than a source takes; its first 1495 characters were searched for.",)
+    search(scholar, "論文" * 5000)  # written without spaces
+    assert script.params()["query"] == "論文" * 83
     search(scholar, "half \ud800 a character")
     assert all(len(str(request.url)) < 2000 for request in script.asked)
 

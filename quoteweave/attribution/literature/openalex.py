@@ -141,9 +141,11 @@ class OpenAlex:
     async def search(
         self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
     ) -> PapersFound:
-        """Return at most `k` papers that have the words of the query (`/works?search=`).
+        """Return at most `k` papers that have all words of the query (`/works?search=`).
 
-        Raises UsageError for a `k` below 1, and what `SourceClient.read` raises.
+        Where no paper has them all, which is common for a sentence, those that have some are searched for by relevance,
+        and a note says so. Raises UsageError for a `k` below 1, and what
+        `SourceClient.read` raises.
         """
         words, note = searchable(query, k)
         selection = PaperSelection(_read_work, before)
@@ -155,7 +157,10 @@ class OpenAlex:
                 asked["filter"] = ",".join(filters)
             if by == "citations":
                 asked["sort"] = "cited_by_count:desc"
-            await self._found(asked, k, selection)
+            some = {**asked, "search": words.replace(" ", " OR ")}
+            may_have_some = not await self._found(asked, k, selection) and by == "relevance" and " " in words
+            if may_have_some and await self._found(some, k, selection):
+                note = (*note, "No paper has all words of the query; those shown have some of them.")
         return PapersFound(papers=tuple(selection.papers[:k]), notes=(*note, *selection.notes()))
 
     async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
@@ -181,15 +186,18 @@ class OpenAlex:
         """Return the text of a paper, as the reader gives it."""
         return await self._reader.read(paper)
 
-    async def _found(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> None:
-        cursor, size = "*", first_page(k, selection.before)
+    async def _found(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> bool:
+        """Add what is found to the selection, page by page; whether anything is."""
+        cursor, size, any_found = "*", first_page(k, selection.before), False
         for _ in range(_MOST_PAGES):
             request = SourceRequest("/works", {**asked, "per_page": str(size), "cursor": cursor})
             works = await self._client.read(request, _Works)
             selection.add(works.results, self._client.bad_reply)
+            any_found = any_found or bool(works.results)
             if len(selection.papers) >= k or not works.results or works.meta.next_cursor in (None, cursor):
-                return
+                break
             cursor, size = works.meta.next_cursor, MOST_A_PAGE
+        return any_found
 
 
 def _read_work(sent: object) -> Paper:

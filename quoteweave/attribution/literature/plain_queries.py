@@ -1,6 +1,8 @@
 """What sources are searched for: plain words without operators, no longer than a URL holds; and how many papers."""
 
 import re
+from bisect import bisect_right
+from itertools import accumulate
 from urllib.parse import quote_plus
 
 from quoteweave.attribution.literature.papers import PublicationDate
@@ -23,16 +25,20 @@ def plain_query(text: str) -> tuple[str, str | None]:
     """
     text = text[: 20 * _LONGEST_ENCODED].encode("utf-8", "replace").decode()  # halves of characters cannot be sent
     words = _BOOLEAN.sub(lambda found: found.group().lower(), _OPERATORS.sub(" ", text)).split()
-    kept, length = 0, 0
-    for word in words:
-        length += len(quote_plus(word)) + 1
-        if length > _LONGEST_ENCODED:
-            break
-        kept += 1
-    note = None
-    if kept < len(words):
-        note = f"The query is longer than a source takes; it was searched for by its first {kept} words."
-    return " ".join(words[:kept]), note
+    query = " ".join(words)
+    cut = _beginning(words)
+    if cut == query:
+        return query, None
+    return cut, f"The query is longer than a source takes; its first {len(cut)} characters were searched for."
+
+
+def _beginning(words: list[str]) -> str:
+    """As many words as fit into a URL; of a first one that does not, as many of its characters."""
+    ends = list(accumulate(len(quote_plus(word)) + 1 for word in words))
+    kept = bisect_right(ends, _LONGEST_ENCODED)
+    if kept or not words:
+        return " ".join(words[:kept])
+    return words[0][: bisect_right(list(accumulate(len(quote_plus(each)) for each in words[0])), _LONGEST_ENCODED)]
 
 
 def searchable(query: str, k: int) -> tuple[str, tuple[str, ...]]:

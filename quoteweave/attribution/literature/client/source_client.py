@@ -20,7 +20,7 @@ from quoteweave.endpoints.redaction import endpoint_redactor
 from quoteweave.endpoints.retry_after import retry_after_s
 
 if TYPE_CHECKING:
-    from httpx2 import URL, Response
+    from httpx2 import URL, Request, Response
 
     from quoteweave.endpoints.http_client import BoundedClient
 
@@ -149,15 +149,16 @@ class SourceClient:
         """Send a request once, to where the source moved what it asks for. Raises _TryAgain, and as `read` does."""
         import httpx2
 
-        from quoteweave.endpoints.http_client import ResponseTooLarge
+        from quoteweave.endpoints.http_client import ResponseTooLarge, shared_client
 
-        limits = self._patience
+        limits, client = self._patience, self._http or await shared_client()
         url = httpx2.URL(self._url(request), params={**self.address.query, **request.params})
         try:
             for _ in range(_MAX_REDIRECTS):
+                prepared = self._prepared(client, url, request.body)  # before the wait, so that it delays nothing
                 await self._pace.wait(1 / limits.per_second)
                 async with asyncio.timeout(limits.attempt_s):
-                    response = await self._send(url, request.body)
+                    response = await client.send(prepared)
                 onward = self._onward(response, request)
                 if onward is None:
                     return self._content(response)
@@ -172,10 +173,9 @@ class SourceClient:
             raise self._unanswered(reason, few=isinstance(error, httpx2.ConnectError)) from None
         raise self.bad_reply("redirects without end")
 
-    async def _send(self, url: "URL", body: Mapping[str, object] | None) -> "Response":
+    def _prepared(self, client: "BoundedClient", url: "URL", body: Mapping[str, object] | None) -> "Request":
         from httpx2 import Timeout
 
-        from quoteweave.endpoints.http_client import shared_client
         from quoteweave.version import __version__
 
         headers, key = {"Accept": "application/json", "User-Agent": f"quoteweave/{__version__}"}, self.address.key
@@ -183,10 +183,15 @@ class SourceClient:
             headers[self.service.key_header] = key
         if key != NO_KEY and self.service.key_parameter:
             url = url.copy_set_param(self.service.key_parameter, key)
-        client = self._http or await shared_client()
         timeout = Timeout(self._patience.silence_s, connect=min(10.0, self._patience.silence_s))
         method = "GET" if body is None else "POST"
-        return await client.send(client.build_request(method, url, json=body, headers=headers, timeout=timeout))
+        traced = {"trace": self._trace}
+        return client.build_request(method, url, json=body, headers=headers, timeout=timeout, extensions=traced)
+
+    async def _trace(self, event: str, _: object) -> None:
+        """Count the interval anew from when a request is sent: to connect may take longer for it than for the next."""
+        if event.endswith("send_request_headers.started"):
+            self._pace.hold(1 / self._patience.per_second)
 
     def _onward(self, response: "Response", request: SourceRequest) -> "URL | None":
         """Where the source redirects to, if that is followed: within its origin, and for what only asks."""
