@@ -42,20 +42,26 @@ from quoteweave.cli.options.models import (
     TimeoutOption,
 )
 from quoteweave.cli.tables import make_table, show_table
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.batch import JudgingItem, plan_judging
 from quoteweave.evaluation.judges.error_judge import (
-    ERROR_KINDS,
     ERRORS,
     ErrorJudge,
+    error_kinds,
     load_error_kinds,
     read_error_labels,
     read_error_verdicts,
 )
 from quoteweave.evaluation.report.error_page import sample_pairs, write_error_page
 from quoteweave.evaluation.report.questions import PictureFolder
-from quoteweave.evaluation.scoring.error_analysis import ErrorAgreement, ErrorAnalysis, count_errors, error_agreement
+from quoteweave.evaluation.scoring.error_analysis import (
+    ErrorAgreement,
+    ErrorAnalysis,
+    count_errors,
+    error_agreement,
+    wrong_papers,
+)
 from quoteweave.pipeline.runs.dataset_pictures import pictures_in
 from quoteweave.pipeline.settings import ChatSettings
 
@@ -126,11 +132,16 @@ def errors(
     kinds; tokens and price are said before, and each verdict is kept as soon
     as it is there: the same command again asks only for what is missing,
     failed, or of another answer. With both, it is told how far they agree.
+
+    Of CiteME, searches that ended with a wrong paper are looked through.
     """
     if page is not None and labels is not None:
         raise UsageError("--page writes a page to label on, --labels counts what was labelled: give one of them")
-    named = ERROR_KINDS if kinds is None else load_error_kinds(kinds)
     pairs = load_judged_items(run, dataset, references)
+    task = pairs[0][1].task if pairs else "answer"
+    named = error_kinds(task) if kinds is None else load_error_kinds(kinds)
+    if task == "name_paper" and not (pairs := wrong_papers(pairs)):
+        raise DatasetError(f"no answer of {run} names a wrong paper, so that there is no error to look for")
     answered, examples, pairs = pairs, [example for _, example in pairs], pairs[:limit]
     if sample is not None or page is not None:
         pairs = sample_pairs(pairs, sample or MOST_ON_PAGE, seed)
@@ -151,7 +162,11 @@ def errors(
     judged = None
     if model is not None or labels is None:
         judge = ErrorJudge(
-            make_judge_model(settings, calls), named, prompts_folder=settings.prompts, images=pictures_in(image_folder)
+            make_judge_model(settings, calls),
+            named,
+            prompts_folder=settings.prompts,
+            images=pictures_in(image_folder),
+            task=task,
         )
         work = _Work(run, pairs, judgements_path(run, out, ERRORS), concurrency)
         judged = _judge(judge, work, settings, usd_per_million, yes=yes)

@@ -1,7 +1,8 @@
 """The kinds of error that answers have: by a chat model, or as people labelled them.
 
 MMDocRAG (arXiv 2505.16470, appendix F.1) tells four typical errors of answers. Of that appendix no text was at hand, so
-that names and definitions of `ERROR_KINDS` are ours; other kinds are read from a file (`load_error_kinds`).
+that names and definitions of `ERROR_KINDS` are ours; other kinds are read from a file (`load_error_kinds`). Searches
+for papers that ended with a wrong one have the kinds of CiteME (arXiv 2407.12861, section 5.1), `SEARCH_ERROR_KINDS`.
 """
 
 import hashlib
@@ -14,8 +15,9 @@ from pydantic import Field, ValidationError
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.examples import Example, Prediction, Task
 from quoteweave.core.files.jsonl import describe_validation_error, iter_records
+from quoteweave.core.paper_search import PaperSearch
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, NO_GOLD
@@ -30,8 +32,10 @@ from quoteweave.evaluation.judges.prompt_parts import (
     user_message,
 )
 from quoteweave.evaluation.text.responses import answer_of
+from quoteweave.evaluation.text.search_steps import describe_search
 
 PROMPT = "judge_errors"
+SEARCH_PROMPT = "judge_search_errors"
 ERRORS = "errors.jsonl"
 """The file's name in a run folder."""
 MOST_KINDS = 9
@@ -65,6 +69,28 @@ ERROR_KINDS = (
     ),
 )
 """Four kinds, in the order of their keys on the page."""
+SEARCH_ERROR_KINDS = (
+    ErrorKind(
+        name="misread_excerpt",
+        says="It looked for what the citation does not stand for: it went by words of the excerpt that belong to "
+        "something else, or left out what tells the paper cited from others.",
+    ),
+    ErrorKind(
+        name="stopped_early",
+        says="It looked for the right thing, and was content with a paper that fits roughly, though details of the "
+        "excerpt do not fit, or the right paper had been shown.",
+    ),
+    ErrorKind(
+        name="stopped_at_citing_paper",
+        says="It came upon a paper that speaks of the right one and cites it, and selected that paper in its stead.",
+    ),
+)
+"""Three kinds of error of searches for papers; definitions in our words."""
+
+
+def error_kinds(task: Task) -> tuple[ErrorKind, ...]:
+    """The kinds of error that answers to a task are looked through for, unless others are named."""
+    return SEARCH_ERROR_KINDS if task == "name_paper" else ERROR_KINDS
 
 
 def load_error_kinds(path: Path) -> tuple[ErrorKind, ...]:
@@ -97,9 +123,11 @@ class ErrorJudge:
     """Names the kinds of error in answers with a chat model.
 
     The model reads the kinds, the question, the gold answer, the names of the gold quotes, the quotes in words, and the
-    answer without its thinking; with `images`, it sees crops too. `prompts_folder` may hold its own `judge_errors.txt`
-    (fields: `$kinds`, `$question`, `$gold_answer`, `$gold_quotes`, `$text_quotes`, `$image_quotes`, `$answer`,
-    `$form`). Raises UsageError when the prompt cannot be read.
+    answer without its thinking; with `images`, it sees crops too. Where by `task` a paper was to be named, it reads the
+    kinds, the excerpt, the title of the paper cited and the steps of the search. `prompts_folder` may hold its own
+    `judge_errors.txt` (fields: `$kinds`, `$question`, `$gold_answer`, `$gold_quotes`, `$text_quotes`, `$image_quotes`,
+    `$answer`, `$form`) and `judge_search_errors.txt` (`$kinds`, `$excerpt`, `$gold_title`, `$steps`, `$form`). Raises
+    UsageError when the prompt cannot be read.
     """
 
     reply_tokens = REPLY_TOKENS
@@ -111,15 +139,21 @@ class ErrorJudge:
         *,
         prompts_folder: Path | None = None,
         images: ImageReader | None = None,
+        task: Task = "answer",
     ) -> None:
         self.model, self.kinds = model, tuple(kinds)
-        self._prompt, self._images = load_prompt(PROMPT, prompts_folder), images
+        name = SEARCH_PROMPT if task == "name_paper" else PROMPT
+        self._prompt, self._images = load_prompt(name, prompts_folder), images
         listed = "\n".join(f"- {kind.name}: {kind.says}" for kind in self.kinds)
         self._fixed = {"kinds": listed, "form": ", ".join(f'"{kind.name}": N' for kind in self.kinds)}
         self.prompt = hashlib.sha256(f"{self._prompt.sha256}\n{listed}".encode()).hexdigest()
 
     def request(self, prediction: Prediction, example: Example) -> JudgeRequest:
         """The messages about one answer. Raises UsageError for a prompt of other fields."""
+        if self._prompt.name == SEARCH_PROMPT:
+            return JudgeRequest(
+                example.id, [user_message(self._prompt.render(self._search_fields(prediction, example)))]
+            )
         context = prediction.context or example.context or Context()
         images, reference = name_quotes(context.images, "image"), example.reference
         gold = [name for name, grade in (reference.relevant or {}).items() if grade > 0]
@@ -136,6 +170,16 @@ class ErrorJudge:
             }
         )
         return JudgeRequest(example.id, [user_message(prompt, image_parts(images, self._images))])
+
+    def _search_fields(self, prediction: Prediction, example: Example) -> dict[str, str]:
+        search = prediction.paper_search or PaperSearch(outcome="selected")
+        steps = describe_search(search) if search.steps else f"named without a search: {prediction.response}"
+        return {
+            **self._fixed,
+            "excerpt": indent(example.query.text),
+            "gold_title": indent(example.reference.short_answer or NO_GOLD),
+            "steps": indent(steps),
+        }
 
     async def judge(self, request: JudgeRequest) -> ErrorVerdict:
         """The kinds, or the reason why there are none. Raises UsageError where there is no endpoint."""
@@ -170,7 +214,9 @@ def read_error_verdicts(path: Path, *, model: str, prompt: str) -> dict[str, Err
 
 
 def answer_hash(prediction: Prediction) -> str:
-    """SHA-256 of a response, by which labels tell the answer that they are of."""
+    """SHA-256 of a response, and of the search that led to it, by which labels tell the answer that they are of."""
+    if prediction.paper_search is not None:
+        return hashlib.sha256(prediction.paper_search.model_dump_json().encode("utf-8", "replace")).hexdigest()
     return hashlib.sha256((prediction.response or "").encode("utf-8", "replace")).hexdigest()
 
 

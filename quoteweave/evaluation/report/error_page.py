@@ -14,6 +14,7 @@ from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ErrorKind, answer_hash
 from quoteweave.evaluation.report.questions import LONGEST, PictureReader, ShownQuote, shown_quotes
 from quoteweave.evaluation.text.responses import answer_of
+from quoteweave.evaluation.text.search_steps import describe_search
 
 _TEMPLATES = Path(__file__).parent / "templates"
 Pair = tuple[Prediction, Example]
@@ -106,7 +107,9 @@ def _allowed(content: str) -> str:
 
 
 def _shown(prediction: Prediction, example: Example, pictures: PictureReader) -> LabelledAnswer:
-    answer = answer_of(prediction.response or "", "own").strip()
+    search = prediction.paper_search
+    said = answer_of(prediction.response or "", "own")
+    answer = (describe_search(search) if search is not None and search.steps else said).strip()
     return LabelledAnswer(
         id=example.id,
         sha256=answer_hash(prediction),

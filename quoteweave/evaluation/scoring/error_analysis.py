@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example
+from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Record
+from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
 from quoteweave.evaluation.scoring.breakdowns import groups_of
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
@@ -44,6 +45,16 @@ class ErrorAgreement(Record):
         description="kind, then .exact (share of answers of which both say the same), .kappa (Cohen's), .precision and "
         ".recall (of the judge, people's labels being right); intervals are bootstraps that draw questions"
     )
+
+
+def wrong_papers(items: Sequence[tuple[Prediction, Example]]) -> list[tuple[Prediction, Example]]:
+    """Those answers that name another paper than the one cited, or none; technical errors are no such answers.
+
+    What counts as right is the authors' match of titles, or an identifier in common.
+    """
+    match = TitleMatch()
+    rows = [(item, match.row(*item)) for item in items if item[0].error is None]
+    return [item for item, row in rows if row.get("title_match") == 0 and not row.get("identifier_match")]
 
 
 def count_errors(labels: Labels, kinds: Sequence[str], examples: Sequence[Example]) -> ErrorAnalysis:
