@@ -192,4 +192,6 @@ SLOW_FILES = (
     "test_agent_trajectories.py",
     "test_agent_conversation.py",
     "test_agent_tools.py",
+    "test_paper_library.py",
+    "test_fetching.py",
 )

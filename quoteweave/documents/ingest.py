@@ -89,6 +89,7 @@ class AddOptions:
     pictures: ImageProvider | None = None  # so that a renamed document keeps the vectors of its pictures
     prefix: str | None = None  # stands, with a slash, before the names of new documents
     names: Mapping[Path, str] = field(default_factory=dict)  # of uploaded files' documents, by the files' paths
+    refuse: Callable[[PreparedDocument], str | None] = lambda _: None  # why a document that was read is not stored
 
     @property
     def fingerprint(self) -> str:
@@ -215,12 +216,17 @@ class _Run:
         workers = WorkerPool(self._options.processes or min(4, os.cpu_count() or 1), self._options.limits)
         with self._batch, workers:
             for read in read_files(to_read, workers, replace(progress, on_pages=on_pages)):
+                reason: str | None
                 if isinstance(read, FileIssue):
-                    file, origin = jobs[read.name]
-                    self._fail(file, origin.content, read.reason)
+                    name, reason = read.name, read.reason
                 else:
-                    self._store(read, kept[read.document.name])
-                progress.on_file(read.name if isinstance(read, FileIssue) else read.document.name)
+                    name, reason = read.document.name, self._options.refuse(read)
+                    if reason is None:
+                        self._store(read, kept[name])
+                if reason is not None:
+                    file, origin = jobs[name]
+                    self._fail(file, origin.content, reason)
+                progress.on_file(name)
         self._writer.unfinished = ()
 
     def _kept(self, name: str, origin: Origin) -> UnfinishedPages:

@@ -11,7 +11,10 @@ from contextlib import suppress
 from quoteweave.attribution.literature.papers import Paper, PublicationDate
 from quoteweave.core.records import Document, Quote
 
-IDENTIFIERS = ("doi", "arxiv", "semantic_scholar", "openalex", "acl", "openreview", "pmid", "pmcid", "dblp", "mag")
+IDENTIFIERS = (
+    *("doi", "arxiv", "acl", "openreview", "pmid", "pmcid", "dblp"),
+    *("semantic_scholar", "corpus_id", "openalex", "mag"),
+)
 """Keys of metadata that are identifiers of papers."""
 SOURCE_ID = "source_id"
 """The id of a paper at the source that found it; documents without it are nobody's papers but the user's."""
@@ -101,4 +104,4 @@ def _is_abstract(heading: str) -> bool:
 
 
 def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(text.encode("utf-8", "replace").decode().split())

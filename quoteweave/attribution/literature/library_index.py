@@ -1,0 +1,115 @@
+"""Which document of a library stands for which paper, by identifiers, whichever source described it."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+
+from quoteweave.attribution.literature.identifiers import identifiers_of
+from quoteweave.attribution.literature.paper_metadata import (
+    IDENTIFIERS,
+    SAME_AS,
+    SOURCE_ID,
+    is_only_described,
+    metadata_of,
+    paper_of,
+)
+from quoteweave.attribution.literature.papers import Paper
+from quoteweave.collection.collection import Collection
+from quoteweave.core.records import Document
+from quoteweave.core.text.tokens import normalize_text
+
+_SLUG_CHARACTERS = 60
+
+
+class LibraryIndex:
+    """The documents of one state of a library, by the identities of their papers."""
+
+    def __init__(self, revision: int, documents: Mapping[str, Document]) -> None:
+        self.revision = revision
+        self._documents = documents
+        self._names: dict[str, str] = {}
+        self._by_content = {document.content: name for name, document in documents.items()}
+        # Of two documents of one paper the one with its full text is taken.
+        for document in sorted(documents.values(), key=is_only_described):
+            for identity in _identities_of_document(document):
+                self._names.setdefault(identity, document.name)
+
+    def document_of(self, paper: Paper) -> Document | None:
+        """The document of a paper; None where none has an identifier of it."""
+        names = {self._names[identity] for identity in identities_of(paper) & self._names.keys()}
+        found = sorted((self._documents[name] for name in names), key=lambda one: (is_only_described(one), one.name))
+        return found[0] if found else None
+
+    def with_content(self, content: str) -> Document | None:
+        """The document whose file has that SHA-256."""
+        name = self._by_content.get(content)
+        return self._documents[name] if name is not None else None
+
+
+class CurrentIndex:
+    """The index of a collection as it is now; made anew where that has changed."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._index = LibraryIndex(-1, {})
+
+    def get(self) -> LibraryIndex:
+        """The index of the current state, or of one that another process has just written."""
+        revision = self._collection.revision()
+        index = self._index
+        if index.revision != revision:
+            index = LibraryIndex(revision, {document.name: document for document in self._collection.documents()})
+            self._index = index
+        return index
+
+
+def identities_of(paper: Paper) -> frozenset[str]:
+    """Return the paper's identifiers, as `identifiers_of`, and its id at its source."""
+    named = {one for one in identifiers_of(paper) if not one.startswith("document:")}
+    return frozenset({*named, f"{SOURCE_ID}:{paper.id}"})
+
+
+def _identities_of_document(document: Document) -> frozenset[str]:
+    source_id = document.metadata.get(SOURCE_ID)
+    if source_id is None:
+        return frozenset()
+    of_paper = identities_of(paper_of(document).model_copy(update={"id": source_id}))
+    return of_paper.union(document.metadata.get(SAME_AS, "").split())
+
+
+def document_name(paper: Paper) -> str:
+    """Return the name of the document of a paper that is new: its title and year, and a hash of its best identifier.
+
+    >>> document_name(Paper(id="7", title="Grain Ships: a Survey", identifiers={"doi": "10.1/x"}))
+    'grain-ships-a-survey-e08c464a'
+    """
+    found = identities_of(paper)
+    order = [*IDENTIFIERS, SOURCE_ID]
+    best = min(found, key=lambda one: (_place(order, one.partition(":")[0]), one))
+    slug = "-".join(re.findall(r"[^\W_]+", normalize_text(paper.title[: 4 * _SLUG_CHARACTERS])))[:_SLUG_CHARACTERS]
+    year = str(paper.published.year) if paper.published is not None else ""
+    code = hashlib.sha256(best.encode("utf-8", "replace")).hexdigest()[:8]
+    return "-".join(part for part in (slug.strip("-"), year, code) if part)
+
+
+def _place(order: list[str], kind: str) -> int:
+    return order.index(kind) if kind in order else len(order)
+
+
+def merged_metadata(document: Document, paper: Paper) -> dict[str, str]:
+    """Return a document's metadata with what is learnt of its paper from another description.
+
+    What is known stays; of two numbers of citations the greater is kept, and the link of a file that was not read
+    yet is the newer. Identifiers that differ from those known are kept beside them.
+    """
+    old, new = document.metadata, metadata_of(paper)
+    merged = {**new, **old}
+    if "citations" in new and new["citations"].isdigit() and old.get("citations", "").isdigit():
+        merged["citations"] = str(max(int(new["citations"]), int(old["citations"])))
+    if "pdf_url" in new and is_only_described(document):
+        merged["pdf_url"] = new["pdf_url"]
+    known = _identities_of_document(document.model_copy(update={"metadata": merged}))
+    further = {identity for identity in identities_of(paper) - known if " " not in identity}
+    if further:
+        merged[SAME_AS] = " ".join(sorted({*old.get(SAME_AS, "").split(), *further}))
+    return merged

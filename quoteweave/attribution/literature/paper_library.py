@@ -1,0 +1,273 @@
+"""A folder of papers that sources found: a collection of their full texts, and of descriptions where there is none.
+
+It is a collection like any other: it can be searched, asked and cited from. A document stands for a paper, whichever
+source described it; its name does not change when its full text takes the place of its description.
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Self, get_args
+from weakref import WeakValueDictionary
+
+from quoteweave.attribution.literature.fetching import FetchFailure, PdfFetcher
+from quoteweave.attribution.literature.library_index import (
+    CurrentIndex,
+    LibraryIndex,
+    document_name,
+    identities_of,
+    merged_metadata,
+)
+from quoteweave.attribution.literature.paper_documents import as_markdown, is_paper_meant
+from quoteweave.attribution.literature.paper_metadata import is_only_described, metadata_of
+from quoteweave.attribution.literature.paper_text import join_pages, text_of_quotes
+from quoteweave.attribution.literature.papers import Paper, PaperText, ReadOutcome
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.prepared import PreparedDocument
+from quoteweave.collection.records import UPLOADED, Origin
+from quoteweave.collection.writer import Writer
+from quoteweave.core.errors import UsageError
+from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.records import Document, Quote
+from quoteweave.documents.formats import Format
+from quoteweave.documents.ingest import AddOptions, AddProgress, add
+from quoteweave.documents.parser import DocumentParser, ParserSettings
+from quoteweave.index.sync import refresh_indexes
+from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.runs.build import update_indexes
+
+FOLDER_VARIABLE = "QUOTEWEAVE_PAPERS"
+MAX_PAGES = 500
+"""Pages of a paper, beyond which it is not parsed."""
+NOT_READ = "not_read"
+"""Metadata of a paper whose link gave no full text, and will give none when it is tried again: outcome and reason."""
+NOT_OPEN = "Not open access: no source knows a file of it that may be read freely."
+_TITLE_AND_ABSTRACT = 2  # quotes at least
+_SHOWN_TITLE = 200
+_FIRST_QUOTES = 300  # among which those of the first pages are
+
+
+def default_papers_folder() -> Path:
+    """Return the folder that QUOTEWEAVE_PAPERS names, else `quoteweave/papers` in the user's folder of caches (XDG)."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "quoteweave" / "papers"
+
+
+class _TooManyPages(Exception):
+    pass
+
+
+class PaperLibrary:
+    """Papers that were found, in a collection at `folder`, which is made if there is none. Implements `PaperReader`.
+
+    Any number of processes may use a folder at once; one that is killed loses at most the paper that it was reading.
+    Methods raise CollectionError; that a paper cannot be read is an outcome. Close it, or use it in a `with` statement.
+
+    >>> with PaperLibrary(Path("papers")) as library:
+    ...     names = asyncio.run(library.add_papers([Paper(id="7", title="Grain by rail", abstract="It went.")]))
+    ...     asyncio.run(library.read(Paper(id="7", title="Grain by rail"))).outcome
+    'not_open_access'
+    """
+
+    def __init__(self, folder: Path, fetcher: PdfFetcher | None = None, *, max_pages: int = MAX_PAGES) -> None:
+        self.collection = Collection.open_or_create(folder)
+        self._fetcher, self._max_pages = fetcher or PdfFetcher(), max_pages
+        self._index = CurrentIndex(self.collection)
+        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def close(self) -> None:
+        """Close the collection."""
+        self.collection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    async def add_papers(self, papers: Sequence[Paper]) -> tuple[str, ...]:
+        """Add the titles and abstracts of papers that are not there yet; return the name of each one's document.
+
+        What is there keeps its text, and learns of identifiers and numbers of citations that it had not.
+        """
+        return await asyncio.to_thread(self._add, papers)
+
+    async def read(self, paper: Paper) -> PaperText:
+        """Return the text of a paper, fetched and parsed where it is not there yet; else its abstract, and why.
+
+        A file that was read once, and a link that gave no PDF, too large a one or another paper's, are not asked again;
+        one that could not be reached is.
+        """
+        (name,) = await self.add_papers([paper])
+        async with self._alone(name):
+            known = await asyncio.to_thread(self._known, paper)
+            if known is not None:
+                return known
+            with tempfile.TemporaryDirectory(prefix="quoteweave-paper-") as folder:
+                file = Path(folder) / "paper.pdf"
+                failure = await self._fetcher.fetch(paper.pdf_url or "", file)
+                return await asyncio.to_thread(self._keep, paper, file, failure)
+
+    @asynccontextmanager
+    async def _alone(self, name: str) -> AsyncIterator[None]:
+        """While this block runs, no other of this process reads the paper."""
+        lock = self._reading.setdefault(name, asyncio.Lock())
+        async with lock:
+            yield
+
+    def _add(self, papers: Sequence[Paper]) -> tuple[str, ...]:
+        if _missing(papers, self._index.get()):
+            with self.collection.writer(None) as writer:
+                self._write(writer, papers)
+                self._refresh(writer)
+            update_indexes(self.collection, wait=True)
+        index = self._index.get()
+        documents = [index.document_of(paper) for paper in papers]
+        return tuple(document.name for document in documents if document is not None)
+
+    def _write(self, writer: Writer, papers: Sequence[Paper]) -> None:
+        """Store what is missing in one go; another process may have stored it meanwhile."""
+        index = self._index.get()
+        new: dict[str, PreparedDocument] = {}
+        claimed: set[str] = set()
+        with tempfile.TemporaryDirectory(prefix="quoteweave-papers-") as folder:
+            for paper in _missing(papers, index):
+                if not claimed.isdisjoint(identities_of(paper)):
+                    continue  # it came twice; what the second adds is learnt the next time
+                claimed |= identities_of(paper)
+                document = index.document_of(paper)
+                name = document_name(paper) if document is None else document.name
+                metadata = metadata_of(paper) if document is None else merged_metadata(document, paper)
+                if document is None or _lacks_abstract(document, paper):
+                    new[name] = self._described(writer, name, paper, metadata, Path(folder))
+                else:
+                    writer.set_metadata(name, metadata)
+            if new:
+                writer.store(list(new.values()))
+
+    def _described(
+        self, writer: Writer, name: str, paper: Paper, metadata: Mapping[str, str], folder: Path
+    ) -> PreparedDocument:
+        file = folder / f"{document_name(paper)[-8:]}.md"
+        file.write_text(as_markdown(paper), "utf-8")
+        settings, content = ParserSettings(), file_sha256(file)
+        origin = Origin(root=UPLOADED, path=name, content=content, parser=settings.fingerprint, metadata=metadata)
+        parsed = DocumentParser(self.collection.images, settings).parse(file)
+        return writer.prepare(file, name=name, format=Format.MARKDOWN.value, origin=origin, parsed=parsed)
+
+    def _known(self, paper: Paper) -> PaperText | None:
+        """What can be said of a paper without asking its link; None where that has to be asked."""
+        document = self._document(paper)
+        if not is_only_described(document):
+            return self._text(document, "full_text")
+        if paper.pdf_url is None:
+            return self._text(document, "not_open_access", NOT_OPEN)
+        said, _, rest = document.metadata.get(NOT_READ, "").partition(": ")
+        link, _, reason = rest.partition(" ")
+        outcomes: tuple[ReadOutcome, ...] = get_args(ReadOutcome)
+        for outcome in outcomes:
+            if (outcome, paper.pdf_url) == (said, link):
+                return self._text(document, outcome, reason)
+        return None
+
+    def _document(self, paper: Paper) -> Document:
+        """The document of a paper, described once more where it was removed a moment ago."""
+        document = self._index.get().document_of(paper)
+        if document is None:
+            (name,) = self._add([paper])
+            document = self.collection.document(name)
+        return document
+
+    def _keep(self, paper: Paper, file: Path, failure: FetchFailure | None) -> PaperText:
+        """Keep what a link gave, or that it gave nothing that would be another time."""
+        if failure is None:
+            outcome, note = self._parse(paper, file)
+        else:
+            outcome, note = failure.outcome, failure.note
+        document = self._document(paper)
+        metadata = {key: value for key, value in document.metadata.items() if key != NOT_READ}
+        if outcome not in ("full_text", "unreachable"):
+            metadata[NOT_READ] = f"{outcome}: {paper.pdf_url} {note}"
+        if metadata != document.metadata:
+            with self.collection.writer(None) as writer:
+                writer.set_metadata(document.name, metadata)
+        return self._text(document, outcome, note)
+
+    def _parse(self, paper: Paper, file: Path) -> tuple[ReadOutcome, str | None]:
+        """Parse a file that was fetched, unless its bytes are there; return the outcome and a note."""
+        name, twin = self._document(paper).name, self._index.get().with_content(file_sha256(file))
+        if twin is not None and twin.name != name:
+            return self._join(name, paper, twin)
+        told: list[ReadOutcome] = []
+
+        def refuse(read: PreparedDocument) -> str | None:
+            quotes = [Quote.model_validate_json(record) for record in read.quotes[:_FIRST_QUOTES]]
+            if is_paper_meant(paper, quotes):
+                return None
+            told.append("other_paper")
+            return _other_paper(paper)
+
+        def require_few(pages: int) -> None:
+            if pages > self._max_pages:
+                raise _TooManyPages(f"It has {pages:,} pages; no more than {self._max_pages:,} are read.")
+
+        options = AddOptions(names={file: name}, refuse=refuse, wait_s=None)
+        try:
+            report = add(self.collection, [file], options, AddProgress(on_total=require_few))
+        except _TooManyPages as error:
+            return "too_large", str(error)
+        for issue in report.failed:
+            return told[0] if told else "damaged", issue.reason
+        update_indexes(self.collection, wait=True)
+        return "full_text", None
+
+    def _join(self, name: str, paper: Paper, twin: Document) -> tuple[ReadOutcome, str | None]:
+        """Let a document whose file has the same bytes stand for the paper too, in place of its description."""
+        if not is_paper_meant(paper, self.collection.document_quotes(twin.name)[:_FIRST_QUOTES]):
+            return "other_paper", _other_paper(paper)
+        with self.collection.writer(None) as writer:
+            writer.set_metadata(twin.name, merged_metadata(self.collection.document(twin.name), paper))
+            with suppress(UsageError):  # another process has removed it
+                writer.remove(name)
+            self._refresh(writer)
+        return "full_text", None
+
+    def _refresh(self, writer: Writer) -> None:
+        refresh_indexes(self.collection, writer, CollectionPictures(self.collection))
+        writer.finish_removals()
+
+    def _text(self, document: Document, outcome: ReadOutcome, note: str | None = None) -> PaperText:
+        quotes = self.collection.document_quotes(document.name)
+        if outcome == "full_text":
+            note = " ".join(document.warnings) or None
+            text, pages = text_of_quotes(quotes), max(1, document.pages)
+        else:
+            text, pages = join_pages(["\n".join(quote.text for quote in quotes if quote.layout != "title")]), None
+        return PaperText(outcome=outcome, text=text, document=document.name, pages=pages, note=note)
+
+
+def _missing(papers: Sequence[Paper], index: LibraryIndex) -> list[Paper]:
+    """Papers of which something is not there."""
+    documents = [(paper, index.document_of(paper)) for paper in papers]
+    return [
+        paper
+        for paper, document in documents
+        if document is None or merged_metadata(document, paper) != document.metadata or _lacks_abstract(document, paper)
+    ]
+
+
+def _lacks_abstract(document: Document, paper: Paper) -> bool:
+    return (
+        is_only_described(document) and document.quotes < _TITLE_AND_ABSTRACT and bool((paper.abstract or "").strip())
+    )
+
+
+def _other_paper(paper: Paper) -> str:
+    title = " ".join(paper.title.split())[:_SHOWN_TITLE]
+    return f"The link leads to another paper: its first pages have neither the title “{title}” nor its authors."

@@ -1,0 +1,321 @@
+"""A library of papers: what it keeps of them, when it asks their links, and what it survives."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from file_server import FileServer, Request, answer, file_server
+from killed_processes import die_at, in_a_process
+from made_papers import paper_pdf
+
+from quoteweave.attribution.literature.fetching import FetchLimits, PdfFetcher
+from quoteweave.attribution.literature.own_collection import OwnCollection
+from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibrary, default_papers_folder
+from quoteweave.attribution.literature.papers import Paper, PaperText, PublicationDate
+from quoteweave.collection.collection import Collection
+from quoteweave.maintenance.check import check
+from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.settings import RetrievalSettings
+
+GRAIN = Paper(
+    id="ab12",
+    title="Counting the Grain Ships of Skarn",
+    abstract="Ships are counted.\nTwice.",
+    authors=("Ada Reed", "Bo Lee"),
+    published=PublicationDate(year=2019, month=5),
+    venue="Port Letters",
+    citations=12,
+    identifiers={"doi": "10.1/Grain", "semantic_scholar": "ab12"},
+    url="https://papers.example/ab12",
+)
+PAGES = ("The harbour of Skarn counted 4,210 tonnes of grain in May.", "Timber went by rail in June.")
+FILE = paper_pdf(GRAIN.title, GRAIN.authors, PAGES)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FileServer]:
+    with file_server() as running:
+        yield running
+
+
+def linked(server: FileServer, path: str, paper: Paper = GRAIN) -> Paper:
+    return paper.model_copy(update={"pdf_url": server.url(path)})
+
+
+def library(folder: Path, *, max_pages: int = 500, limits: FetchLimits | None = None) -> PaperLibrary:
+    return PaperLibrary(folder / "papers", PdfFetcher(limits, allowed_hosts=["127.0.0.1"]), max_pages=max_pages)
+
+
+def read(folder: Path, paper: Paper, *, max_pages: int = 500, limits: FetchLimits | None = None) -> PaperText:
+    with library(folder, max_pages=max_pages, limits=limits) as opened:
+        return asyncio.run(opened.read(paper))
+
+
+def asked(server: FileServer, path: str) -> int:
+    return sum(request.path == path for request in server.requests)
+
+
+def test_described_papers_are_documents_of_a_collection_that_can_be_searched(tmp_path: Path) -> None:
+    other = Paper(id="W7", title="On *cranes*", identifiers={"openalex": "W7"})
+    with library(tmp_path) as opened:
+        names = asyncio.run(opened.add_papers([GRAIN, other]))
+        assert names == ("counting-the-grain-ships-of-skarn-2019-f5fcc97b", "on-cranes-00e4caac")
+        assert opened.collection.document(names[0]).metadata == {
+            "title": GRAIN.title,
+            "authors": "Ada Reed; Bo Lee",
+            "published": "2019-05",
+            "year": "2019",
+            "venue": "Port Letters",
+            "citations": "12",
+            "doi": "10.1/Grain",
+            "semantic_scholar": "ab12",
+            "source_id": "ab12",
+            "url": "https://papers.example/ab12",
+        }
+    with Collection.open(tmp_path / "papers") as collection:
+        own = OwnCollection(collection, make_search(collection, RetrievalSettings()))
+        (found,) = asyncio.run(own.search("ships counted twice")).papers
+        assert (found.title, found.abstract, found.citations) == (GRAIN.title, "Ships are counted.\nTwice.", 12)
+        assert asyncio.run(own.search("cranes")).papers[0].title == "On *cranes*"
+        assert asyncio.run(own.read(found)).outcome == "not_open_access"
+
+
+def test_a_paper_that_another_source_describes_is_the_same_document_and_learns_of_it(tmp_path: Path) -> None:
+    from_other = Paper(
+        id="W9",
+        title="Counting the grain ships",
+        published=PublicationDate(year=2020),
+        citations=15,
+        identifiers={"doi": "https://doi.org/10.1/GRAIN", "openalex": "https://openalex.org/W9", "arxiv": "1905.1234"},
+    )
+    by_number = Paper(id="W9", title="Again", citations=3)
+    with library(tmp_path) as opened:
+        (name,) = asyncio.run(opened.add_papers([GRAIN]))
+        assert asyncio.run(opened.add_papers([from_other, by_number, from_other])) == (name, name, name)
+        revision = opened.collection.revision()
+        assert asyncio.run(opened.add_papers([GRAIN, from_other, by_number])) == (name, name, name)
+        assert opened.collection.revision() == revision  # there was nothing to write
+        (document,) = opened.collection.documents()
+    metadata = document.metadata
+    assert (metadata["title"], metadata["published"], metadata["citations"]) == (GRAIN.title, "2019-05", "15")
+    assert (metadata["openalex"], metadata["same_as"]) == ("https://openalex.org/W9", "source_id:W9")
+
+
+def test_an_abstract_that_comes_later_is_added(tmp_path: Path) -> None:
+    with library(tmp_path) as opened:
+        (name,) = asyncio.run(opened.add_papers([GRAIN.model_copy(update={"abstract": None})]))
+        assert asyncio.run(opened.read(GRAIN)).text == "Ships are counted.\nTwice."
+        assert opened.collection.document(name).quotes == 3
+
+
+def test_a_paper_twice_in_one_call_is_one_document(tmp_path: Path) -> None:
+    same = GRAIN.model_copy(update={"id": "other", "identifiers": {"doi": "10.1/grain"}})
+    with library(tmp_path) as opened:
+        first, second = asyncio.run(opened.add_papers([GRAIN, same]))
+        assert first == second
+        assert len(opened.collection.documents()) == 1
+
+
+def test_a_paper_without_an_open_file_is_said_to_be_so_with_its_abstract(tmp_path: Path) -> None:
+    found = read(tmp_path, GRAIN)
+
+    assert (found.outcome, found.text, found.note) == ("not_open_access", "Ships are counted.\nTwice.", NOT_OPEN)
+    assert found.document is not None
+
+
+def test_the_full_text_takes_the_place_of_the_description_and_is_fetched_once(
+    server: FileServer, tmp_path: Path
+) -> None:
+    server.answers["/grain.pdf"] = answer(FILE)
+    paper = linked(server, "/grain.pdf")
+    described = read(tmp_path, GRAIN)
+    first = read(tmp_path, paper)
+    again = read(tmp_path, paper)
+    without_link = read(tmp_path, GRAIN)
+
+    assert (first.outcome, first.pages, first.note) == ("full_text", 2, None)
+    assert first.document == described.document
+    assert [page.splitlines()[-1] for page in first.text.split("\n\n")] == list(PAGES)
+    assert again == without_link == first
+    assert asked(server, "/grain.pdf") == 1
+    with Collection.open(tmp_path / "papers") as collection:
+        (document,) = collection.documents()
+        assert (document.format, document.metadata["doi"]) == ("pdf", "10.1/Grain")
+        own = OwnCollection(collection, make_search(collection, RetrievalSettings()))
+        (snippet, *_) = asyncio.run(own.search_snippets("timber by rail")).snippets
+        assert snippet.text == PAGES[1]
+    assert check(tmp_path / "papers").damaged == ()
+
+
+def test_papers_read_at_once_are_fetched_and_parsed_once(server: FileServer, tmp_path: Path) -> None:
+    server.answers["/once.pdf"] = answer(FILE)
+    paper = linked(server, "/once.pdf")
+
+    async def read_twice(opened: PaperLibrary) -> list[PaperText]:
+        return list(await asyncio.gather(opened.read(paper), opened.read(paper), opened.read(paper)))
+
+    with library(tmp_path) as opened:
+        first, *others = asyncio.run(read_twice(opened))
+    assert first.outcome == "full_text"
+    assert others == [first, first]
+    assert asked(server, "/once.pdf") == 1
+
+
+def test_the_same_bytes_are_kept_once_and_stand_for_both_records(server: FileServer, tmp_path: Path) -> None:
+    server.answers["/one.pdf"] = server.answers["/two.pdf"] = answer(FILE)
+    other = Paper(id="W9", title="Counting the grain ships of Skarn.", identifiers={"openalex": "W9"})
+    with library(tmp_path) as opened:
+        first = asyncio.run(opened.read(linked(server, "/one.pdf")))
+        second = asyncio.run(opened.read(linked(server, "/two.pdf", other)))
+        assert second == first
+        assert asyncio.run(opened.read(linked(server, "/two.pdf", other))) == first
+        (document,) = opened.collection.documents()
+        sources = [path for path in (tmp_path / "papers" / "sources").rglob("*") if path.is_file()]
+    assert (document.metadata["openalex"], asked(server, "/two.pdf"), len(sources)) == ("W9", 1, 1)
+
+
+def test_the_bytes_of_one_paper_do_not_stand_for_another(server: FileServer, tmp_path: Path) -> None:
+    server.answers["/one.pdf"] = server.answers["/wrong.pdf"] = answer(FILE)
+    other = Paper(id="W9", title="On cranes", abstract="Cranes lift.")
+    with library(tmp_path) as opened:
+        asyncio.run(opened.read(linked(server, "/one.pdf")))
+        found = asyncio.run(opened.read(linked(server, "/wrong.pdf", other)))
+        assert len(opened.collection.documents()) == 2
+    assert (found.outcome, found.text) == ("other_paper", "Cranes lift.")
+
+
+def _encrypted(tmp_path: Path) -> bytes:
+    from reportlab.lib.pdfencrypt import StandardEncryption
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "closed.pdf"), encrypt=StandardEncryption("secret", strength=128))
+    canvas.drawString(72, 72, GRAIN.title)
+    canvas.save()
+    return (tmp_path / "closed.pdf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome", "note"),
+    [
+        ("html", "not_a_pdf", "text/html"),
+        ("large", "too_large", "MiB"),
+        ("long", "too_large", "It has 3 pages; no more than 2 are read."),
+        ("damaged", "damaged", "paper.pdf"),
+        ("encrypted", "damaged", "password"),
+        ("other", "other_paper", "“Counting the Grain Ships of Skarn”"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_and_not_asked_again(
+    server: FileServer, tmp_path: Path, what: str, outcome: str, note: str
+) -> None:
+    path = f"/{what}.pdf"
+    bodies = {
+        "html": b"<html>Log in</html>",
+        "large": FILE + b"\0" * 20_000,
+        "long": paper_pdf(GRAIN.title, pages=("a", "b", "c")),
+        "damaged": FILE[:200],
+        "encrypted": _encrypted(tmp_path) if what == "encrypted" else b"",
+        "other": paper_pdf("On the cranes of Mole", pages=("Cranes lift.",)),
+    }
+    server.answers[path] = answer(bodies[what], "Content-Type: text/html")
+    limits = FetchLimits(bytes=20_000)
+    paper = linked(server, path)
+    found = read(tmp_path, paper, max_pages=2, limits=limits)
+    again = read(tmp_path, paper, max_pages=2, limits=limits)
+
+    assert (found.outcome, found.text, found.pages) == (outcome, "Ships are counted.\nTwice.", None)
+    assert note in (found.note or "")
+    assert again == found
+    assert asked(server, path) == 1
+    with Collection.open(tmp_path / "papers") as collection:
+        assert [document.format for document in collection.documents()] == ["markdown"]
+        own = OwnCollection(collection, make_search(collection, RetrievalSettings()))
+        assert asyncio.run(own.search_snippets("cranes lift")).snippets == ()
+
+
+def test_a_link_that_could_not_be_reached_is_asked_again_and_so_is_another_link(
+    server: FileServer, tmp_path: Path
+) -> None:
+    paper = linked(server, "/later.pdf")
+    assert read(tmp_path, paper).outcome == "unreachable"
+    server.answers["/later.pdf"] = answer(b"<html>")
+    assert read(tmp_path, paper).outcome == "not_a_pdf"
+    server.answers["/moved.pdf"] = answer(FILE)
+    assert read(tmp_path, linked(server, "/moved.pdf")).outcome == "full_text"
+    with Collection.open(tmp_path / "papers") as collection:
+        assert "not_read" not in collection.documents()[0].metadata
+
+
+def test_two_processes_read_the_same_paper(server: FileServer, tmp_path: Path) -> None:
+    """The second fetches while the first, which holds its own answer back, has not stored it yet."""
+    paper = linked(server, "/both.pdf")
+
+    def reads_in_another_process(_: Request, connection: object) -> None:
+        server.answers["/both.pdf"] = answer(FILE)
+        statuses.append(in_a_process(lambda: _require_read(tmp_path, paper)))
+        connection.sendall(answer(FILE))  # type: ignore[attr-defined]
+
+    statuses: list[int] = []
+    server.answers["/both.pdf"] = reads_in_another_process
+    found = read(tmp_path, paper)
+
+    assert (found.outcome, statuses, asked(server, "/both.pdf")) == ("full_text", [0], 2)
+    with Collection.open(tmp_path / "papers") as collection:
+        assert len(collection.documents()) == 1
+    assert check(tmp_path / "papers").damaged == ()
+
+
+def _require_read(folder: Path, paper: Paper) -> None:
+    assert read(folder, paper).outcome == "full_text"
+
+
+def test_a_process_that_is_killed_while_it_describes_papers_leaves_all_or_none(tmp_path: Path) -> None:
+    papers = [GRAIN, Paper(id="2", title="On cranes"), Paper(id="3", title="On timber", abstract="It floats.")]
+
+    def describe(folder: Path, moment: int) -> None:
+        with library(folder) as opened:
+            die_at(moment)
+            asyncio.run(opened.add_papers(papers))
+
+    counts = set()
+    for moment in range(0, 1_000, 7):
+        folder = tmp_path / str(moment)
+        status = in_a_process(lambda folder=folder, moment=moment: describe(folder, moment))  # type: ignore[misc]
+        with library(folder) as opened:
+            counts.add(len(opened.collection.documents()))
+            asyncio.run(opened.add_papers(papers))
+            assert len(opened.collection.documents()) == 3
+        if status == 0:
+            break
+    assert (counts, status) == ({0, 3}, 0)
+
+
+@pytest.mark.parametrize("moment", [20, 80, 140, 200])
+def test_a_process_that_is_killed_while_it_reads_leaves_the_description_or_the_text(
+    server: FileServer, tmp_path: Path, moment: int
+) -> None:
+    server.answers["/killed.pdf"] = answer(FILE)
+    paper = linked(server, "/killed.pdf")
+    described = read(tmp_path, GRAIN)
+
+    def die() -> None:
+        die_at(moment)
+        read(tmp_path, paper)
+
+    assert in_a_process(die) == -9
+    with Collection.open(tmp_path / "papers") as collection:
+        (document,) = collection.documents()
+        assert (document.name, document.format in ("markdown", "pdf")) == (described.document, True)
+    assert read(tmp_path, paper).outcome == "full_text"
+    assert check(tmp_path / "papers").damaged == ()
+
+
+def test_the_default_folder_is_a_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QUOTEWEAVE_PAPERS", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    assert default_papers_folder() == Path("/caches/quoteweave/papers")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert default_papers_folder() == Path.home() / ".cache" / "quoteweave" / "papers"
+    monkeypatch.setenv("QUOTEWEAVE_PAPERS", "/my/papers")
+    assert default_papers_folder() == Path("/my/papers")
