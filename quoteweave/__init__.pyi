@@ -1,8 +1,9 @@
 # The public names, listed here alone: __init__.py reads them from this file.
 from .attribution.calls import attribute as attribute
 from .attribution.calls import cite as cite
+from .attribution.cited_draft import CitedDraft as CitedDraft
+from .attribution.draft_text import Draft as Draft
 from .attribution.excerpt_runs import answer_excerpts as answer_excerpts
-from .attribution.post_hoc import CitedDraft as CitedDraft
 from .attribution.records import Attribution as Attribution
 from .attribution.records import Candidate as Candidate
 from .client.asynchronous import AsyncClient as AsyncClient

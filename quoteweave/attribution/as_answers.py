@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from quoteweave.attribution.attribute import MODEL
-from quoteweave.attribution.post_hoc import CitedDraft, insert_marks
+from quoteweave.attribution.cited_draft import CitedDraft, Origin, insert_marks
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context
@@ -34,15 +34,21 @@ def attribution_as_answer(found: Attribution, collection: Collection) -> Answere
     return Answered(answer=answer, context=context, trace=found.trace)
 
 
-def draft_as_answer(cited: CitedDraft, title: str, collection: Collection) -> Answered:
-    """Return the draft as an answer that cites its references; what found no source is among its warnings."""
-    context, marks = _context(cited.references, collection)
-    text = insert_marks(cited.draft, cited.sentences, dict(enumerate(marks, 1)))
-    without = [each.text for each in cited.sentences if each.status in ("no_source", "too_long")]
+def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, origin: Origin = "documents") -> Answered:
+    """Return the draft as an answer that cites its references; what found no source is among its warnings.
+
+    Of the references those of one origin, whose collection is given.
+    """
+    own = {number: one.found for number, one in enumerate(cited.references, 1) if one.origin == origin}
+    context, marks = _context(list(own.values()), collection)
+    shown = dict.fromkeys(range(1, len(cited.references) + 1), "")
+    shown |= {number: f" {mark}" for number, mark in zip(own, marks, strict=True)}
+    text = insert_marks(cited.draft, cited.sentences, shown)
+    without = [each.text for each in cited.sentences if each.status in ("no_source", "not_asked", "too_long")]
     warnings = tuple(
         f"No passage was found to support “{clip(' '.join(each.split()), SHOWN_CHARACTERS)}”" for each in without
     )
-    answer = _answer(title, text, context, cited.references, "answered" if cited.references else "abstained", warnings)
+    answer = _answer(title, text, context, list(own.values()), "answered" if own else "abstained", warnings)
     return Answered(answer=answer, context=context, trace=Trace(clauses=()))
 
 

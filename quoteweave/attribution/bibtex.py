@@ -118,9 +118,9 @@ def _kind(venue: str | None) -> tuple[str, str]:
 def _key(paper: Paper) -> str:
     names = (_folded(_family_name(name)) for name in paper.authors[:1])
     words = [_folded(word) for word in _WORD.findall(paper.title)]
-    said = next((word for word in words if word and word not in STOP_WORDS), "")
+    first = next((word for word in words if word and word not in STOP_WORDS), "")
     year = "" if paper.published is None else str(paper.published.year)
-    return f"{''.join(names)}{year}{said}" or "paper"
+    return f"{''.join(names)}{year}{word}" or "paper"
 
 
 def _family_name(name: str) -> str:

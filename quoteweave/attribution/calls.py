@@ -1,17 +1,12 @@
 """What `quoteweave attribute` and `quoteweave cite` do, as one call each."""
 
-from pathlib import Path
-
-from quoteweave.attribution.agent.loop import CiteAgent
-from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
 from quoteweave.attribution.attribute import CANDIDATES, Attributor
-from quoteweave.attribution.literature.papers import PaperSource
-from quoteweave.attribution.literature.unseen import HidingRule
-from quoteweave.attribution.post_hoc import CitedDraft, cite_draft
+from quoteweave.attribution.cited_draft import CitedDraft
+from quoteweave.attribution.draft_text import Draft
+from quoteweave.attribution.post_hoc import FindsSource, cite_draft
 from quoteweave.attribution.records import Attribution
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Filter
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.search import make_search
@@ -42,42 +37,22 @@ def attribute(
 
 def cite(
     collection: Collection,
-    draft: str,
+    draft: Draft | str,
     *,
+    literature: FindsSource | None = None,
     settings: RetrievalSettings | None = None,
     where: Filter | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> CitedDraft:
-    """Find a source in a collection for each factual sentence of a draft. Raises what `cite_draft` raises.
+    """Find a source in a collection for each factual sentence of a draft, and in the literature for what is not there.
 
-    >>> cite(collection, "The harbour shipped 4,210 tonnes of grain.").markdown.splitlines()[0]
+    `where` limits the collection. Raises what `cite_draft` raises.
+
+    >>> cite(collection, "The harbour shipped 4,210 tonnes of grain.").text.splitlines()[0]
     'The harbour shipped 4,210 tonnes of grain [1].'
     """
-    return run_sync(cite_draft(_attributor(collection, settings, progress), draft, where=where))
-
-
-def find_paper(
-    excerpt: str,
-    source: PaperSource | None,
-    model: ChatModel,
-    *,
-    settings: AgentSettings | None = None,
-    rule: HidingRule | None = None,
-    saved: Path | None = None,
-) -> Trajectory:
-    """Have a chat model find the paper that an excerpt cites, by searching and reading in a source of papers.
-
-    [CITATION] stands in the excerpt where the paper is cited. `settings` say what the model may do; `rule` hides the
-    paper that the excerpt is from, and later ones. The steps are appended to the file `saved`; a trajectory that it
-    holds is resumed, and one that ended is returned without a call. Of the result, `outcome` is `selected` or what went
-    wrong, `selected` the paper, and `steps` what led there. `CiteAgent` does the same for many excerpts at once.
-    Raises what `CiteAgent` and `CiteAgent.find` raise.
-
-    >>> found = find_paper("Grain shipments doubled in May [CITATION].", source, model)
-    >>> found.outcome, found.selected.title
-    ('selected', 'Freight in May')
-    """
-    return run_sync(CiteAgent(model, source, settings).find(excerpt, rule=rule, saved=saved))
+    attributor = _attributor(collection, settings, progress)
+    return run_sync(cite_draft(attributor, draft, literature=literature, where=where, progress=progress))
 
 
 def _attributor(collection: Collection, settings: RetrievalSettings | None, progress: Progress) -> Attributor:

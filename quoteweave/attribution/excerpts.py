@@ -83,6 +83,17 @@ def has_citation_mark(text: str) -> bool:
     return _MARK.search(text) is not None
 
 
+def leading_mark(text: str) -> int:
+    """Where the marks end with which a text begins, before a word with a capital; 0 where it does not begin so.
+
+    They belong to the sentence before: of `[@reed] showed` they are part.
+    """
+    end = 0
+    while (mark := _MARK.match(text, end)) is not None:
+        end = mark.end() + len(text[mark.end() :]) - len(text[mark.end() :].lstrip(" ,;"))
+    return end if text[end : end + 1].isupper() or end == len(text) else 0
+
+
 def _sentences(text: str) -> list[Excerpt]:
     """The sentences of a text without marks."""
     whole, found = without_marks(text), [one for one in split_sentences(text) if words(text[one.start : one.end])]

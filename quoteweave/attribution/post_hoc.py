@@ -5,127 +5,206 @@ citing (arXiv 2305.14627, section 4).
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
-from pydantic import Field
-
-from quoteweave.attribution.attribute import Attributor
-from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, Excerpt, has_citation_mark, without_marks
-from quoteweave.attribution.records import Attribution, Candidate
-from quoteweave.core.errors import UsageError
-from quoteweave.core.records import Filter, Record
+from quoteweave.attribution.attribute import CANDIDATES
+from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence, Origin, Reference, Status, reference_keys
+from quoteweave.attribution.draft_text import Draft, running_text, without_joiners
+from quoteweave.attribution.excerpts import (
+    MAX_EXCERPT_CHARACTERS,
+    Excerpt,
+    has_citation_mark,
+    leading_mark,
+    without_marks,
+)
+from quoteweave.attribution.records import Attribution
+from quoteweave.core.concurrency.worker_pool import for_each
+from quoteweave.core.errors import SourceError, UsageError
+from quoteweave.core.records import Filter
 from quoteweave.core.text.marks import parse_marks
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate import is_factual
-from quoteweave.generation.gate.claims import Claim, claims_of
+from quoteweave.generation.gate.claims import claims_of
+from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 
-Status = Literal["cited", "likely", "no_source", "cited_already", "too_long", "not_factual"]
-"""A passage supports it and is cited; one is cited that has most of its words, and could not be checked; none supports
-it; it has a citation mark of the author's; it is longer than what is searched for; or it states nothing that a passage
-would support."""
+CONCURRENCY = 8
+"""Sentences whose sources are looked for at once."""
 
 _ITEM = re.compile(r"(?:[-*+•>]|\d{1,3}[.)])\s+")
 _NO_SENTENCE = re.compile(r"#|\||```|~~~|!\[")
 _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]*_]*$")
 
 
-class DraftSentence(Record):
-    """One sentence of a draft, and what was found for it."""
+class FindsSource(Protocol):
+    """Finds the source of one claim, as `Attributor` does."""
 
-    start: int = Field(ge=0, description="first character in the draft")
-    end: int = Field(ge=0, description="one past its last character")
-    text: str
-    status: Status
-    number: int | None = Field(default=None, description="of its reference, from 1; None where it is not cited")
-    attribution: Attribution | None = Field(default=None, description="None where no source was looked for")
-
-
-class CitedDraft(Record):
-    """A draft with its sentences; `markdown` is the draft with marks and references.
-
-    >>> draft = cite(collection, "The harbour shipped 4,210 tonnes of grain. It shipped 9,999 tonnes of tin.")
-    >>> [sentence.status for sentence in draft.sentences]
-    ['cited', 'no_source']
-    """
-
-    draft: str
-    sentences: tuple[DraftSentence, ...]
-    references: tuple[Candidate, ...] = Field(description="the passages cited, in the order of their numbers")
-
-    @property
-    def markdown(self) -> str:
-        """The draft with a mark in each cited sentence, and the list of references behind it."""
-        marked = insert_marks(self.draft, self.sentences, {n: f"[{n}]" for n in range(1, len(self.references) + 1)})
-        if not self.references:
-            return marked
-        lines = [f"[{number}] {_reference(found)}" for number, found in enumerate(self.references, 1)]
-        return f"{marked.rstrip()}\n\n## References\n\n" + "\n\n".join(lines) + "\n"
+    async def attribute_excerpt(
+        self, excerpt: Excerpt, k: int = CANDIDATES, *, where: Filter | None = None
+    ) -> Attribution:
+        """Return at most `k` candidates. Raises SourceError where the literature cannot be asked."""
+        ...
 
 
-async def cite_draft(attributor: Attributor, draft: str, *, where: Filter | None = None) -> CitedDraft:
+async def cite_draft(
+    attributor: FindsSource,
+    draft: Draft | str,
+    *,
+    literature: FindsSource | None = None,
+    where: Filter | None = None,
+    progress: Progress = NO_PROGRESS,
+) -> CitedDraft:
     """Find a source for each factual sentence of a draft; one with a mark such as `[@key]` is left as it is.
 
-    Raises UsageError for a draft with numbered marks, from which those set here could not be told, and what
-    `Attributor.attribute` raises.
+    A `draft` that is text alone is Markdown, whose marks are numbers. The `literature` is asked for what the
+    attributor's documents do not support; `where` limits the latter alone. Where the literature can no longer be asked,
+    what was found is kept, and the sentences that were to be asked of it have the status `not_asked`.
+
+    Raises UsageError for a draft without words, for one with numbered marks, from which those set here could not be
+    told, and for LaTeX without keys; and what `attribute_excerpt` raises beside SourceError.
 
     >>> attributor = Attributor(collection, Search(LexicalRetriever(collection)))
     >>> asyncio.run(cite_draft(attributor, "The harbour shipped 4,210 tonnes of grain.")).sentences[0].status
     'cited'
     """
-    numbered = parse_marks(draft)
+    given = Draft(text=draft) if isinstance(draft, str) else draft
+    _check(given)
+    work = _Citing(attributor, literature, where)
+    waiting = _sentences(given)
+    asked = [place for place, one in enumerate(waiting) if one.claim is not None]
+    with progress.task("citing", len(asked)) as task:
+
+        async def cite_one(place: int) -> None:
+            waiting[place] = await work.cited(waiting[place])
+            task.advance()
+
+        await for_each(asked, cite_one, concurrency=CONCURRENCY)
+    return _assembled(given, waiting, work.stopped)
+
+
+def _check(draft: Draft) -> None:
+    if not words(draft.text):
+        raise UsageError("there is nothing to cite: the draft has no words")
+    if draft.form == "latex" and draft.marks == "numbers":
+        raise UsageError("a LaTeX draft is cited by keys, as \\cite{key}: name a file for their entries with --bib")
+    numbered = parse_marks(draft.text) if draft.form != "latex" else []
     if numbered:
-        line = draft.count("\n", 0, numbered[0].start) + 1
+        line = draft.text.count("\n", 0, numbered[0].start) + 1
         raise UsageError(
             f"the draft has numbered citation marks already, such as {numbered[0].mark} in line {line}, from which new "
             "ones could not be told: take them out, or write them as [@key]"
         )
-    sentences: list[DraftSentence] = []
-    references: dict[str, Candidate] = {}
-    for claim in claims_of(draft):
-        sentence = await _cite(attributor, draft, claim, where)
-        if sentence.status in ("cited", "likely") and sentence.attribution is not None:
-            found = sentence.attribution.candidates[0]
-            references.setdefault(found.citation.quote_id, found)
-            number = list(references).index(found.citation.quote_id) + 1
-            sentence = sentence.model_copy(update={"number": number})
-        sentences.append(sentence)
-    return CitedDraft(draft=draft, sentences=tuple(sentences), references=tuple(references.values()))
 
 
-def insert_marks(draft: str, sentences: Sequence[DraftSentence], marks: Mapping[int, str]) -> str:
-    """Return the draft with the mark of each sentence's number before the sentence's full stop."""
-    parts, last = [], 0
-    for sentence in sentences:
-        if sentence.number is None:
-            continue
-        stop = _STOP.search(sentence.text)
-        at = sentence.start + (len(sentence.text) if stop is None else stop.start())
-        parts += [draft[last:at], f" {marks[sentence.number]}"]
-        last = at
-    return "".join([*parts, draft[last:]])
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence on its way: where it stands, what is claimed, and what was found."""
 
-
-async def _cite(attributor: Attributor, draft: str, claim: Claim, where: Filter | None) -> DraftSentence:
-    text = draft[claim.start : claim.end]
-    said = without_marks(_ITEM.sub("", text, count=1) if _ITEM.match(text) else text)
+    start: int
+    end: int
+    mark_at: int
     status: Status
-    found = None
-    if _NO_SENTENCE.match(text) or not is_factual(said):
-        status = "not_factual"
-    elif has_citation_mark(text):
-        status = "cited_already"
-    elif len(said) > MAX_EXCERPT_CHARACTERS:
-        status = "too_long"
-    else:
-        excerpt = Excerpt(mark=None, start=claim.start, claim=said, text=said)
-        found = await attributor.attribute_excerpt(excerpt, where=where)
-        status = {"supported": "cited", "likely": "likely", "not_found": "no_source"}[found.outcome]  # type: ignore[assignment]
-    return DraftSentence(start=claim.start, end=claim.end, text=text, status=status, attribution=found)
+    claim: str | None = None
+    """None where no source is looked for."""
+    attribution: Attribution | None = None
+    origin: Origin = "documents"
 
 
-def _reference(found: Candidate) -> str:
-    """A passage as a list of references names it: title, place, and the words that support the claim."""
-    citation = found.citation
-    words = " … ".join(" ".join((citation.quoted or "")[span.start : span.end].split()) for span in citation.spans)
-    named = found.title if found.title == citation.document else f"{found.title} ({citation.document})"
-    return f"{named}, {citation.place}" + (f": “{words}”" if words else "")
+@dataclass(slots=True)
+class _Citing:
+    """Asks the documents first, and then the literature for as long as it answers."""
+
+    documents: FindsSource
+    literature: FindsSource | None
+    where: Filter | None
+    stopped: list[str] = field(default_factory=list)
+    """Why the literature could not be asked; empty where it could."""
+
+    async def cited(self, sentence: _Sentence) -> _Sentence:
+        claim = sentence.claim or ""
+        excerpt = Excerpt(mark=None, start=sentence.start, claim=claim, text=claim)
+        own = await self.documents.attribute_excerpt(excerpt, where=self.where)
+        if own.outcome == "supported" or self.literature is None:
+            return _found(sentence, own, "documents")
+        published = await self._of_literature(excerpt)
+        if published is None:
+            # What the documents likely support is cited, and what they do not is still to be asked.
+            return _found(sentence, own, "documents", otherwise="not_asked")
+        if published.outcome == "supported" or own.outcome == "not_found":
+            return _found(sentence, published, "literature")
+        return _found(sentence, own, "documents")
+
+    async def _of_literature(self, excerpt: Excerpt) -> Attribution | None:
+        if self.literature is None or self.stopped:
+            return None
+        try:
+            return await self.literature.attribute_excerpt(excerpt)
+        except SourceError as error:
+            self.stopped.append(str(error))
+            return None
+
+
+def _found(sentence: _Sentence, found: Attribution, origin: Origin, otherwise: Status = "no_source") -> _Sentence:
+    status: Status = otherwise
+    if found.outcome != "not_found":
+        status = "cited" if found.outcome == "supported" else "likely"
+    return _Sentence(sentence.start, sentence.end, sentence.mark_at, status, sentence.claim, found, origin)
+
+
+def _sentences(draft: Draft) -> list[_Sentence]:
+    text = running_text(draft.text, draft.form)
+    spans = [(claim.start, claim.end) for claim in claims_of(text)]
+    found = []
+    for place, (start, end) in enumerate(spans):
+        own = text[start:end]
+        opening = leading_mark(own) if place and "\n" not in text[spans[place - 1][1] : start] else 0
+        follows = spans[place + 1] if place + 1 < len(spans) else None
+        marked = has_citation_mark(own[opening:]) or (
+            follows is not None and "\n" not in text[end : follows[0]] and leading_mark(text[slice(*follows)]) > 0
+        )
+        status, claim = _status(own, marked=marked)
+        stop = _STOP.search(own)
+        found.append(_Sentence(start, end, start + (len(own) if stop is None else stop.start()), status, claim))
+    return found
+
+
+def _status(text: str, *, marked: bool) -> tuple[Status, str | None]:
+    """What becomes of a sentence, and its claim if a source is looked for."""
+    claim = without_marks(without_joiners(_ITEM.sub("", text, count=1) if _ITEM.match(text) else text))
+    if _NO_SENTENCE.match(text) or not is_factual(claim):
+        return "not_factual", None
+    if marked:
+        return "cited_already", None
+    return ("too_long", None) if len(claim) > MAX_EXCERPT_CHARACTERS else ("no_source", claim)
+
+
+def _assembled(draft: Draft, cited: Sequence[_Sentence], stopped: Sequence[str]) -> CitedDraft:
+    """The draft with its references, numbered in the order in which sentences first cite them."""
+    passages: dict[tuple[Origin, str], Reference] = {}
+    sentences = []
+    for one in cited:
+        number = None
+        if one.status in ("cited", "likely") and one.attribution is not None:
+            best = one.attribution.candidates[0]
+            passages.setdefault((one.origin, best.citation.quote_id), Reference(found=best, origin=one.origin))
+            number = list(passages).index((one.origin, best.citation.quote_id)) + 1
+        sentences.append(
+            DraftSentence(
+                start=one.start,
+                end=one.end,
+                mark_at=one.mark_at,
+                text=draft.text[one.start : one.end],
+                status=one.status,
+                number=number,
+                attribution=one.attribution,
+            )
+        )
+    references = tuple(passages.values())
+    return CitedDraft(
+        draft=draft.text,
+        form=draft.form,
+        sentences=tuple(sentences),
+        references=reference_keys(references, draft.text) if draft.marks == "keys" else references,
+        stopped=stopped[0] if stopped else None,
+    )

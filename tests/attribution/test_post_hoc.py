@@ -6,11 +6,17 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from made_collections import made_quote, make_collection
+from made_collections import made_quote, make_collection, put
 
-from quoteweave import Collection, cite
+from quoteweave import Collection, LexicalRetriever, cite
 from quoteweave.attribution.as_answers import draft_as_answer
-from quoteweave.core.errors import UsageError
+from quoteweave.attribution.attribute import Attributor
+from quoteweave.attribution.draft_text import Draft
+from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.records import Attribution
+from quoteweave.core.errors import SourceUnreachable, UsageError
+from quoteweave.core.records import Filter
+from quoteweave.pipeline.search import Search
 
 DRAFT = """# The port in 2023
 
@@ -38,22 +44,22 @@ def test_supported_sentences_get_marks_and_a_passage_is_one_reference(port: Coll
     by_status = {one.status: one.text for one in cited.sentences}
     assert by_status["cited_already"].startswith("- Timber")
     assert by_status["no_source"] == "- It employs 9,411 people."
-    assert "The port shipped 4,210 tonnes of grain in 2023 [1]. That was a good year!" in cited.markdown
-    assert "- The port shipped 4,210 tonnes of grain, in 2023 [1]\n" in cited.markdown
-    assert "grain in 2023.\n```" in cited.markdown, "code is not cited"
+    assert "The port shipped 4,210 tonnes of grain in 2023 [1]. That was a good year!" in cited.text
+    assert "- The port shipped 4,210 tonnes of grain, in 2023 [1]\n" in cited.text
+    assert "grain in 2023.\n```" in cited.text, "code is not cited"
     assert len(cited.references) == 1
-    assert "[1] report.pdf, page 4: “" in cited.markdown
+    assert "[1] report.pdf, page 4: “" in cited.text
 
 
 def test_without_marks_and_references_the_draft_is_as_it_was(port: Collection) -> None:
-    markdown = cite(port, DRAFT).markdown
+    markdown = cite(port, DRAFT).text
     assert re.sub(r" \[\d+\]", "", markdown.partition("\n\n## References")[0]) == DRAFT.rstrip()
 
 
 def test_a_draft_without_sources_stays_as_it_is(port: Collection) -> None:
     draft = "It employs 9,411 people.\n"
     cited = cite(port, draft)
-    assert (cited.markdown, cited.references) == (draft, ())
+    assert (cited.text, cited.references) == (draft, ())
     assert draft_as_answer(cited, "draft.md", port).answer.status == "abstained"
 
 
@@ -76,7 +82,114 @@ def test_a_draft_with_numbered_marks_is_refused_with_its_line(port: Collection) 
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(draft=st.text(alphabet="Grain 4,210 tonnes.\n#-|`!?", max_size=60))
+@given(draft=st.text(alphabet="Grain 4,210 tonnes.\n#-|`!?", max_size=60).map("Grain went by rail. ".__add__))
 def test_any_draft_is_kept_but_for_its_marks(port: Collection, draft: str) -> None:
-    body = cite(port, draft).markdown.partition("\n\n## References")[0]
+    body = cite(port, draft).text.partition("\n\n## References")[0]
     assert re.sub(r" \[\d+\]", "", body).rstrip() == draft.rstrip()
+
+
+def test_line_ends_and_the_mark_of_utf_8_are_kept(port: Collection) -> None:
+    draft = "\ufeffThe port shipped 4,210 tonnes of grain in 2023.\r\nIt rained."
+    text = cite(port, draft).text
+    assert text.startswith(
+        "\ufeffThe port shipped 4,210 tonnes of grain in 2023 [1].\r\nIt rained.\r\n\r\n## References"
+    )
+    assert text.replace("\r\n", "").count("\n") == 0
+
+
+@pytest.mark.parametrize("draft", ["", " \n", "```\n```", "\ufeff"])
+def test_a_draft_without_words_is_refused(port: Collection, draft: str) -> None:
+    with pytest.raises(UsageError, match="the draft has no words"):
+        cite(port, draft)
+
+
+@pytest.mark.parametrize(
+    ("draft", "statuses"),
+    [
+        ("Timber went by ship in 1999. [@reed2016] It employs 9,411 people.", ["cited_already", "no_source"]),
+        ("It employs 9,411 people. [@reed2016] showed 12 ships.", ["no_source", "cited_already"]),
+        ("Der Hafen verschiffte 9.411 Tonnen Getreide.", ["no_source"]),
+    ],
+)
+def test_marks_behind_a_sentence_are_its_own(port: Collection, draft: str, statuses: list[str]) -> None:
+    assert [one.status for one in cite(port, draft).sentences] == statuses
+
+
+def test_keys_name_documents_and_avoid_those_of_the_draft(port: Collection) -> None:
+    said = "The port shipped 4,210 tonnes of grain in 2023. Timber went by ship in 1999 [@report]."
+    cited = cite(port, Draft(text=said, marks="keys"))
+    assert "grain in 2023 [@reporta]. Timber" in cited.text
+    assert "\n\n`reporta`: report.pdf, page 4: “" in cited.text
+    assert cited.bibtex == "@misc{reporta,\n  title = {report.pdf},\n}\n"
+    assert not cite(port, said.replace("[@report]", "(Reed, 2016)")).bibtex
+
+
+def test_latex_is_cited_by_commands_and_listed_in_comments(port: Collection) -> None:
+    said = "\\section{The port}\nThe port shipped $4{,}210$ tonnes of \\emph{grain in 2023}. % a remark\n"
+    cited = cite(port, Draft(text=said, form="latex", marks="keys"))
+    body, _, listed = cited.text.partition("\n\n")
+    assert body == said.replace("2023}.", "2023}~\\cite{report}.").rstrip()
+    assert all(line.startswith("% ") for line in listed.splitlines())
+    assert "% report: report.pdf, page 4: “" in listed
+    with pytest.raises(UsageError, match="name a file for their entries with --bib"):
+        cite(port, Draft(text=said, form="latex"))
+
+
+class MadeLiterature:
+    """Finds sources in a collection of papers, until it has been asked so often."""
+
+    def __init__(self, papers: Collection, answers: int = 100) -> None:
+        self.asked: list[str] = []
+        self._attributor, self._answers = Attributor(papers, Search(LexicalRetriever(papers))), answers
+
+    async def attribute_excerpt(self, excerpt: Excerpt, k: int = 5, *, where: Filter | None = None) -> Attribution:
+        self.asked.append(excerpt.claim)
+        if len(self.asked) > self._answers:
+            raise SourceUnreachable("no answer from the made source")
+        return await self._attributor.attribute_excerpt(excerpt, k, where=where)
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
+    folder = tmp_path_factory.mktemp("papers")
+    known = {"title": "Rail & Timber", "authors": "Ada Reed; Bo Lee", "published": "2016-05", "doi": "10.1/x"}
+    with Collection.create(folder / "collection") as made:
+        with made.writer() as writer:
+            put(writer, folder, "paper.md", [made_quote("In 1999 Skarn sent 812 loads of timber.")], metadata=known)
+        yield made
+
+
+SAID = (
+    "The port shipped 4,210 tonnes of grain in 2023. Skarn sent 812 loads of timber in 1999. It employs 9,411 people.\n"
+)
+
+
+def test_the_literature_is_asked_for_what_the_documents_do_not_support(port: Collection, papers: Collection) -> None:
+    literature = MadeLiterature(papers)
+    cited = cite(port, Draft(text=SAID, marks="keys"), literature=literature)
+    assert sorted(literature.asked) == ["It employs 9,411 people.", "Skarn sent 812 loads of timber in 1999."]
+    assert [one.status for one in cited.sentences] == ["cited", "cited", "no_source"]
+    assert [one.origin for one in cited.references] == ["documents", "literature"]
+    assert "timber in 1999 [@reed2016rail]." in cited.text
+    assert "`reed2016rail`: Ada Reed, Bo Lee (2016). Rail & Timber. https://doi.org/10.1/x, " in cited.text
+    assert "title = {Rail \\& Timber}" in cited.bibtex
+    assert cited.stopped is None
+
+
+@pytest.mark.parametrize(("answers", "second"), [(0, "not_asked"), (1, "cited")])
+def test_a_source_that_goes_down_leaves_what_was_found(
+    port: Collection, papers: Collection, answers: int, second: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoteweave.attribution.post_hoc.CONCURRENCY", 1)  # asked in the order of the draft
+    cited = cite(port, SAID, literature=MadeLiterature(papers, answers))
+    assert [one.status for one in cited.sentences] == ["cited", second, "not_asked"]
+    assert cited.stopped == "no answer from the made source"
+    assert "grain in 2023 [1]." in cited.text
+
+
+def test_each_origin_has_a_page_of_its_own(port: Collection, papers: Collection) -> None:
+    cited = cite(port, SAID, literature=MadeLiterature(papers))
+    own = draft_as_answer(cited, "draft.md", port)
+    found = draft_as_answer(cited, "draft.md", papers, origin="literature")
+    assert [one.document for one in own.answer.citations] == ["report.pdf"]
+    assert [one.document for one in found.answer.citations] == ["paper.md"]

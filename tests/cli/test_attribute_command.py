@@ -71,13 +71,20 @@ def test_a_draft_is_written_to_a_file_and_described_as_json(quoteweave: Quotewea
     draft.write_text("The port shipped 3,210 tonnes of grain.\n")
     got = quoteweave("cite", draft, "-c", port, "--out", out, "--json")
     value = got.json()
-    assert list(value) == ["draft", "sentences", "references", "markdown"]
-    assert out.read_text("utf-8") == value["markdown"]
+    assert list(value) == ["draft", "form", "sentences", "references", "stopped", "text", "bibtex"]
+    assert out.read_text("utf-8") == value["text"]
     assert [(one["status"], one["number"]) for one in value["sentences"]] == [("cited", 1)]
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(None, "cannot be read"), (b"\xff\xfe\x00", "no text in UTF-8"), (b"Grain [3].", "numbered")]
+    ("content", "said"),
+    [
+        (None, "cannot be read"),
+        (b"\xff\xfe\x00", "no text in UTF-8"),
+        (b"Gr\x00in", "byte 3 is 0"),
+        (b"", "no words"),
+        (b"Grain [3].", "numbered"),
+    ],
 )
 def test_a_draft_that_cannot_be_cited_is_refused_with_the_reason(
     quoteweave: Quoteweave, port: Path, tmp_path: Path, content: bytes | None, said: str
@@ -88,3 +95,18 @@ def test_a_draft_that_cannot_be_cited_is_refused_with_the_reason(
     got = quoteweave("cite", draft, "-c", port)
     assert got.code == 2
     assert said in got.err
+
+
+def test_keys_are_set_and_their_entries_written_to_a_new_file(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path
+) -> None:
+    draft, bib, out = tmp_path / "draft.tex", tmp_path / "found.bib", tmp_path / "cited.tex"
+    draft.write_bytes(b"The port shipped 3,210 tonnes of grain.\r\n")
+    refused = quoteweave("cite", draft, "-c", port)
+    assert (refused.code, "with --bib" in refused.err) == (2, True)
+    got = quoteweave("cite", draft, "-c", port, "--bib", bib, "--out", out)
+    assert got.code == 0
+    assert out.read_bytes().startswith(b"The port shipped 3,210 tonnes of grain~\\cite{report}.\r\n\r\n% ")
+    assert bib.read_text("utf-8").startswith("@misc{report,\n")
+    again = quoteweave("cite", draft, "-c", port, "--bib", bib)
+    assert (again.code, "is there already" in again.err) == (2, True)

@@ -48,17 +48,21 @@ def paper_of(document: Document, abstract: str | None = None) -> Paper:
 
     A date or number of citations that cannot be read is as one that is not there.
     """
-    said = document.metadata
+    return paper_from_metadata(document.name, document.metadata, abstract)
+
+
+def paper_from_metadata(name: str, said: Mapping[str, str], abstract: str | None = None) -> Paper:
+    """Return the paper that a document of this name and metadata is."""
     citations = said.get("citations", "").replace(",", "").strip()
     return Paper(
-        id=document.name,
-        title=said.get("title") or document.name,
+        id=name,
+        title=said.get("title") or name,
         abstract=abstract or said.get("abstract"),
         authors=tuple(name.strip() for name in said.get("authors", "").split(";") if name.strip()),
         published=_date(said),
         venue=said.get("venue"),
         citations=int(citations) if citations.isascii() and citations.isdigit() else None,
-        identifiers={"document": document.name, **{kind: said[kind] for kind in IDENTIFIERS if said.get(kind)}},
+        identifiers={"document": name, **{kind: said[kind] for kind in IDENTIFIERS if said.get(kind)}},
         url=said.get("url"),
         pdf_url=said.get("pdf_url"),
     )

@@ -8,7 +8,8 @@ import typer
 
 from quoteweave.attribution.as_answers import draft_as_answer
 from quoteweave.attribution.calls import cite as cite_text
-from quoteweave.attribution.post_hoc import CitedDraft
+from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence
+from quoteweave.attribution.draft_text import Draft, draft_format
 from quoteweave.cli.answer_pages import HtmlOption, write_answer_page
 from quoteweave.cli.console import print_json, print_notes, printable, writing_output
 from quoteweave.cli.options.collection import (
@@ -29,22 +30,30 @@ from quoteweave.core.messages import pluralize
 from quoteweave.pipeline.runs.search import name_chat_model
 from quoteweave.pipeline.settings import RetrievalSettings
 
-JSON = """--json prints one object: draft; sentences (start, end, text, status: cited, likely, no_source,
-cited_already, too_long or not_factual; number, of its reference; attribution, as attribute prints it); references, the
-passages cited, in the order of their numbers; and markdown, the draft with marks and references."""
+JSON = """--json prints one object: draft; form (markdown, text or latex); sentences (start, end, mark_at, text, status:
+cited, likely, no_source, not_asked, cited_already, too_long or not_factual; number, of its reference; attribution, as
+attribute prints it); references, the passages cited, in the order of their numbers (found, as a candidate of attribute;
+origin, documents or literature; key, of its BibTeX entry, else null); stopped, why the literature could not be asked,
+else null; text, the draft with marks and references; and bibtex, the entries."""
 
 
 def cite(
     draft: Annotated[
         Path,
         typer.Argument(
-            help="The text, as Markdown or plain text; - reads it from stdin.", parser=parse_path, metavar="FILE"
+            help="The text: Markdown, plain text (.txt) or LaTeX (.tex); - reads Markdown from stdin.",
+            parser=parse_path,
+            metavar="FILE",
         ),
     ],
     collection: CollectionOption,
     out: Annotated[
         Path | None,
         typer.Option(help="Write the text with marks and references here, not on stdout.", metavar="FILE"),
+    ] = None,
+    bib: Annotated[
+        Path | None,
+        typer.Option(help="Set keys as marks, and write their BibTeX entries here; a new file.", metavar="FILE"),
     ] = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
@@ -59,19 +68,26 @@ def cite(
     Nothing else of the text changes; a list of references follows it. Sentences
     without a passage stay without a mark; they are listed on stderr, as are
     those whose passage could not be checked.
+
+    Marks are numbers, [1]; with --bib they are keys, [@reed2016grain], in LaTeX
+    \\cite{reed2016grain}. LaTeX wants --bib: its references are comments.
     """
     settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
     text = _read(draft)
+    if bib is not None and bib.exists():
+        raise UsageError(f"{bib} is there already, and is not written over: name a new file")
     with Collection.open(collection) as opened:
         where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
-        cited = cite_text(opened, text, settings=settings, where=where, progress=progress)
+        given = Draft(text=text, form=draft_format(draft.name), marks="numbers" if bib is None else "keys")
+        cited = cite_text(opened, given, settings=settings, where=where, progress=progress)
         if as_json:
-            print_json({**cited.model_dump(mode="json"), "markdown": cited.markdown})
+            print_json({**cited.model_dump(mode="json"), "text": cited.text, "bibtex": cited.bibtex})
         elif out is None:
-            typer.echo(printable(cited.markdown))
-        if out is not None:
-            with writing_output(out):
-                out.write_text(cited.markdown, "utf-8")
+            typer.echo(printable(cited.text))
+        for path, content in ((out, cited.text), (bib, cited.bibtex)):
+            if path is not None:
+                with writing_output(path):
+                    path.write_bytes(content.encode())  # line ends stay as they are
         _print_summary(cited)
         answer = draft_as_answer(cited, draft.name, opened)
         page = write_answer_page([answer], opened, draft.name, html=html, open_it=open_it)
@@ -83,11 +99,14 @@ def _read(draft: Path) -> str:
     """Return the text of the draft. Raises UsageError where it cannot be read, or is no text."""
     try:
         content = sys.stdin.buffer.read() if str(draft) == "-" else draft.read_bytes()
-        return content.decode("utf-8-sig")
+        text = content.decode()
     except OSError as error:
         raise UsageError(f"{draft} cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{draft} is no text in UTF-8: byte {error.start + 1:,} belongs to no character") from error
+    if "\0" in text:
+        raise UsageError(f"{draft} is no text: byte {content.index(0) + 1:,} is 0")
+    return text
 
 
 def _print_summary(cited: CitedDraft) -> None:
@@ -97,13 +116,19 @@ def _print_summary(cited: CitedDraft) -> None:
     lines = [f"{pluralize(marked, 'sentence')} cited, from {pluralize(len(cited.references), 'passage')}"]
     if already:
         lines.append(f"{pluralize(already, 'sentence')} had a citation already")
-    for sentence in cited.sentences:
-        text, found = " ".join(sentence.text.split()), sentence.attribution
-        why = "" if found is None or found.reason is None else f": {found.reason.rstrip('.')}"
-        if sentence.status == "likely":
-            lines.append(f"to be checked, [{sentence.number}] for “{text}”{why}")
-        elif sentence.status == "too_long":
-            lines.append(f"not looked for, as it is longer than is searched for: “{text[:80]}…”")
-        elif sentence.status == "no_source":
-            lines.append(f"not cited, “{text}”{why}")
-    print_notes(lines)
+    print_notes([*lines, *(line for one in cited.sentences if (line := _message_about(one, cited)) is not None)])
+
+
+def _message_about(sentence: DraftSentence, cited: CitedDraft) -> str | None:
+    """What is to be said of a sentence; None of one that is cited, or wants no citation."""
+    text, found = " ".join(sentence.text.split()), sentence.attribution
+    why = "" if found is None or found.reason is None else f": {found.reason.rstrip('.')}"
+    if sentence.status == "likely" and sentence.number is not None:
+        return f"to be checked, {cited.mark(sentence.number).strip(' ~')} for “{text}”{why}"
+    if sentence.status == "too_long":
+        return f"not looked for, as it is longer than is searched for: “{text[:80]}…”"
+    if sentence.status == "no_source":
+        return f"not cited, “{text}”{why}"
+    if sentence.status == "not_asked":
+        return f"not in your documents, and not asked of the literature: “{text}”"
+    return None

@@ -1,0 +1,145 @@
+"""A draft with its citations: its sentences, its references, and what is written of them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from quoteweave.attribution.bibtex import bibtex_entry, bibtex_keys
+from quoteweave.attribution.draft_text import DraftFormat
+from quoteweave.attribution.literature.paper_metadata import paper_from_metadata
+from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.records import Attribution, Candidate
+from quoteweave.core.messages import join_names
+from quoteweave.core.records import Record
+
+Status = Literal["cited", "likely", "no_source", "not_asked", "cited_already", "too_long", "not_factual"]
+"""A passage supports it and is cited; one is cited that has most of its words, and could not be checked; none supports
+it; the documents do not support it, and the literature could not be asked; it has a citation mark of the author's; it
+is longer than what is searched for; or it states nothing that a passage would support."""
+Origin = Literal["documents", "literature"]
+MOST_AUTHORS = 3
+"""Authors that a list of references names."""
+_KEYS = re.compile(r"@([\w:.#$%&+?<>~/-]*\w)|\\[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\]]*\])*\{([^{}]+)\}")
+
+
+class DraftSentence(Record):
+    """One sentence of a draft, and what was found for it."""
+
+    start: int = Field(ge=0, description="first character in the draft")
+    end: int = Field(ge=0, description="one past its last character")
+    mark_at: int = Field(ge=0, description="before which character of the draft its mark is set")
+    text: str
+    status: Status
+    number: int | None = Field(default=None, description="of its reference, from 1; None where it is not cited")
+    attribution: Attribution | None = Field(default=None, description="None where no source was looked for")
+
+
+class Reference(Record):
+    """A passage that a draft cites."""
+
+    found: Candidate
+    origin: Origin = Field(description="whether it is of one's own documents, or of a paper that a source found")
+    key: str | None = Field(
+        default=None, description="of its document's BibTeX entry; None where marks are numbers; passages may share it"
+    )
+
+    @property
+    def paper(self) -> Paper:
+        """The document as a paper, by its metadata."""
+        return paper_from_metadata(self.found.identifiers["document"], self.found.identifiers)
+
+
+class CitedDraft(Record):
+    """A draft with its sentences; `text` is the draft with marks and references.
+
+    >>> draft = cite(collection, "The harbour shipped 4,210 tonnes of grain. It shipped 9,999 tonnes of tin.")
+    >>> [sentence.status for sentence in draft.sentences]
+    ['cited', 'no_source']
+    """
+
+    draft: str
+    form: DraftFormat
+    sentences: tuple[DraftSentence, ...]
+    references: tuple[Reference, ...] = Field(description="the passages cited, in the order of their numbers")
+    stopped: str | None = Field(
+        default=None, description="why the literature could not be asked for all sentences; None where it could"
+    )
+
+    @property
+    def text(self) -> str:
+        """The draft with a mark in each cited sentence, and the list of references behind it; in LaTeX as comments."""
+        marks = {number: self.mark(number) for number in range(1, len(self.references) + 1)}
+        marked = insert_marks(self.draft, self.sentences, marks)
+        if not self.references:
+            return marked
+        lines = [f"{self._label(number)} {_described(one)}" for number, one in enumerate(self.references, 1)]
+        if self.form == "markdown":
+            lines = [line.replace("<", r"\<") for line in lines]  # what documents say is no HTML of the draft's
+        if self.form == "latex":
+            listed = "\n".join(["% The passages that are cited:", *(f"% {line}" for line in lines)])
+        else:
+            listed = f"{'## ' if self.form == 'markdown' else ''}References\n\n" + "\n\n".join(lines)
+        return marked.rstrip() + f"\n\n{listed}\n".replace("\n", "\r\n" if "\r\n" in self.draft else "\n")
+
+    def mark(self, number: int) -> str:
+        """Return what is set for a reference, with the blank before it."""
+        key = self.references[number - 1].key
+        if key is None:
+            return f" [{number}]"
+        return f"~\\cite{{{key}}}" if self.form == "latex" else f" [@{key}]"
+
+    @property
+    def bibtex(self) -> str:
+        """An entry for each key, in the order of the references; empty where marks are numbers."""
+        papers = {one.key: one.paper for one in self.references if one.key is not None}
+        return "\n".join(bibtex_entry(paper, key) for key, paper in papers.items())
+
+    def _label(self, number: int) -> str:
+        key = self.references[number - 1].key
+        if key is None:
+            return f"[{number}]"
+        # In code: Pandoc would take it for a citation.
+        return f"{key}:" if self.form == "latex" else f"`{key}`:"
+
+
+def insert_marks(draft: str, sentences: Sequence[DraftSentence], marks: Mapping[int, str]) -> str:
+    """Return the draft with the mark of each sentence's number before the sentence's full stop."""
+    parts, last = [], 0
+    for sentence in sentences:
+        if sentence.number is not None:
+            parts += [draft[last : sentence.mark_at], marks[sentence.number]]
+            last = sentence.mark_at
+    return "".join([*parts, draft[last:]])
+
+
+def reference_keys(references: Sequence[Reference], draft: str) -> tuple[Reference, ...]:
+    """Return the references with keys: one for each document, none of which the draft has already."""
+    papers = {(one.origin, one.found.identifiers["document"]): one.paper for one in references}
+    taken = {key.strip() for found in _KEYS.finditer(draft) for key in (found[1] or found[2]).split(",")}
+    keys = dict(zip(papers, bibtex_keys(list(papers.values()), taken), strict=True))
+    return tuple(
+        one.model_copy(update={"key": keys[one.origin, one.found.identifiers["document"]]}) for one in references
+    )
+
+
+def _described(reference: Reference) -> str:
+    """A passage as a list of references names it, on one line: what it is of, its place, and the words that support."""
+    found, citation = reference.found, reference.found.citation
+    words = " … ".join(" ".join((citation.quoted or "")[span.start : span.end].split()) for span in citation.spans)
+    if reference.origin == "literature":
+        named = _named(reference.paper)
+    else:
+        named = found.title if found.title == citation.document else f"{found.title} ({citation.document})"
+    return " ".join(f"{named}, {citation.place}".split()) + (f": “{words}”" if words else "")
+
+
+def _named(paper: Paper) -> str:
+    """A paper by authors, year, title and where it is: `Reed et al. (2016). Grain. Nature. https://doi.org/10.1/x`."""
+    authors = join_names(paper.authors, MOST_AUTHORS).replace(" more", " others")
+    year = "" if paper.published is None else f"({paper.published.year})"
+    doi, arxiv = paper.identifiers.get("doi"), paper.identifiers.get("arxiv")
+    at = f"https://doi.org/{doi}" if doi else f"arXiv:{arxiv}" if arxiv else paper.url
+    parts = [" ".join(part for part in (authors, year) if part), paper.title, paper.venue, at]
+    return ". ".join(part.strip(" .") for part in parts if part)

@@ -1,0 +1,224 @@
+"""Finds the running text of a draft: Markdown, plain text or LaTeX, with all else blanked out and no character moved.
+
+What is found in the running text stands at the same place in the draft, so that marks can be set there. Only what reads
+as sentences is kept; it errs towards leaving out.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import PurePath
+from typing import Literal
+
+from quoteweave.core.records import Record
+
+DraftFormat = Literal["markdown", "text", "latex"]
+MarkStyle = Literal["numbers", "keys"]
+"""Marks that are set: `[1]`, or keys of BibTeX entries, `[@key]`, in LaTeX `\\cite{key}`."""
+_SUFFIXES: dict[str, DraftFormat] = {".tex": "latex", ".ltx": "latex", ".txt": "text"}
+JOINER = "\u2060"
+"""Stands for characters within a sentence that are not of its text; `without_joiners` takes it out."""
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\[\^[^\]\s]+\]", re.DOTALL)
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
+
+
+class Draft(Record):
+    """A text that is to be cited, how it is written, and which marks are to be set in it."""
+
+    text: str
+    form: DraftFormat = "markdown"
+    marks: MarkStyle = "numbers"
+
+
+def draft_format(name: str) -> DraftFormat:
+    """The format of a draft by the end of its file's name: LaTeX, plain text, or else Markdown."""
+    return _SUFFIXES.get(PurePath(name).suffix.lower(), "markdown")
+
+
+def running_text(draft: str, form: DraftFormat) -> str:
+    """Return the draft's running text, of the draft's length; what is none of it is blank.
+
+    Blank are, in Markdown: front matter, headings, tables, code, HTML, and the addresses of links; in LaTeX: comments,
+    what stands before and after the document, headings, environments that are no text (figures, tables, formulas,
+    code), and commands with their arguments, but those that set a font.
+    """
+    text = f" {draft[1:]}" if draft.startswith("\ufeff") else draft
+    if form == "latex":
+        return _latex(text)
+    return _markdown(text) if form == "markdown" else text
+
+
+def without_joiners(text: str) -> str:
+    """The text of a sentence, on one line."""
+    return " ".join(text.replace(JOINER, "").split())
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _blanked(match[0])
+
+
+def _blanked(text: str) -> str:
+    return re.sub(r"[^\r\n]", " ", text)
+
+
+def _joined(match: re.Match[str]) -> str:
+    return JOINER * len(match[0])
+
+
+# Markdown
+
+
+def _markdown(text: str) -> str:
+    matter = _FRONT_MATTER.match(text)
+    start = matter.end() if matter else 0
+    body = text[start:]
+    lines = [line for line in _LINE.findall(body) if line]
+    kept = set(_paragraph_lines(body))
+    shown = "".join(line if number in kept else _blanked(line) for number, line in enumerate(lines))
+    shown = _QUOTED.sub(_blank, _COMMENT.sub(_blank, shown))
+    return _blanked(text[:start]) + _LINK.sub(lambda link: f" {link[1]} {_blanked(link[2])}", shown)
+
+
+def _paragraph_lines(text: str) -> Iterator[int]:
+    """The numbers, from 0, of the lines of paragraphs, those of lists and quotations included."""
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    for before, token in pairwise(tokens):
+        if token.type == "inline" and before.type == "paragraph_open" and token.map is not None:
+            yield from range(*token.map)
+
+
+# LaTeX
+
+_CODE = re.compile(
+    r"\\begin\{(verbatim\*?|Verbatim|lstlisting|minted|comment|filecontents\*?)\}.*?(?:\\end\{\1\}|\Z)"
+    r"|\\verb\*?([^\w\s*]).*?\2",
+    re.DOTALL,
+)
+_REMARK = re.compile(r"(?<!\\)((?:\\\\)*)%[^\r\n]*")
+_BEFORE = re.compile(r"\A.*?\\begin\{document\}", re.DOTALL)
+_AFTER = re.compile(r"\\end\{document\}.*\Z", re.DOTALL)
+_ENVIRONMENT = re.compile(r"\\(begin|end)\{([^{}]*)\}")
+_TEXT_ENVIRONMENTS = """
+document abstract itemize enumerate description quote quotation center flushleft flushright minipage
+theorem lemma corollary proposition definition remark example proof
+"""
+_TEXTS = frozenset(_TEXT_ENVIRONMENTS.split())
+_FORMULAS = re.compile(r"(?:equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign|dmath)\*?")
+_DISPLAYED = re.compile(r"(?<!\\)(?:\\\[.*?\\\]|\$\$.*?\$\$)", re.DOTALL)
+_INLINE = re.compile(r"(?<!\\)(\$)((?:[^$\\]|\\.)+)(\$)|(\\\()(.*?)(\\\))", re.DOTALL)
+_CITED = re.compile(r"\\(?!nocite)[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\]]*\])*\{[^{}]+\}")
+_ITEM = re.compile(r"\\item(?![A-Za-z])(?:\[[^\]]*\])?")
+_FONT = re.compile(r"\\(?:emph|enquote|underline|mbox|text(?:[a-z]{2}|normal)?|textcolor\{[^{}]*\})\{")
+_ACCENT = re.compile(r"""\\(?:(["'`^~])(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))|([cvk])\{([A-Za-z])\})""")
+_ACCENTS = dict(zip("\"'`^~cvk", "\u0308\u0301\u0300\u0302\u0303\u0327\u030c\u0328", strict=True))
+_LETTER = re.compile(r"\\(ss|ae|oe|aa|AE|OE|AA|o|O|l|L)(?![A-Za-z])(?:\{\})?")
+_LETTERS = {
+    **{"ss": "ß", "ae": "æ", "oe": "œ", "aa": "å", "AE": "Æ", "OE": "Œ", "AA": "Å"},
+    **{"o": "ø", "O": "Ø", "l": "ł", "L": "Ł"},
+}
+_ESCAPE = re.compile(r"\\([%&$#_{}])|\\([,;:])|\{,\}|\\[-/]|\\\\(?:\[[^\]]*\])?|\\[\s!]")
+MAX_ARGUMENT = 20_000
+"""Characters within which an argument has to be closed."""
+_COMMAND = re.compile(r"\\[A-Za-z@]+\*?")
+
+
+def _latex(text: str) -> str:
+    """Each step replaces by as many characters as it takes."""
+    text = _REMARK.sub(lambda found: found[1] + _blanked(found[0][len(found[1]) :]), _CODE.sub(_blank, text))
+    text = _AFTER.sub(_blank, _BEFORE.sub(_blank, text))
+    text = _DISPLAYED.sub(_joined, _without_environments(text))
+    text = _INLINE.sub(_bare_formula, text)
+    text = _CITED.sub(lambda cited: f"\\cite{{{'x' * (len(cited[0]) - 7)}}}", text)
+    text = _ITEM.sub(lambda item: f"- {' ' * (len(item[0]) - 2)}", text)
+    text = _LETTER.sub(lambda found: _LETTERS[found[1]].rjust(len(found[0]), JOINER), _ACCENT.sub(_accented, text))
+    text = _FONT.sub(_opened, _without_commands(_ESCAPE.sub(_unescaped, text)))
+    marks = [found.span() for found in _CITED.finditer(text)]
+    return _without_braces(text, marks).replace("~", " ")
+
+
+def _without_environments(text: str) -> str:
+    """The text with environments that are none blank; formulas are within a sentence."""
+    parts, last = [], 0
+    name, depth, start = "", 0, 0
+    for found in _ENVIRONMENT.finditer(text):
+        if not depth:
+            if found[1] == "begin" and found[2].rstrip("*") not in _TEXTS:
+                name, depth, start = found[2], 1, found.start()
+        elif found[2] == name:
+            depth += 1 if found[1] == "begin" else -1
+            if not depth:
+                body = text[start : found.end()]
+                parts += [text[last:start], JOINER * len(body) if _FORMULAS.fullmatch(name) else _blanked(body)]
+                last = found.end()
+    # One that is never closed goes on to the end.
+    return "".join([*parts, text[last:start], _blanked(text[start:])] if depth else [*parts, text[last:]])
+
+
+def _bare_formula(found: re.Match[str]) -> str:
+    opening, inside, closing = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
+    return f"{JOINER * len(opening)}{inside}{JOINER * len(closing)}"
+
+
+def _accented(found: re.Match[str]) -> str:
+    letter = found[2] or found[3] or found[5]
+    return unicodedata.normalize("NFC", letter + _ACCENTS[found[1] or found[4]])[:1].rjust(len(found[0]), JOINER)
+
+
+def _opened(found: re.Match[str]) -> str:
+    """A font begins: within a word, nothing stands there."""
+    inside = found.string[found.start() - 1 : found.start()].isalnum()
+    return (JOINER if inside else " ") * len(found[0])
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[1] is not None:
+        # A brace that is printed is no brace of the source.
+        return f"{JOINER}{' ' if found[1] in '{}' else found[1]}"
+    if found[2] is not None:
+        return f"{JOINER}\u202f"
+    return {"{,}": f"{JOINER},{JOINER}", "\\-": JOINER * 2, "\\/": JOINER * 2}.get(found[0]) or _blanked(found[0])
+
+
+def _without_commands(text: str) -> str:
+    """The text with commands and their arguments blank, but citations, and what is set in another font."""
+    parts, last = [], 0
+    for found in _COMMAND.finditer(text):
+        if found.start() < last or found[0] == "\\cite" or _FONT.match(text, found.start()):
+            continue
+        end = _arguments_end(text, found.end())
+        parts += [text[last : found.start()], _blanked(text[found.start() : end])]
+        last = end
+    return "".join([*parts, text[last:]])
+
+
+def _arguments_end(text: str, start: int) -> int:
+    """Where the arguments that stand directly behind a command end; unclosed ones are none."""
+    while text[start : start + 1] in ("{", "["):
+        opening = text[start]
+        closing, depth = {"{": "}", "[": "]"}[opening], 0
+        for end in range(start, min(len(text), start + MAX_ARGUMENT)):
+            depth += (text[end] == opening) - (text[end] == closing)
+            if depth == 0:
+                break
+        else:
+            return start
+        start = end + 1
+    return start
+
+
+def _without_braces(text: str, kept: list[tuple[int, int]]) -> str:
+    """The text without braces that group; one that closes a sentence is a space, so that the sentence ends there."""
+    chars = list(text)
+    for found in re.finditer(r"[{}]", text):
+        at = found.start()
+        if not any(start <= at < end for start, end in kept):
+            follows = text[at + 1 : at + 2]
+            chars[at] = " " if found[0] == "}" and (not follows or follows.isspace()) else JOINER
+    return "".join(chars)

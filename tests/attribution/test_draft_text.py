@@ -1,0 +1,124 @@
+"""The running text of drafts: sentences stand where they stand in the draft, and nothing else is left."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quoteweave.attribution.draft_text import DraftFormat, draft_format, running_text, without_joiners
+from quoteweave.generation.gate.claims import claims_of
+
+MARKDOWN = """---
+title: Front matter of 2023
+---
+# A heading of 2023
+
+Set in two lines of 2023
+========================
+
+> The port shipped 4 tonnes
+> of [grain](http://x.org/5_(a) "title"). More[^1] came.
+
+| A table | of 2023 |
+|---|---|
+| a | b |
+
+- item 7
+- item 8 <!-- a comment of 2023 -->
+
+```
+code of 2023
+```
+
+<div>HTML of 2023</div>
+
+[ref]: http://x.org/2023
+
+Last `x = 1`.
+"""
+LATEX = r"""\documentclass{article} % The port shipped 1 tonne.
+\title{The port of 2023.}
+\begin{document}
+\section{The Port in 2023}
+The port shipped $4{,}210$ tonnes of \emph{grain}.  That was 50\% more~\citep[p. 3]{reed2016}.
+M\"uller and {\L}ukasz shipped 4\,210 tonnes\footnote{See \url{http://x.org/a_b} and \textbf{that}.} in
+\textbf{May.} Next.
+\begin{itemize}
+  \item Timber went by rail
+  \item[a)] Coal went by \textit{ship}
+\end{itemize}
+\begin{figure*}\includegraphics{x}\caption{The port shipped 3 tonnes.}\end{figure*}
+The rate is
+\begin{equation}
+  x = 5
+\end{equation}
+where $x = 5$. \nocite{*}Then \verb|The port| ended.
+\begin{verbatim}
+The port shipped 9 tonnes % no
+\end{verbatim}
+\end{document}
+The port shipped 8 tonnes.
+"""
+
+
+def sentences(draft: str, form: DraftFormat) -> list[str]:
+    text = running_text(draft, form)
+    return [without_joiners(text[claim.start : claim.end]) for claim in claims_of(text)]
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_markdown_is_read_without_what_is_no_paragraph(line_end: str) -> None:
+    assert sentences(MARKDOWN.replace("\n", line_end), "markdown") == [
+        "The port shipped 4 tonnes of grain .",
+        "More came.",
+        "- item 7",
+        "- item 8",
+        "Last `x = 1`.",
+    ]
+
+
+def test_latex_is_read_without_commands_and_environments() -> None:
+    assert sentences(LATEX, "latex") == [
+        "The port shipped 4,210 tonnes of grain.",
+        r"That was 50% more \cite{xxxxxxxxxxxxxxx}.",
+        "Müller and Łukasz shipped 4\u202f210 tonnes in May.".replace("\u202f", " "),
+        "Next.",
+        "- Timber went by rail",
+        "- Coal went by ship",
+        "The rate is where x = 5.",
+        "Then ended.",
+    ]
+
+
+def test_a_thin_space_between_digits_is_kept_as_one() -> None:
+    assert running_text(r"4\,210", "latex").replace("\u2060", "") == "4\u202f210"
+
+
+@pytest.mark.parametrize("opened", [r"\begin{figure}", r"\begin{verbatim}"])
+def test_an_environment_that_is_never_closed_is_left_alone_to_the_end(opened: str) -> None:
+    assert sentences(f"Grain went by rail.\n{opened}\nIt rained.", "latex") == ["Grain went by rail."]
+
+
+def test_plain_text_is_read_whole() -> None:
+    assert sentences("\ufeff# Grain went by rail.\n    It rained.", "text") == ["# Grain went by rail.", "It rained."]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("a.tex", "latex"), ("A.TXT", "text"), ("a.md", "markdown"), ("-", "markdown")]
+)
+def test_the_format_is_told_by_the_name(name: str, form: DraftFormat) -> None:
+    assert draft_format(name) == form
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Grain. ", "\n", "\r\n", "\\emph{", "}", "{", "$", "%", "\\begin{figure}", "\\end{figure}", "\\cite{a}",
+             "\\", "[", "]", "#", "- ", "> ", "`", "```\n", "|", "<!--", "[a](b)", "---\n", "\\[", "\\]", "\x0b", "é"]
+        ),
+        max_size=25,
+    ).map("".join),
+    st.sampled_from(["markdown", "text", "latex"]),
+)  # fmt: skip
+def test_no_character_is_moved(draft: str, form: DraftFormat) -> None:
+    assert len(running_text(draft, form)) == len(draft)
