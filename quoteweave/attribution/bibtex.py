@@ -120,7 +120,7 @@ def _key(paper: Paper) -> str:
     words = [_folded(word) for word in _WORD.findall(paper.title)]
     first = next((word for word in words if word and word not in STOP_WORDS), "")
     year = "" if paper.published is None else str(paper.published.year)
-    return f"{''.join(names)}{year}{word}" or "paper"
+    return f"{''.join(names)}{year}{first}" or "paper"
 
 
 def _family_name(name: str) -> str:
