@@ -38,6 +38,7 @@ SLOW_FILES = (
     "test_add.py",
     "test_report_files.py",
     "test_ask.py",
+    "test_sources_over_library.py",
     "test_access.py",
     "test_operations.py",
     "test_serving_guide.py",
