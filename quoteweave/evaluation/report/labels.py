@@ -11,7 +11,7 @@ from quoteweave.evaluation.statistics.rounding import half_up
 
 UNDEFINED = "–"
 MAIN = (
-    *("overall.f1", "source.f1", "source_by_rule.f1", "mmlongbench.accuracy", "citevqa.recall"),
+    *("overall.f1", "source.f1", "source_by_rule.f1", "mmlongbench.accuracy", "citevqa.recall", "title_match"),
     *("token_f1", "rouge_l.f1"),
     *("page_recall@5", "recall@5"),
 )
@@ -38,6 +38,12 @@ ANSWERS = {
     **{"words": "words", "tokens.input": "tokens in", "tokens.output": "tokens out"},
     **{"usd": "US dollars", "usd.total": "US dollars", "seconds": "seconds", "seconds.total": "seconds"},
 }
+SEARCHES = {
+    **{"title_match": "title match", "title_match.exact": "equal titles", "identifier_match": "identifiers"},
+    **{"target_found": "target found", "target_found.exact": "target found, exact"},
+    **{"technical_errors": "technical errors", "no_selection": "no selection", "loops": "loops"},
+    **{"reads_failed": "reads failed", "actions": "actions"},
+}
 RETRIEVAL = {
     name: name.replace("_", " ").replace(".mean", ", mean")
     for name in (
@@ -55,7 +61,7 @@ CORRELATION = {
 }
 """What the F1 on all quotes is correlated with."""
 LABELS: Mapping[str, str] = {
-    **{**SELECTION, **ANSWERS, **JUDGE, "judge.average": "judge's average", **RETRIEVAL},
+    **{**SELECTION, **ANSWERS, **SEARCHES, **JUDGE, "judge.average": "judge's average", **RETRIEVAL},
     **{name: f"correlation of overall F1 and {what}" for name, what in CORRELATION.items()},
 }
 _BREAKDOWNS = {
@@ -84,6 +90,7 @@ _UNITS = {
     **dict.fromkeys(JUDGE, Unit("0 to 5", 1, 2)),
     **dict.fromkeys(("words", "tokens.input", "tokens.output"), Unit("a question", 1, 0)),
     **{"usd": Unit("a question", 1, 4), "usd.total": Unit("in all", 1, 2), "seconds": Unit("a question", 1, 1)},
+    "actions": Unit("a question", 1, 1),
     **{name: Unit("Pearson's r", 1, 2) for name in CORRELATION},
 }
 _NEITHER_BETTER = (
@@ -94,6 +101,7 @@ _NEITHER_BETTER = (
     "usd.total",
     "seconds",
     "seconds.total",
+    *("technical_errors", "no_selection", "loops", "reads_failed", "actions"),
     *CORRELATION,
 )
 

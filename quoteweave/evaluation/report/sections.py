@@ -6,8 +6,9 @@ from typing import TypeVar
 from pydantic import Field
 
 from quoteweave.core.records import Record
+from quoteweave.evaluation.report.distributions import distributions_plot
 from quoteweave.evaluation.report.drawing import Plot
-from quoteweave.evaluation.report.labels import ANSWERS, CORRELATION, JUDGE, RETRIEVAL, SELECTION
+from quoteweave.evaluation.report.labels import ANSWERS, CORRELATION, JUDGE, RETRIEVAL, SEARCHES, SELECTION
 from quoteweave.evaluation.report.plots import (
     INTERVAL,
     breakdown_plot,
@@ -59,7 +60,7 @@ class Section(Record):
 
 def sections(report: Report) -> list[Section]:
     """Those that have something to show, most general first. Raises MissingExtra without matplotlib."""
-    scores = (_overview, _selection, _retrieval, _answers, _costs)
+    scores = (_overview, _selection, _retrieval, _answers, _searches, _costs, _took)
     details = (_differences, _groups, _correlations, _positions, _counting)
     return [made for make in (*scores, *details) if (made := make(report)) is not None]
 
@@ -137,9 +138,27 @@ def _retrieval(report: Report) -> Section | None:
     return Section(id="retrieval", heading="What was retrieved", says=says, tables=(table,))
 
 
+def _searches(report: Report) -> Section | None:
+    if "title_match" not in report.known(SEARCHES):
+        return None
+    says = (
+        "Each excerpt cites a paper that is to be named. Titles match by the ratio of CiteME, which takes some papers "
+        "for each other; equal titles and identifiers stand beside it. A target was found if any search showed it. "
+        "Technical errors are replies that were no action, refusals, full windows, failing endpoints and sources: by "
+        "the strict convention no wrong answers, by the published one wrong.",
+    )
+    tables = _there([runs_table(report, "Papers that were named", SEARCHES)])
+    return Section(id="papers", heading="Which papers were named", says=says, tables=tables)
+
+
 def _costs(report: Report) -> Section | None:
     plots = _there([tokens_plot(report), judge_plot(report)])
     return Section(id="trade-offs", heading="Length, answers and citations", plots=plots) if plots else None
+
+
+def _took(report: Report) -> Section | None:
+    plots = _there([distributions_plot(report)])
+    return Section(id="distributions", heading="Price and time", plots=plots) if plots else None
 
 
 def _differences(report: Report) -> Section | None:

@@ -25,8 +25,9 @@ from quoteweave.evaluation.statistics.estimates import Estimate
 
 _OVERVIEW = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average", "rouge_l.f1", "token_f1")
 _COST = ("tokens.output", "usd")
+_NAMED = ("title_match", "identifier_match", "technical_errors")
 _RETRIEVED = ("page_recall@1", "page_recall@5", "recall@10", "ndcg@10", "mrr")
-OVERVIEW = (*_OVERVIEW, *_RETRIEVED, *_COST)
+OVERVIEW = (*_OVERVIEW, *_NAMED, *_RETRIEVED, *_COST)
 
 
 class Cell(Record):
