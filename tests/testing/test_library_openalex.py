@@ -67,6 +67,13 @@ def test_an_abstract_is_an_inverted_index(server: LibraryServer) -> None:
     assert " ".join(placed[place] for place in sorted(placed)) == PAPER.abstract
 
 
+def test_some_abstracts_are_not_known(server: LibraryServer) -> None:
+    unknown = [paper for paper in LIBRARY.papers if not paper.abstract_known]
+    work = found(server, f"/works/{unknown[0].openalex}", select="abstract_inverted_index")
+    assert work == {"abstract_inverted_index": None}
+    assert {paper.id for paper in works(server, filter="has_abstract:false")} == {paper.id for paper in unknown}
+
+
 def test_open_access_works_have_a_location_and_others_none(server: LibraryServer) -> None:
     for is_open in (True, False):
         paper = next(each for each in LIBRARY.papers if each.open_access is is_open)
@@ -109,7 +116,7 @@ def test_all_words_of_a_search_have_to_be_there(server: LibraryServer) -> None:
     both = works(server, search="staghorn shading")
     assert both
     for paper in both:
-        text = f"{paper.title} {paper.abstract} {paper.full_text if paper.open_access else ''}".lower()
+        text = f"{paper.title} {paper.known_abstract} {paper.full_text if paper.open_access else ''}".lower()
         assert "staghorn" in text
         assert "shad" in text
     either = works(server, search="staghorn OR shading")

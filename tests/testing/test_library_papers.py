@@ -75,6 +75,12 @@ def test_what_services_know_of_a_date_is_true_and_at_times_little() -> None:
     assert all(date.year == day.year for date, day in years)
 
 
+def test_services_lack_some_abstracts_of_papers_that_no_excerpt_cites() -> None:
+    lacking = {paper.id for paper in LIBRARY.papers if not paper.abstract_known}
+    assert 10 < len(lacking) < 50
+    assert lacking.isdisjoint(excerpt.target for excerpt in LIBRARY.excerpts)
+
+
 def test_the_full_text_says_more_than_the_abstract() -> None:
     for paper in LIBRARY.papers:
         for finding in paper.findings:

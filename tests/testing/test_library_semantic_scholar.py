@@ -68,6 +68,18 @@ def test_a_paper_without_an_open_file_has_an_empty_address(server: LibraryServer
     assert (body["openAccessPdf"]["url"], body["isOpenAccess"]) == ("", False)
 
 
+def test_some_abstracts_are_not_known(server: LibraryServer) -> None:
+    unknown = next(paper for paper in LIBRARY.papers if not paper.abstract_known)
+    body = found(server, f"/paper/{unknown.id}", fields="abstract,tldr")
+    assert body == {"paperId": unknown.id, "abstract": None, "tldr": None}
+    kinds = [
+        each["snippet"]["snippetKind"]
+        for each in found(server, "/snippet/search", query=unknown.abstract, paperIds=unknown.id)["data"]
+    ]
+    assert "title" in kinds
+    assert "abstract" not in kinds
+
+
 @pytest.mark.parametrize(
     ("path", "params", "error"),
     [

@@ -91,6 +91,7 @@ class _Making:
             arxiv=self._arxiv(draft, number),
             title=self._titles[draft],
             abstract=self._writer.abstract(draft),
+            abstract_known=self._has_known_abstract(draft),
             authors=tuple(chance.sample(people, 2 if draft.role == "old" else chance.randint(2, 5))),
             group=f"{topic.name} {draft.group + 1}",
             venue=self._venue(draft),
@@ -123,6 +124,11 @@ class _Making:
     def _is_open(self, draft: Draft) -> bool:
         cited = any(one.kind == "full_text" and one.target is draft for other in self._drafts for one in other.cites)
         return cited or draft.role == "citing" or self._chance.random() < (0.15 if draft.role == "old" else 0.65)
+
+    def _has_known_abstract(self, draft: Draft) -> bool:
+        """All but that of every ninth study that no excerpt cites."""
+        cited = any(one.target is draft for other in self._drafts for one in other.cites)
+        return cited or draft.role != "study" or int(self._ids[draft], 16) % 9 > 0
 
     def _excerpt(self, draft: Draft, cited: Citing, text: str) -> MadeExcerpt:
         return MadeExcerpt(

@@ -48,6 +48,7 @@ class MadePaper(Record):
     arxiv: str | None
     title: str
     abstract: str
+    abstract_known: bool = Field(description="whether services have its abstract; publishers withhold some")
     authors: tuple[str, ...]
     group: str = Field(description="of which group it is, such as `coral bleaching 2`")
     venue: str
@@ -66,6 +67,11 @@ class MadePaper(Record):
     )
     citations: int = Field(description="how often it is cited, in the library and beyond")
     open_access: bool = Field(description="whether its PDF is served")
+
+    @property
+    def known_abstract(self) -> str | None:
+        """Its abstract, where services have it."""
+        return self.abstract if self.abstract_known else None
 
     @property
     def full_text(self) -> str:

@@ -53,7 +53,7 @@ class Catalogue:
 @lru_cache(maxsize=4)
 def _indexes(library: MadeLibrary) -> tuple[WordIndex, WordIndex]:
     """Made once for all servers of a library, since it takes a moment."""
-    abstracts = [f"{paper.title} {paper.abstract}" for paper in library.papers]
+    abstracts = [f"{paper.title} {paper.known_abstract or ''}" for paper in library.papers]
     texts = [paper.full_text if paper.open_access else "" for paper in library.papers]
     return WordIndex(abstracts), WordIndex([f"{a} {b}" for a, b in zip(abstracts, texts, strict=True)])
 

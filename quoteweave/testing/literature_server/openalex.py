@@ -133,7 +133,7 @@ class OpenAlexApi:
             "best_oa_location": location if pdf else None,
             "referenced_works_count": len(paper.references),
             "referenced_works": [f"https://openalex.org/{library.paper(id).openalex}" for id in paper.references],
-            "abstract_inverted_index": _inverted(paper.abstract),
+            "abstract_inverted_index": None if paper.known_abstract is None else _inverted(paper.known_abstract),
         }
 
     @staticmethod

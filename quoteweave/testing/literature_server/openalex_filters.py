@@ -28,7 +28,7 @@ class WorkFilters:
             "to_publication_date": lambda value: _from_to(None, value),
             "is_oa": _truth(lambda paper: paper.open_access),
             "open_access.is_oa": _truth(lambda paper: paper.open_access),
-            "has_abstract": _truth(lambda paper: bool(paper.abstract)),
+            "has_abstract": _truth(lambda paper: paper.abstract_known),
             "has_doi": _truth(lambda paper: paper.doi is not None),
             "type": lambda value: lambda paper: type_of(paper) == value,
             "doi": lambda value: lambda paper: paper.doi == bare_doi(value),
@@ -41,8 +41,8 @@ class WorkFilters:
             "cited_by": lambda value: lambda paper: paper.id in (getattr(self._named(value), "references", ())),
             "title.search": _search(lambda paper: paper.title),
             "display_name.search": _search(lambda paper: paper.title),
-            "abstract.search": _search(lambda paper: paper.abstract),
-            "title_and_abstract.search": _search(lambda paper: f"{paper.title} {paper.abstract}"),
+            "abstract.search": _search(lambda paper: paper.known_abstract or ""),
+            "title_and_abstract.search": _search(lambda paper: f"{paper.title} {paper.known_abstract or ''}"),
             "default.search": self.search,
         }
 

@@ -29,7 +29,7 @@ class PaperFields:
             "externalIds": _external_ids,
             "url": page_of,
             "title": lambda paper: paper.title,
-            "abstract": lambda paper: paper.abstract,
+            "abstract": lambda paper: paper.known_abstract,
             "venue": lambda paper: paper.venue,
             "publicationVenue": lambda paper: {"id": _digest(paper.venue), "name": paper.venue, "type": "journal"},
             "year": lambda paper: paper.published.year if paper.published else None,
@@ -44,7 +44,7 @@ class PaperFields:
             "publicationDate": publication_date,
             "journal": lambda paper: {"name": paper.venue, "volume": None, "pages": None},
             "citationStyles": lambda paper: {"bibtex": _bibtex(paper)},
-            "tldr": lambda paper: {"model": "tldr@v2.0.0", "text": f"{paper.abstract.split('. ')[0]}."},
+            "tldr": _summary,
             "embedding": lambda _: None,
         }
 
@@ -97,6 +97,13 @@ def publication_date(paper: MadePaper) -> str | None:
     """Its day, where the service knows it."""
     known = paper.published
     return str(known) if known is not None and known.day is not None else None
+
+
+def _summary(paper: MadePaper) -> dict[str, str] | None:
+    """The first sentence of the abstract, where the service has that."""
+    if paper.known_abstract is None:
+        return None
+    return {"model": "tldr@v2.0.0", "text": f"{paper.known_abstract.split('. ')[0]}."}
 
 
 def _external_ids(paper: MadePaper) -> dict[str, object]:

@@ -101,7 +101,9 @@ def _indexed(library: MadeLibrary) -> tuple[list[_Snippet], WordIndex]:
 
 
 def _of(at: int, paper: MadePaper) -> list[_Snippet]:
-    found = [_Snippet(at, "title", None, 0, paper.title), _Snippet(at, "abstract", None, 0, paper.abstract)]
+    found = [_Snippet(at, "title", None, 0, paper.title)]
+    if paper.known_abstract is not None:
+        found.append(_Snippet(at, "abstract", None, 0, paper.known_abstract))
     start = 0
     for section in paper.sections if paper.open_access else ():
         start += len(section.heading) + 2
