@@ -199,4 +199,5 @@ SLOW_FILES = (
     "test_agent_tools.py",
     "test_paper_library.py",
     "test_fetching.py",
+    "test_literature_unseen.py",
 )

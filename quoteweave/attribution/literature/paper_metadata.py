@@ -12,7 +12,7 @@ from quoteweave.attribution.literature.papers import Paper, PublicationDate
 from quoteweave.core.records import Document, Quote
 
 IDENTIFIERS = (
-    *("doi", "arxiv", "acl", "openreview", "pmid", "pmcid", "dblp"),
+    *("doi", "arxiv", "acl", "openreview", "pubmed", "pmc", "dblp"),
     *("semantic_scholar", "corpus_id", "openalex", "mag"),
 )
 """Keys of metadata that are identifiers of papers."""
