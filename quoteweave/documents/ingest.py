@@ -8,7 +8,7 @@ import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -83,13 +83,14 @@ class AddOptions:
     settings: ParserSettings = field(default_factory=ParserSettings)
     metadata: Mapping[str, str] = field(default_factory=dict)
     password: str | None = None
-    processes: int = 0  # 0: one a core, four at most
+    processes: int = 0  # 0: `default_processes`
     limits: ProcessLimits = field(default_factory=ProcessLimits)  # of each process
     wait_s: float | None = 0.0  # for another writer to end; None waits for ever
     pictures: ImageProvider | None = None  # so that a renamed document keeps the vectors of its pictures
     prefix: str | None = None  # stands, with a slash, before the names of new documents
     names: Mapping[Path, str] = field(default_factory=dict)  # of uploaded files' documents, by the files' paths
     refuse: Callable[[PreparedDocument], str | None] = lambda _: None  # why a document that was read is not stored
+    workers: WorkerPool | None = None  # used in place of `processes` and `limits`, and left open
 
     @property
     def fingerprint(self) -> str:
@@ -213,8 +214,7 @@ class _Run:
             progress.on_pages(name, pages)
             self._batch.tick()
 
-        workers = WorkerPool(self._options.processes or min(4, os.cpu_count() or 1), self._options.limits)
-        with self._batch, workers:
+        with self._batch, self._workers() as workers:
             for read in read_files(to_read, workers, replace(progress, on_pages=on_pages)):
                 reason: str | None
                 if isinstance(read, FileIssue):
@@ -228,6 +228,11 @@ class _Run:
                     self._fail(file, origin.content, reason)
                 progress.on_file(name)
         self._writer.unfinished = ()
+
+    def _workers(self) -> AbstractContextManager[WorkerPool]:
+        if self._options.workers is not None:
+            return nullcontext(self._options.workers)
+        return WorkerPool(self._options.processes or default_processes(), self._options.limits)
 
     def _kept(self, name: str, origin: Origin) -> UnfinishedPages:
         return self._collection.unfinished.of(unfinished_key(name, origin.content, origin.parser))
@@ -351,6 +356,11 @@ class _Batch:
                 kept.remove()
             end = time.monotonic()
             self._wait_until = end + max(MIN_PAUSE_S, PAUSE_RATIO * (end - start))
+
+
+def default_processes() -> int:
+    """How many processes read files: one a core, four at most."""
+    return min(4, os.cpu_count() or 1)
 
 
 def _in_empty_folders(files: Mapping[str, Path]) -> dict[Path, list[str]]:

@@ -33,8 +33,9 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Document, Quote
 from quoteweave.documents.formats import Format
-from quoteweave.documents.ingest import AddOptions, AddProgress, add
+from quoteweave.documents.ingest import AddOptions, AddProgress, add, default_processes
 from quoteweave.documents.parser import DocumentParser, ParserSettings
+from quoteweave.documents.worker_pool import WorkerPool
 from quoteweave.index.sync import refresh_indexes
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.runs.build import update_indexes
@@ -80,9 +81,12 @@ class PaperLibrary:
         self._fetcher, self._max_pages = fetcher or PdfFetcher(), max_pages
         self._index = CurrentIndex(self.collection)
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        # Their processes are started when the first paper is parsed; to start them takes longer than to parse a page.
+        self._workers = WorkerPool(default_processes())
 
     def close(self) -> None:
-        """Close the collection."""
+        """Close the collection, and end the processes that parse."""
+        self._workers.__exit__(None, None, None)
         self.collection.close()
 
     def __enter__(self) -> Self:
@@ -217,7 +221,7 @@ class PaperLibrary:
             if pages > self._max_pages:
                 raise _TooManyPages(f"It has {pages:,} pages; no more than {self._max_pages:,} are read.")
 
-        options = AddOptions(names={file: name}, refuse=refuse, wait_s=None)
+        options = AddOptions(names={file: name}, refuse=refuse, workers=self._workers, wait_s=None)
         try:
             report = add(self.collection, [file], options, AddProgress(on_total=require_few))
         except _TooManyPages as error:
