@@ -304,6 +304,15 @@ def test_scripted_errors_come_so_often_and_then_no_more(server: LibraryServer) -
     assert CLIENT.get(f"{server.semantic_scholar_url}/paper/{PAPER.id}").status_code == 200
 
 
+def test_a_request_waits_and_fails_as_scripted(server: LibraryServer) -> None:
+    gate = server.hold("/graph/v1/*")
+    gate.set()
+    server.delay("/graph/v1/*", 0.01)
+    server.fail("/graph/v1/*", 500)
+    server.fail("/graph/v1/*", 429)
+    assert [get(server, f"/paper/{PAPER.id}")[0] for _ in range(3)] == [500, 429, 200]
+
+
 def test_rubbish_and_broken_connections_are_scripted(server: LibraryServer) -> None:
     server.reply("/graph/v1/paper/search", b"<html>", kind="text/html")
     server.drop("/graph/v1/paper/search")

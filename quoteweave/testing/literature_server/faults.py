@@ -22,9 +22,14 @@ class Fault:
     delay_s: float = 0
     gate: threading.Event | None = None
 
+    @property
+    def answers(self) -> bool:
+        """Whether it is an answer, and no wait."""
+        return self.answer is not None or self.error is not None
+
 
 class Faults:
-    """Faults in the order in which they were scripted; the first that matches and is not used up counts."""
+    """Faults in the order in which they were scripted."""
 
     def __init__(self) -> None:
         self._faults: list[Fault] = []
@@ -35,15 +40,17 @@ class Faults:
         with self._lock:
             self._faults.append(fault)
 
-    def take(self, path: str) -> Fault | None:
-        """The fault that a request to a path meets, which is used up by one."""
+    def take(self, path: str) -> list[Fault]:
+        """What a request to a path meets, used up by one: all waits, and the first answer."""
+        taken, answered = list[Fault](), False
         with self._lock:
             for fault in self._faults:
-                if fault.times != 0 and fnmatchcase(path, fault.path):
+                if fault.times != 0 and fnmatchcase(path, fault.path) and not (fault.answers and answered):
+                    answered = answered or fault.answers
                     if fault.times is not None:
                         fault.times -= 1
-                    return fault
-        return None
+                    taken.append(fault)
+        return taken
 
     def clear(self) -> None:
         """Forget all."""

@@ -25,7 +25,8 @@ class LibraryServer:
     `semantic_scholar_url`, `openalex_url` and `pdf_url` are what clients are to be given. With `keys`, requests that
     bring another key are refused. `bulk_size` is how many papers the bulk search sends at once, 1,000 at the service.
     `requests` holds what came in, in order. Faults are scripted with `fail`, `reply`, `drop`, `delay`, `hold` and
-    `break_pdf`; their paths may have `*`, such as `/graph/v1/paper/search*`.
+    `break_pdf`; their paths may have `*`, such as `/graph/v1/paper/search*`. A request waits as often as is scripted
+    for it, and gets the first answer that is.
     """
 
     def __init__(
@@ -137,21 +138,22 @@ class LibraryServer:
             self._under_way += 1
             self.most_under_way = max(self.most_under_way, self._under_way)
         try:
-            fault = self._faults.take(request.path)
-            if fault is not None:
-                if fault.gate is not None:
-                    fault.gate.wait()
-                self._wait(fault.delay_s)
-                if fault.error is not None:
-                    return error_answer(request.path, *fault.error)
-                if fault.answer is not None:
-                    return fault.answer
-            return self._routed(request)
+            return self._scripted(request) or self._routed(request)
         except Refusal as refusal:
             return refusal.answer
         finally:
             with self._lock:
                 self._under_way -= 1
+
+    def _scripted(self, request: ReceivedRequest) -> Answer | None:
+        """What was scripted for a request, after the waits that were."""
+        answer = None
+        for fault in self._faults.take(request.path):
+            if fault.gate is not None:
+                fault.gate.wait()
+            self._wait(fault.delay_s)
+            answer = error_answer(request.path, *fault.error) if fault.error is not None else fault.answer or answer
+        return answer
 
     def _routed(self, request: ReceivedRequest) -> Answer:
         if request.path.startswith(f"{semantic_scholar.ROOT}/"):
