@@ -68,6 +68,25 @@ def test_every_quote_stands_under_the_title_above_it_also_on_the_next_page() -> 
     ]
 
 
+def test_what_is_set_on_a_picture_titles_that_picture_alone() -> None:
+    title = text("Ferries", 100, size=14)
+    picture = image("figure", (40, 280, 300, 420))
+    on_it, below = text("Quays of the north", 300, size=14), body(340)
+    document = assemble([page(0, body(40), title, picture, on_it, below, body(500)), page(1, body())])
+    assert [quote.layout for quote in document.quotes[3:4]] == ["title"]
+    assert [quote.section for quote in document.quotes] == [
+        *(None, "Ferries", "Ferries", "Quays of the north", "Quays of the north", "Ferries", "Ferries")
+    ]
+
+
+def test_a_whole_page_stands_under_the_title_that_it_begins_with() -> None:
+    scan = image("page", (0, 0, 600, 800))
+    first = page(0, text("Dredging", 50, size=14), body(100), text("Ferries", 300, size=14), body(400), scan)
+    second = page(1, body(), text("Cranes", 300, size=14), body(400), scan)
+    document = assemble([first, second, page(2, scan)])
+    assert [quote.section for quote in document.quotes if quote.layout == "page"] == ["Dredging", "Ferries", "Cranes"]
+
+
 def test_quotes_carry_what_their_pieces_know() -> None:
     chart = image("chart", (50.123, 100, 250, 200), "May 1,204")
     document = assemble([page(0, text("Figure 1: Tonnes", 205), chart, body(300), label="iv")], ["one warning"])

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quoteweave.core.boxes import hull
+from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
 from quoteweave.documents.layout.patterns import BULLET, CAPTION, SECTION_NUMBER
@@ -20,6 +20,9 @@ from quoteweave.documents.structure.page_headings import page_headings
 
 # Characters in one list quote.
 LONGEST_LIST = 1000
+# Characters of a section's title; and share of a text that lies on a picture, from which on it is set on it.
+TITLE_LENGTH = 200
+ON_PICTURE = 0.9
 EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
 
 
@@ -32,9 +35,8 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
     section: str | None = None
     for page, names, label in zip(pages, layouts, labels, strict=True):
         captions = find_captions(page.pieces, names)
+        under, section = _sections(page, names, section)
         for ordinal, (piece, layout) in enumerate(zip(page.pieces, names, strict=True)):
-            if layout == "title":
-                section = piece.text[:200]
             quotes.append(
                 Quote(
                     id=f"{page.number}:{ordinal}",
@@ -44,7 +46,7 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
                     bbox=tuple(round(edge, 2) for edge in piece.box),
                     kind="text" if piece.kind == "text" else "image",
                     layout=layout,
-                    section=section,
+                    section=under[ordinal],
                     caption=captions.get(ordinal),
                     text=piece.text,
                     ocr_text=piece.ocr_text,
@@ -58,6 +60,25 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
         page_words=words_of_pages([page.words for page in pages]),
         warnings=tuple(warnings),
     )
+
+
+def _sections(page: PageContent, layouts: Sequence[Layout], section: str | None) -> tuple[list[str | None], str | None]:
+    """The title that each element stands under, given that of the page before; and the one that holds at the end.
+
+    What is set on a picture titles that picture alone. A whole page stands under the title that it begins with.
+    """
+    pictures = [piece.box for piece in page.pieces if piece.kind not in ("text", "page")]
+    on_picture: dict[Box, str] = {}
+    under: list[str | None] = []
+    for piece, layout in zip(page.pieces, layouts, strict=True):
+        around = next((box for box in pictures if piece.kind == "text" and inside(piece.box, box) > ON_PICTURE), None)
+        if layout == "title" and around is not None:
+            on_picture[around] = piece.text[:TITLE_LENGTH]
+        elif layout == "title":
+            section = piece.text[:TITLE_LENGTH]
+        whole_page = piece.kind == "page" and under
+        under.append(under[0] if whole_page else on_picture.get(around, section) if around else section)
+    return under, section
 
 
 def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
