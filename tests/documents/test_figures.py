@@ -143,6 +143,23 @@ def test_what_is_drawn_is_a_panel_where_labels_make_the_most_of_a_figure() -> No
     assert figure.panels == (drawing,)
 
 
+def test_panels_with_their_labels_hold_every_line() -> None:
+    panels: list[Box] = [(50, 100, 200, 250), (300, 100, 450, 250)]
+    labels = [line("Tonnes", 100, 262), line("Calls", 330, 80)]
+    figure = Figure((50, 80, 450, 272), "figure", tuple(labels), tuple(panels))
+    assert figure.panels_with_labels() == ((50, 100, 200, 272), (300, 80, 450, 250))
+
+
+def test_panels_whose_labels_lie_across_them_or_make_the_whole_have_none() -> None:
+    across = [line("the tonnes and calls of every year since", 60, 262)]
+    panels: list[Box] = [(50, 100, 200, 250), (210, 100, 300, 350)]
+    assert across[0].box[2] > 210
+    assert Figure((50, 80, 300, 350), "figure", tuple(across), tuple(panels)).panels_with_labels() == ()
+    around = [line("Tonnes", 50, 50), line("Calls", 300, 250)]
+    assert Figure((50, 50, 330, 260), "figure", tuple(around), ((100, 100, 250, 220),)).panels_with_labels() == ()
+    assert Figure((50, 50, 330, 260), "figure", tuple(around), ()).panels_with_labels() == ()
+
+
 def test_a_picture_that_text_flows_around_is_a_figure() -> None:
     """The box around the paragraph holds the picture, as its last line runs below it; none of its lines do."""
     beside = paragraph(["the harbour was dredged"] * 12, 50, 100)

@@ -166,6 +166,20 @@ def test_a_large_picture_is_cut_across_its_longer_side(images: ImageStore) -> No
     assert upper.image != lower.image
 
 
+def test_the_parts_of_a_large_picture_say_all_that_stands_on_it(images: ImageStore) -> None:
+    """Its panels, with the labels between them; where these belong to no panel, it is cut across."""
+    pixels = canvas()
+    for left in (40, 320):
+        scatter(pixels, (left, 60, left + 230, 620))
+    labels = [line("North quay", 100, 625), line("South quay", 380, 625), line("Tonnes", 400, 648)]
+    ink_words(pixels, labels)
+    page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=[*labels, *prose(50, 700, rows=6)]))
+    whole, *parts = [piece for piece in page.pieces if piece.kind == "figure"]
+    assert area(whole.box) > LARGEST * A4[0] * A4[1]
+    assert sorted(" ".join(part.text for part in parts).split()) == sorted(whole.text.split())
+    assert all(0 < area(part.box) < 0.6 * area(whole.box) for part in parts)
+
+
 def test_long_text_is_cut_between_lines_into_even_parts() -> None:
     block = block_of(paragraph([ENGLISH] * 40, 50, 50))
     parts = split_long_block(block)

@@ -1,5 +1,7 @@
 """Finds figures and charts: clusters of ink with the labels that belong to them."""
 
+import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -37,6 +39,20 @@ class Figure:
     def text(self) -> str:
         """The labels, row by row."""
         return text_by_rows(self.lines)
+
+    def panels_with_labels(self) -> tuple[Box, ...]:
+        """The panels, each extended by the lines that it is nearest to; empty where they would overlap or be the whole.
+
+        Together they hold every line.
+        """
+        parts = {panel: [panel] for panel in self.panels}
+        for line in self.lines:
+            nearest = min(parts, key=lambda panel: _distance(line.box, panel), default=None)
+            if nearest is not None and inside(line.box, nearest) <= 0.5:
+                parts[nearest].append(line.box)
+        whole = [hull(boxes) for boxes in parts.values()]
+        apart = not any(_overlap(a, b) for a, b in itertools.combinations(whole, 2))
+        return tuple(whole) if apart and all(area(box) < MAX_PANEL * area(self.box) for box in whole) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +249,8 @@ def _figure(box: Box, lines: SpatialIndex[Line], panels: Sequence[Box]) -> Figur
     return Figure(
         box, "chart" if chart else "figure", own, tuple(sorted(inner, key=lambda panel: (panel[1], panel[0])))
     )
+
+
+def _distance(a: Box, b: Box) -> float:
+    """Points between two boxes; 0 where they meet."""
+    return math.hypot(max(a[0] - b[2], b[0] - a[2], 0.0), max(a[1] - b[3], b[1] - a[3], 0.0))

@@ -280,11 +280,11 @@ def _within(box: Box, page: tuple[float, float], *, margin: float) -> Box:
 
 
 def _parts(whole: PageElement, element: Figure | Table, page: tuple[float, float]) -> list[PageElement]:
-    """The panels of a figure; of a large table, or a large figure without panels, what it is cut into."""
-    if isinstance(element, Figure) and element.panels:
-        count = len(element.panels)
-        return [_panel(whole, element, panel, f"part {i} of {count}") for i, panel in enumerate(element.panels, 1)]
-    return _cut(whole, element, page) if area(whole.box) > LARGEST * area((0, 0, *page)) else []
+    """The panels of a figure; of a large table, or a large figure whose panels leave words out, what it is cut into."""
+    large = area(whole.box) > LARGEST * area((0, 0, *page))
+    if isinstance(element, Figure) and (panels := element.panels_with_labels() if large else element.panels):
+        return [_panel(whole, element, panel, f"part {i} of {len(panels)}") for i, panel in enumerate(panels, 1)]
+    return _cut(whole, element, page) if large else []
 
 
 def _panel(whole: PageElement, figure: Figure, panel: Box, part: str) -> PageElement:
