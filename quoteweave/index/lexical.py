@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 # Changes whenever the same quotes would give another index.
-FINGERPRINT = "lexical-5"
+FINGERPRINT = "lexical-6"
 # Lucene's BM25 (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with the parameters that bm25s has by default.
 K1, B = 1.5, 0.75
 # Pages among which it first shows which words are common (`LexicalIndex.rarity_share`).
@@ -63,6 +63,7 @@ class LexicalIndex:
         """(n,) position of each quote's page."""
         self.is_image: npt.NDArray[np.bool_] = _concatenated([part.is_image for part in parts], np.bool_)
         """(n,) whether each quote is an image quote."""
+        self._continued = _concatenated([part.continued for part in parts], np.int64)
         names = [name for part in parts for name in part.names]
         self._documents = {name: at for at, name in enumerate(names)}
         self._fields = {field: _Field(parts, field) for field in FIELDS}
@@ -70,6 +71,14 @@ class LexicalIndex:
         self._ids = lru_cache(maxsize=4096)(partial(_find, parts))
         self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_named(f"page #{number + 1}"))
         self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(parts, token)))
+
+    @cached_property
+    def continuations(self) -> "tuple[Positions, Positions]":
+        """Positions of the texts that continue another (`core.text.continuations`), and of those that they continue."""
+        import numpy as np
+
+        later = np.flatnonzero(self._continued)
+        return later, later - self._continued[later]
 
     @cached_property
     def order(self) -> "Positions":

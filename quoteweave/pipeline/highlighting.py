@@ -9,6 +9,7 @@ from quoteweave.core.boxes import area, fraction_of
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import Page, PageWord, Quote
+from quoteweave.core.text.continuations import SENTENCE_END
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
@@ -18,7 +19,6 @@ from quoteweave.generation.highlights import find_highlights, text_of
 from quoteweave.generation.sentences import split_sentences
 
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
-_END = re.compile(r"""[.!?:;…。！？।؟]["'”’»)\]]*\s*$""")
 _QUOTATION = re.compile("“([^“”]+)”")
 
 
@@ -176,6 +176,6 @@ class _QuoteLocations:
 def unfinished_sentence(text: str) -> int | None:
     """Return where the last sentence of a text begins if nothing ends it, as at the foot of a page; else None."""
     sentences = split_sentences(text)
-    if not sentences or _END.search(text):
+    if not sentences or SENTENCE_END.search(text):
         return None
     return sentences[-1].start

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.collection import Collection
 from quoteweave.core.protocols import Explanation, Reason
 from quoteweave.core.records import Filter, Hit, Query, Quote
+from quoteweave.core.text.question_analysis import CONTACT
 from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
@@ -92,22 +93,26 @@ def _shown_name(name: str) -> str:
 
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.4
-# Weight of the BM25 of the heading above a quote, relative to the quote's own.
-HEADING_WEIGHT = 0.6
+# Weight of the BM25 of what a quote is related to, relative to the quote's own: the heading above it, the text that it
+# continues, and the one that continues it.
+RELATED_WEIGHT = 0.6
 # For questions that ask for steps: headings whose quotes are kept together, and how many quotes of each.
 SECTIONS, MOST_TOGETHER = 2, 8
-# Added to the fit of a table or picture, relative to the best quote of its page, where the question asks about
-# pictures, names one, or contains a term.
-PICTURE_BONUS = 0.5
+# Added to the fit of a quote, relative to the best one of its page, that has the form of what the question asks for: of
+# a table or picture where it asks about pictures, names one, or contains a term; of a text with a contact where it asks
+# for one, among the best pages.
+FORM_BONUS = 0.5
+CONTACT_PAGES = 10
 
 
 class LexicalRetriever(Bm25Retriever):
     """Ranks pages by their evidence (`retrievers.page_evidence`), and a page's quotes by their own BM25.
 
     The best-fitting quote of a page gets the page's score, the others at least `MIN_PAGE_SHARE` of it, in proportion to
-    their own BM25, to that of the heading above them, and to whether they are pictures where the question asks for
-    some. So evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the steps that a heading
-    announces) is found through the words around it.
+    their own BM25, to that of what they are related to (the heading above them, the other half of a text that goes on),
+    and to whether they have the form of what the question asks for (a picture, a contact). So evidence that a quote
+    alone cannot show (a number in a chart, an icon in a manual, the steps that a heading announces) is found through
+    the words around it.
 
     `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
 
@@ -165,10 +170,15 @@ class LexicalRetriever(Bm25Retriever):
         evidence = self.evidence(index, question, where)
         of_page, best = index.page_of, np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
         headings = self._headings_of(index)
-        above = np.where(headings >= 0, evidence.quotes[headings], np.float32(0))
-        fit = (evidence.quotes + np.float32(HEADING_WEIGHT) * above) / best[of_page]
+        related = np.where(headings >= 0, evidence.quotes[headings], np.float32(0))
+        later, earlier = index.continuations
+        np.maximum.at(related, later, evidence.quotes[earlier])
+        np.maximum.at(related, earlier, evidence.quotes[later])
+        fit = (evidence.quotes + np.float32(RELATED_WEIGHT) * related) / best[of_page]
         if any(reading.shows or reading.labels for reading in evidence.readings) or evidence.expansions:
-            fit += np.float32(PICTURE_BONUS) * index.is_image
+            fit += np.float32(FORM_BONUS) * index.is_image
+        if any(reading.asks == "contact" for reading in evidence.readings):
+            fit[self._with_contacts(index, evidence.total)] += np.float32(FORM_BONUS)
         fittest = np.zeros(index.page_count, dtype=np.float32)
         np.maximum.at(fittest, of_page, fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
@@ -180,6 +190,16 @@ class LexicalRetriever(Bm25Retriever):
             np.float32, copy=False
         )
         return scores
+
+    def _with_contacts(self, index: LexicalIndex, pages: "Scores") -> "Positions":
+        """Positions of the texts with a telephone number or an address, on the pages with the best scores."""
+        import numpy as np
+
+        best = np.lexsort((index.page_order, -pages))[:CONTACT_PAGES]
+        found = np.flatnonzero(np.isin(index.page_of, best) & ~index.is_image)
+        quotes = self._collection.quotes_at(index.rows[found].tolist())
+        having = [quote is not None and CONTACT.search(quote.text) is not None for quote in quotes]
+        return found[np.array(having, dtype=np.bool_)]
 
     @staticmethod
     def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "Positions":

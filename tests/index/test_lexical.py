@@ -400,3 +400,27 @@ def test_rarity_is_a_share_and_few_pages_tell_no_word_common(tmp_path: Path) -> 
     # As if 1, and 2, of 100 pages had them: ln(1 + 99.5 / 1.5) / ln(1 + 100.5 / 0.5), and so on.
     assert index.rarity_share("silo") == pytest.approx(4.2095 / 5.3083, abs=1e-3)
     assert index.rarity_share("grain") == pytest.approx(3.6988 / 5.3083, abs=1e-3)
+
+
+def test_texts_continue_each_other_however_segments_are_merged(tmp_path: Path) -> None:
+    first = [
+        made_quote("The grain was", layout="paragraph"),
+        made_quote("", layout="figure"),
+        made_quote("shipped. These followed:", layout="paragraph"),
+        made_quote("• timber", layout="list", page=1),
+        made_quote("and so on", layout="paragraph", page=3),
+    ]
+    documents = {"a.pdf": first, "b.pdf": [made_quote("rail and", layout="paragraph")], "c.pdf": first}
+    with make_collection(tmp_path, documents) as collection:
+        assert _continuations(collection) == [("a.pdf", 2, 0), ("a.pdf", 3, 2), ("c.pdf", 2, 0), ("c.pdf", 3, 2)]
+        with collection.writer() as writer:
+            writer.remove("a.pdf")
+        assert _continuations(collection) == [("c.pdf", 2, 0), ("c.pdf", 3, 2)]
+
+
+def _continuations(collection: Collection) -> list[tuple[str, int, int]]:
+    """Document, and the ordinals of a text and of the one that it continues."""
+    index = lexical.current_lexical_index(collection)
+    later, earlier = (collection.quotes_at(index.rows[at].tolist()) for at in index.continuations)
+    found = [(a, b) for a, b in zip(later, earlier, strict=True) if a is not None and b is not None]
+    return sorted((a.document, int(a.id.rpartition(":")[2]), int(b.id.rpartition(":")[2])) for a, b in found)

@@ -81,6 +81,8 @@ class Segment:
     """(n,) the position of each quote's page."""
     is_image: "Array"
     """(n,) bool, whether each is an image quote."""
+    continued: "Array"
+    """(n,) how many quotes before each the text stands that it continues; 0 where it continues none."""
     tokens: "Array"
     """(bytes,) uint8, the v tokens in UTF-8, one after the other, sorted as bytes."""
     token_ends: "Array"
@@ -176,6 +178,7 @@ def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequen
         rows=np.concatenate([part.segment.rows[part.quotes].astype(np.int64) for part in parts]),
         page_of=np.concatenate([part.page_of() + base for part, base in zip(parts, pages, strict=False)]),
         is_image=np.concatenate([part.segment.is_image[part.quotes] for part in parts]),
+        continued=np.concatenate([part.segment.continued[part.quotes] for part in parts]),
         **_vocabulary(vocabulary),
         fields={
             field: _joined(
@@ -283,7 +286,7 @@ def make_segment(
 ) -> Segment:
     """A segment of documents, each given by name and numbers of quotes and pages.
 
-    `quotes` holds `rows`, `page_of` and `is_image`; `counted` the tokens of each field, by their place in `vocabulary`.
+    `quotes` holds the arrays of quotes by name; `counted` the tokens of each field, by their place in `vocabulary`.
     """
     import numpy as np
 
@@ -326,7 +329,7 @@ def _arrays(segment: Segment) -> "list[Array]":
 
     names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")
     arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
-    arrays += [segment.page_of, segment.is_image, segment.tokens, segment.token_ends]
+    arrays += [segment.page_of, segment.is_image, segment.continued, segment.tokens, segment.token_ends]
     for field in FIELDS:
         found = segment.fields[field]
         arrays += [found.starts, found.items, found.counts, found.lengths]
@@ -337,16 +340,12 @@ def _file_bytes(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
     """The bytes of a file, piece by piece."""
     from numpy.lib import format as npy
 
-    at = 0
     for found in arrays:
         head = BytesIO()
         npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(found))
         pieces = [head.getbuffer(), found.data]
-        at += sum(piece.nbytes for piece in pieces)
-        padding = bytes(-at % _ALIGNMENT)
-        at += len(padding)
         yield from pieces
-        yield padding
+        yield bytes(-sum(piece.nbytes for piece in pieces) % _ALIGNMENT)
 
 
 def _narrow(numbers: "Array") -> "Array":
@@ -390,6 +389,7 @@ def read_segment(path: Path) -> Segment:
         rows=next_array(),
         page_of=next_array(),
         is_image=next_array(),
+        continued=next_array(),
         tokens=next_array(),
         token_ends=next_array(),
         fields={

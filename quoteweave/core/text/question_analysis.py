@@ -71,6 +71,9 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 
+CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
+"""A contact, where a question asks for one: a telephone number, an e-mail address or one on the web."""
+
 
 class Threshold(Record):
     """A threshold in the question: a number above or below which something is asked for."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from quoteweave.core.text.mentions import alternation
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, AnswerType, imperative_verbs
+from quoteweave.core.text.question_analysis import CONTACT, MAX_ANALYSED_CHARACTERS, AnswerType, imperative_verbs
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
@@ -81,7 +81,6 @@ INSTRUCTION = re.compile(
 )
 _AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _NEGATES = re.compile(r"\b(?:not|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
-_CONTACT = re.compile(r"\+?\d[\d ()/-]{6,}\d|\S+@\S+\.\w|\bwww\.\S|https?://\S")
 _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*")
 _PLACE = re.compile(r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)")
@@ -238,7 +237,7 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "amount": _measures,
     "percent": _percents,
     "reckon": _compares,
-    "contact": lambda statement, _: _CONTACT.search(statement.text) is not None,
+    "contact": lambda statement, _: CONTACT.search(statement.text) is not None,
     "money": _costs,
     "date": _dates,
     "person": _names_person,

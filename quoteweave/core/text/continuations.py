@@ -1,0 +1,27 @@
+"""Whether a text goes on with what the text before it began."""
+
+import re
+
+SENTENCE_END = re.compile(r"""[.!?:;…。！？।؟]["'”’»)\]]*\s*$""")
+"""The end of a text that ends with a whole sentence, or announces something."""
+_ANNOUNCES = re.compile(r"[:：]\s*$")
+# Within a sentence; a bracket or a quotation mark may end one, or be code.
+_BROKEN_OFF = re.compile(r"[^\W_][,-]?\s*$")
+# A word of prose: names in code have marks within them.
+_WORD = re.compile(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
+
+
+def continues(text: str, before: str, *, is_list: bool) -> bool:
+    """Whether a text finishes the last sentence of the text before it, or is the list that this announces.
+
+    >>> continues("and left at noon.", "The ferry came", is_list=False)
+    True
+    >>> continues("• the crane", "Two things were bought:", is_list=True)
+    True
+    >>> continues("The ferry left at noon.", "The ferry came at ten.", is_list=False)
+    False
+    """
+    if is_list and _ANNOUNCES.search(before):
+        return True
+    goes_on = text[:1].islower() and _WORD.match(text) is not None
+    return goes_on and not before.isupper() and _BROKEN_OFF.search(before) is not None
