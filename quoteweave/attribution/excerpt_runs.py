@@ -14,10 +14,10 @@ from quoteweave.attribution.agent.actions import FindInText, NamePaper, Read, Se
 from quoteweave.attribution.agent.conversation import AgentPrompts
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Ending, Step, Trajectory
-from quoteweave.attribution.literature.own_collection import OwnCollection
+from quoteweave.attribution.literature.make_source import SourceOptions
+from quoteweave.attribution.literature.open_source import OpenedSource, open_source
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
 from quoteweave.attribution.literature.unseen import HidingRule
-from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import DatasetError, EndpointUnreachable, UsageError, error_reason
 from quoteweave.core.examples import Example, Prediction, Scope, Task
 from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
@@ -25,18 +25,18 @@ from quoteweave.core.text.paper_identifiers import identifiers_of_address, norma
 from quoteweave.pipeline.presets import PresetKind
 from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
 from quoteweave.pipeline.runs.answerer import Predictor
-from quoteweave.pipeline.runs.build import build_indexes
 from quoteweave.pipeline.runs.compose import SharedLimits, make_chat
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file_as
 from quoteweave.pipeline.runs.progress import Progress
 from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints
-from quoteweave.pipeline.runs.search import make_search
 from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
 
 PAPER_DATASETS = ("citeme",)
 """Names of the datasets that ask for papers."""
 TRAJECTORIES = "trajectories"
 """The folder of a run's trajectories, a file for each excerpt."""
+REPLIES = "replies"
+"""The folder of a run that keeps what a service replied, so that it is asked nothing twice."""
 WITHOUT_YEAR = 2024
 """The year of excerpts without one, as in the authors' code: nothing later is shown."""
 _OF_QUOTES = RunSettings.model_fields.keys() - {
@@ -54,7 +54,18 @@ class PaperRunSettings(RunSettings, AgentSettings):
     source: str | None = Field(
         default=None,
         exclude=True,  # a run records what was searched, wherever it was
-        description="where papers are searched for: the folder of a collection",
+        description="where papers are searched for: semantic-scholar, openalex, or the folder of a collection",
+    )
+    papers: Path | None = Field(
+        default=None,
+        exclude=True,
+        description="folder that keeps the papers of a service that were read, else that of QUOTEWEAVE_PAPERS",
+    )
+    per_second: float | None = Field(
+        default=None, gt=0, le=1000, exclude=True, description="most requests of a service a second"
+    )
+    open_access_only: bool = Field(
+        default=False, description="whether a service leaves out papers that may not be read freely"
     )
     window: int = Field(default=AgentSettings().window, ge=2_000, description="tokens of a conversation at most")
 
@@ -101,7 +112,7 @@ def answer_excerpts(
 ) -> list[RunOutcome]:
     """Find the paper that each excerpt of a dataset cites, by each setting, and keep what was found to be scored.
 
-    As `answer_dataset`, but that an agent searches `source`: the folder of a collection, where a setting names none.
+    As `answer_dataset`, but that an agent searches `source`, where a setting names none.
     A run's folder holds its trajectories too: a run that was stopped goes on at the step where it was, and asks nothing
     again. Raises as `answer_dataset`, and UsageError for a source that is none, or is missing where a setting searches.
     """
@@ -113,7 +124,7 @@ def answer_excerpts(
         setting: RunSettings, limits: SharedLimits, folder: Path
     ) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
         assert isinstance(setting, PaperRunSettings)  # noqa: S101 - the file has no others
-        with _open_source(setting, hooks.progress) as (papers, fingerprints):
+        with _open_source(setting, folder, hooks.progress) as (papers, fingerprints):
             yield _make_finder(setting, limits, folder, papers), {**fingerprints, **_model_fingerprints(setting)}
 
     return answer_with(make_predictor, file.with_source(source), questions, out, only=only, hooks=hooks)
@@ -121,7 +132,7 @@ def answer_excerpts(
 
 @contextmanager
 def _open_source(
-    setting: PaperRunSettings, progress: Progress
+    setting: PaperRunSettings, folder: Path, progress: Progress
 ) -> Iterator[tuple[PaperSource | None, Mapping[str, str]]]:
     """Yield the source that is searched, and the fingerprints of what it holds; None where nothing is searched."""
     if not setting.actions:
@@ -132,12 +143,20 @@ def _open_source(
             f"setting {setting.name}: condition {setting.condition!r} searches for papers: name where with --source or "
             'the key source, or set condition = "no_commands"'
         )
-    with Collection.open(Path(setting.source)) as opened:
-        specs = build_indexes(opened, setting.retriever, setting, progress)
-        search = make_search(opened, setting, progress=progress)
-        held = {"documents": fingerprint_documents(opened.documents()), **index_fingerprints(opened, specs)}
-        own = OwnCollection(opened, search)
-        yield own, {"source": own.name, **held}
+    options = SourceOptions(
+        per_second=setting.per_second, cache=folder / REPLIES, open_access_only=setting.open_access_only
+    )
+    with open_source(setting.source, setting, options, papers=setting.papers, progress=progress) as opened:
+        if opened.is_service:
+            progress.note(f"{setting.name}: what the agent searches for is sent to {opened.source.name}")
+        yield opened.source, {"source": opened.source.name, **({} if opened.is_service else _held(opened, setting))}
+
+
+def _held(opened: OpenedSource, setting: PaperRunSettings) -> dict[str, str]:
+    """Fingerprints of the documents and indexes of a collection; what a service holds nobody can tell."""
+    collection = opened.collection
+    documents = fingerprint_documents(collection.documents())
+    return {"documents": documents, **index_fingerprints(collection, setting.retriever)}
 
 
 def _model_fingerprints(setting: PaperRunSettings) -> dict[str, str]:

@@ -194,4 +194,5 @@ def test_excerpts_are_written_as_citeme_has_them(tmp_path: Path) -> None:
     for example, excerpt in zip(examples, LIBRARY.excerpts, strict=True):
         assert example.reference.short_answer == LIBRARY.paper(str(excerpt.target)).title
         assert example.document == LIBRARY.paper(excerpt.source).title
+        assert example.year == LIBRARY.paper(excerpt.source).day.year
     assert {example.subset for example in examples} == {"train", "test"}

@@ -44,7 +44,7 @@ def run(
     preset: PresetOption = None,
     collection: OptionalCollectionOption = None,
     source: Annotated[
-        str | None, typer.Option(help="Of CiteME: where papers are searched, the folder of a collection.")
+        str | None, typer.Option(help="Of CiteME: semantic-scholar, openalex, or the folder of a collection.")
     ] = None,
     image_folder: ImageFolderOption = None,
     setting: Annotated[list[str] | None, typer.Option(help="Only this setting of the file.", metavar="NAME")] = None,

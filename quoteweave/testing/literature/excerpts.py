@@ -20,8 +20,8 @@ COLUMNS = (
 def write_citeme(library: MadeLibrary, path: Path) -> None:
     """Write the excerpts whose sources the library has as a CSV file with CiteME's columns.
 
-    `year` is that of the paper that is cited; `split` is `train` for every tenth excerpt and `test` else. Raises
-    OSError where the file cannot be written.
+    `year` is that of the paper that the excerpt is from, as in CiteME; `split` is `train` for every tenth excerpt and
+    `test` else. Raises OSError where the file cannot be written.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -29,7 +29,7 @@ def write_citeme(library: MadeLibrary, path: Path) -> None:
         for number, excerpt in enumerate(library.excerpts, 1):
             target, source = library.paper(str(excerpt.target)), library.paper(excerpt.source)
             split = "test" if number % 10 else "train"
-            row = (target.title, page_of(target), source.title, page_of(source), target.day.year, split)
+            row = (target.title, page_of(target), source.title, page_of(source), source.day.year, split)
             writer.writerow((excerpt.id, excerpt.text, *row))
 
 

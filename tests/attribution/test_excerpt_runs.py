@@ -1,0 +1,163 @@
+"""Runs over CiteME's excerpts: over the services of a made library, and what of a trajectory evaluation reads."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_agents import OWN, SEARCH, SELECT, TARGET, does, find
+
+from quoteweave.attribution.agent.leaks import find_leaks
+from quoteweave.attribution.agent.trajectory_files import read_trajectory
+from quoteweave.attribution.excerpt_runs import (
+    PaperRunFile,
+    PaperRunSettings,
+    answer_excerpts,
+    file_name,
+    hiding_rule,
+    paper_search_of,
+)
+from quoteweave.attribution.literature.make_source import SourceName
+from quoteweave.core.errors import EndpointUnreachable
+from quoteweave.core.examples import Example, Reference
+from quoteweave.core.records import Query
+from quoteweave.core.runs import read_run
+from quoteweave.evaluation import ScoringRequest, score
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.pipeline.runs.config import Limits
+from quoteweave.pipeline.runs.retrieval import Questions
+from quoteweave.testing import FakeChat, ModelServer, Reply, make_library, write_citeme
+from quoteweave.testing.literature_server import LibraryServer
+
+EXCERPTS = 12
+
+
+@pytest.fixture(scope="module")
+def library_server() -> Any:
+    with LibraryServer() as server:
+        yield server
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "DATASET.csv"
+    write_citeme(make_library(), path)
+    return path
+
+
+def finder(table: Path) -> Any:
+    """A model that searches by words of its excerpt, and selects the paper cited where it was shown."""
+    examples = {example.query.text: example for example in load_dataset("citeme", table)}
+
+    def reply(request: Mapping[str, Any]) -> Reply:
+        said = [str(message["content"]) for message in request["messages"] if message["role"] != "system"]
+        example = next(found for text, found in examples.items() if text in said[0])
+        if len(said) == 1:
+            query = " ".join(re.findall(r"[a-z]{5,}", example.query.text)[:4])
+            return Reply(text=does("search_relevance", query=query))
+        shown = re.findall(r"id: (\S+)\n  title: (.*)", said[-1])
+        right = next((id for id, title in shown if title == example.reference.short_answer), None)
+        chosen = right or (shown[0][0] if shown else "none")
+        return Reply(text=does("select", paper_id=chosen))
+
+    return reply
+
+
+def make_run(table: Path, source: str, model_url: str, **settings: object) -> Path:
+    made = PaperRunSettings.model_validate(
+        {"model": "m", "base_url": model_url, "condition": "search", "source": source, "per_second": 1000}
+        | {"most_actions": 3, "choose_at": 3, "asked_again": 0, "retries": 0, "papers": table.with_name("papers")}
+        | settings
+    )
+    examples = load_dataset("citeme", table)[:EXCERPTS]
+    out = table.with_name("run")
+    file = PaperRunFile(settings=(made,), limits=Limits(concurrency=4))
+    answer_excerpts(file, Questions("citeme", examples, table), out)
+    return out
+
+
+@pytest.mark.parametrize("source", ["semantic-scholar", "openalex"])
+def test_excerpts_are_answered_over_a_service_without_a_leak(
+    library_server: LibraryServer, table: Path, monkeypatch: pytest.MonkeyPatch, source: SourceName
+) -> None:
+    monkeypatch.setenv("SEMANTIC_SCHOLAR_BASE_URL", library_server.semantic_scholar_url)
+    monkeypatch.setenv("OPENALEX_BASE_URL", library_server.openalex_url)
+    with ModelServer(finder(table)) as server:
+        run = make_run(table, source, server.base_url)
+        asked, searched = len(server.requests), len(library_server.requests)
+        (run / "predictions.jsonl").unlink()
+        (run / "run.json").unlink()
+        assert make_run(table, source, server.base_url) == run
+        assert (len(server.requests), len(library_server.requests)) == (asked, searched), "nothing is asked twice"
+    predictions = read_run(run)[1]
+    assert len(predictions) == EXCERPTS
+    request = ScoringRequest(run=run, dataset="citeme", references=table, partial=True)
+    figures = score(request, intervals=None).figures
+    found, named = (figures[name].value for name in ("target_found.exact", "title_match.exact"))
+    assert found is not None
+    assert found > 0
+    assert named == found  # it selects the right paper wherever it is shown
+    assert figures["technical_errors"].value == 0.0
+    if source == "semantic-scholar":  # by which the table's addresses are
+        assert figures["identifier_match"].value == named
+    trajectories = sorted((run / "trajectories").glob("[!.]*.jsonl"))
+    assert len(trajectories) == EXCERPTS
+    assert [leak for path in trajectories for leak in find_leaks(read_trajectory(path))] == []
+
+
+def test_a_source_that_fails_is_a_technical_error_and_ends_a_run_that_goes_on_so(
+    library_server: LibraryServer, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMANTIC_SCHOLAR_BASE_URL", library_server.semantic_scholar_url)
+    library_server.reply("/graph/v1/paper/search*", b"{}", times=None, status=403)
+    try:
+        with ModelServer(finder(table)) as server, pytest.raises(EndpointUnreachable, match="10 questions in a row"):
+            make_run(table, "semantic-scholar", server.base_url)
+    finally:
+        library_server.clear_faults()
+    predictions = read_run(table.with_name("run"))[1]
+    assert {one.paper_search.outcome for one in predictions if one.paper_search is not None} == {"source"}
+    assert all((one.error or "").startswith("source: step 1, search_relevance(") for one in predictions)
+
+
+def test_a_trajectory_is_read_as_a_search() -> None:
+    model = FakeChat([SEARCH, does("select", paper_id="unknown"), does("read", paper_id="t1"), SELECT])
+    search = paper_search_of(find(model))
+    assert (search.outcome, search.technical) == ("selected", False)
+    assert search.selected is not None
+    assert search.selected.title == TARGET.title
+    assert [(step.action, step.argument, step.problem) for step in search.steps] == [
+        ("search_relevance", "grain", None),
+        ("select", "unknown", "never_shown"),
+        ("read", "t1", None),
+        ("select", "t1", None),
+    ]
+    assert [paper.title for paper in search.shown()] == ["Timber by Rail", "Freight in May"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "outcome", "technical"),
+    [(["prose"] * 3, "bad_format", True), ([SEARCH] * 4, "loops", False)],
+)
+def test_endings_are_outcomes(replies: list[str], outcome: str, technical: bool) -> None:
+    search = paper_search_of(find(FakeChat(replies)))
+    assert (search.outcome, search.technical) == (outcome, technical)
+
+
+def test_the_own_paper_and_later_ones_are_hidden_also_of_excerpts_without_a_year() -> None:
+    address = "https://arxiv.org/abs/2005.01234"
+    example = Example(id="1", query=Query(text="x"), document=OWN.title, address=address, reference=Reference())
+    rule = hiding_rule(example.model_copy(update={"year": 2020}))
+    assert rule.own is not None
+    assert (rule.own.title, rule.own.url, str(rule.before)) == (OWN.title, address, "2020")
+    assert str(hiding_rule(example).before) == "2024"
+
+
+def test_trajectories_have_names_that_are_files() -> None:
+    assert file_name("17") == "17"
+    names = [file_name(id) for id in ("..", "a/b", "con:", "x" * 200, "\ud800")]
+    assert all(re.fullmatch(r"[0-9a-f]{64}", name) for name in names)
+    assert len(set(names)) == 5
+    assert json.dumps(names)
