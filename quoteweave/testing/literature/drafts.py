@@ -142,7 +142,7 @@ class TopicPlan:
             (factor, other), (outcome, second) = chance.sample(factors, 2), chance.sample(outcomes, 2)
             triples = [(subject, factor, outcome), (subject, factor, second), (subject, other, outcome)]
             names = [(s.own, f.own, o.own) for s, f, o in triples]
-            if topic.withheld or not self._used & set(names[:1] if len(self._used) > 100 else names):
+            if topic.withheld or self._used.isdisjoint(names):
                 break
         self._used |= set(names)
         dataset = dataset or chance.choice(topic.datasets)
