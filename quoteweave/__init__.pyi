@@ -4,6 +4,7 @@ from .attribution.calls import cite as cite
 from .attribution.cited_draft import CitedDraft as CitedDraft
 from .attribution.draft_text import Draft as Draft
 from .attribution.excerpt_runs import answer_excerpts as answer_excerpts
+from .attribution.post_hoc_runs import cite_answers as cite_answers
 from .attribution.records import Attribution as Attribution
 from .attribution.records import Candidate as Candidate
 from .client.asynchronous import AsyncClient as AsyncClient

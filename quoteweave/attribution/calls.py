@@ -1,8 +1,11 @@
 """What `quoteweave attribute` and `quoteweave cite` do, as one call each."""
 
+from typing import NamedTuple
+
 from quoteweave.attribution.attribute import CANDIDATES, Attributor
 from quoteweave.attribution.cited_draft import CitedDraft
 from quoteweave.attribution.draft_text import Draft
+from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.post_hoc import FindsSource, cite_draft
 from quoteweave.attribution.records import Attribution
 from quoteweave.collection.collection import Collection
@@ -51,8 +54,19 @@ def cite(
     >>> cite(collection, "The harbour shipped 4,210 tonnes of grain.").text.splitlines()[0]
     'The harbour shipped 4,210 tonnes of grain [1].'
     """
-    attributor = _attributor(collection, settings, progress)
-    return run_sync(cite_draft(attributor, draft, literature=literature, where=where, progress=progress))
+    documents = _Documents(_attributor(collection, settings, progress), where)
+    return run_sync(cite_draft(documents, draft, literature=literature, progress=progress))
+
+
+class _Documents(NamedTuple):
+    """The documents of a collection that a filter leaves; implements `FindsSource`."""
+
+    attributor: Attributor
+    where: Filter | None
+
+    async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
+        """Find the source of one claim."""
+        return await self.attributor.attribute_excerpt(excerpt, where=self.where)
 
 
 def _attributor(collection: Collection, settings: RetrievalSettings | None, progress: Progress) -> Attributor:

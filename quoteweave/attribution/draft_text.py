@@ -11,6 +11,8 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Literal
 
+from pydantic import Field
+
 from quoteweave.core.records import Record
 
 DraftFormat = Literal["markdown", "text", "latex"]
@@ -33,6 +35,9 @@ class Draft(Record):
     text: str
     form: DraftFormat = "markdown"
     marks: MarkStyle = "numbers"
+    every_sentence: bool = Field(
+        default=False, description="whether a source is looked for also where a sentence has nothing to be looked up"
+    )
 
 
 def draft_format(name: str) -> DraftFormat:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence, Origin, Reference, Status, reference_keys
 from quoteweave.attribution.draft_text import Draft, running_text, without_joiners
 from quoteweave.attribution.excerpts import (
@@ -22,7 +21,6 @@ from quoteweave.attribution.excerpts import (
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import SourceError, UsageError
-from quoteweave.core.records import Filter
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate import is_factual
@@ -40,26 +38,23 @@ _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]*_]*$")
 class FindsSource(Protocol):
     """Finds the source of one claim, as `Attributor` does."""
 
-    async def attribute_excerpt(
-        self, excerpt: Excerpt, k: int = CANDIDATES, *, where: Filter | None = None
-    ) -> Attribution:
-        """Return at most `k` candidates. Raises SourceError where the literature cannot be asked."""
+    async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
+        """Return what was found, best candidate first. Raises SourceError where the literature cannot be asked."""
         ...
 
 
 async def cite_draft(
-    attributor: FindsSource,
+    documents: FindsSource,
     draft: Draft | str,
     *,
     literature: FindsSource | None = None,
-    where: Filter | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> CitedDraft:
     """Find a source for each factual sentence of a draft; one with a mark such as `[@key]` is left as it is.
 
     A `draft` that is text alone is Markdown, whose marks are numbers. The `literature` is asked for what the
-    attributor's documents do not support; `where` limits the latter alone. Where the literature can no longer be asked,
-    what was found is kept, and the sentences that were to be asked of it have the status `not_asked`.
+    `documents` do not support. Where it can no longer be asked, what was found is kept, and the sentences that were to
+    be asked of it have the status `not_asked`.
 
     Raises UsageError for a draft without words, for one with numbered marks, from which those set here could not be
     told, and for LaTeX without keys; and what `attribute_excerpt` raises beside SourceError.
@@ -70,7 +65,7 @@ async def cite_draft(
     """
     given = Draft(text=draft) if isinstance(draft, str) else draft
     _check(given)
-    work = _Citing(attributor, literature, where)
+    work = _Citing(documents, literature)
     waiting = _sentences(given)
     asked = [place for place, one in enumerate(waiting) if one.claim is not None]
     with progress.task("citing", len(asked)) as task:
@@ -117,14 +112,13 @@ class _Citing:
 
     documents: FindsSource
     literature: FindsSource | None
-    where: Filter | None
     stopped: list[str] = field(default_factory=list)
     """Why the literature could not be asked; empty where it could."""
 
     async def cited(self, sentence: _Sentence) -> _Sentence:
         claim = sentence.claim or ""
         excerpt = Excerpt(mark=None, start=sentence.start, claim=claim, text=claim)
-        own = await self.documents.attribute_excerpt(excerpt, where=self.where)
+        own = await self.documents.attribute_excerpt(excerpt)
         if own.outcome == "supported" or self.literature is None:
             return _found(sentence, own, "documents")
         published = await self._of_literature(excerpt)
@@ -163,16 +157,16 @@ def _sentences(draft: Draft) -> list[_Sentence]:
         marked = has_citation_mark(own[opening:]) or (
             follows is not None and "\n" not in text[end : follows[0]] and leading_mark(text[slice(*follows)]) > 0
         )
-        status, claim = _status(own, marked=marked)
+        status, claim = _status(own, marked=marked, every=draft.every_sentence)
         stop = _STOP.search(own)
         found.append(_Sentence(start, end, start + (len(own) if stop is None else stop.start()), status, claim))
     return found
 
 
-def _status(text: str, *, marked: bool) -> tuple[Status, str | None]:
+def _status(text: str, *, marked: bool, every: bool) -> tuple[Status, str | None]:
     """What becomes of a sentence, and its claim if a source is looked for."""
     claim = without_marks(without_joiners(_ITEM.sub("", text, count=1) if _ITEM.match(text) else text))
-    if _NO_SENTENCE.match(text) or not is_factual(claim):
+    if _NO_SENTENCE.match(text) or not words(claim) or not (every or is_factual(claim)):
         return "not_factual", None
     if marked:
         return "cited_already", None

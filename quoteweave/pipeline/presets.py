@@ -12,8 +12,9 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import similar_names
 from quoteweave.core.records import Record
 
-PresetKind = Literal["answers", "retrieval", "judge", "papers"]
-"""What a preset is for: `run` (and training data for it), `eval retrieval`, `eval judge`, or `run` over CiteME."""
+PresetKind = Literal["answers", "retrieval", "judge", "papers", "post_hoc"]
+"""What a preset is for: `run` (and training data for it), `eval retrieval`, `eval judge`, `run` over CiteME, or `run`
+with citations that are set after the answer is written."""
 
 
 class Preset(Record):

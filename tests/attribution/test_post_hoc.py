@@ -15,7 +15,6 @@ from quoteweave.attribution.draft_text import Draft
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.errors import SourceUnreachable, UsageError
-from quoteweave.core.records import Filter
 from quoteweave.pipeline.search import Search
 
 DRAFT = """# The port in 2023
@@ -142,11 +141,11 @@ class MadeLiterature:
         self.asked: list[str] = []
         self._attributor, self._answers = Attributor(papers, Search(LexicalRetriever(papers))), answers
 
-    async def attribute_excerpt(self, excerpt: Excerpt, k: int = 5, *, where: Filter | None = None) -> Attribution:
+    async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
         self.asked.append(excerpt.claim)
         if len(self.asked) > self._answers:
             raise SourceUnreachable("no answer from the made source")
-        return await self._attributor.attribute_excerpt(excerpt, k, where=where)
+        return await self._attributor.attribute_excerpt(excerpt)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from quoteweave.attribution.excerpt_runs import PaperRunSettings
+from quoteweave.attribution.post_hoc_runs import PostHocSettings
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.presets import Preset, PresetSettings, list_presets, load_preset
 from quoteweave.pipeline.runs.config import RunSettings, preset_run_file, read_run_file
@@ -15,6 +16,7 @@ RECORDS: dict[str, type[PresetSettings]] = {
     "retrieval": RetrievalSettings,
     "judge": JudgeSettings,
     "papers": PaperRunSettings,
+    "post_hoc": PostHocSettings,
 }
 
 

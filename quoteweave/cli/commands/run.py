@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.attribution.excerpt_runs import PAPER_DATASETS, PaperRunFile, answer_excerpts
+from quoteweave.attribution.post_hoc_runs import WRITER, PostHocRunFile, cite_answers
 from quoteweave.cli.console import on_terminal, print_failures, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption
@@ -16,6 +17,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import dataset_file, load_dataset
+from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs.answer import PendingQuestions, RunHooks, RunOutcome, answer_dataset
 from quoteweave.pipeline.runs.config import File, RunFile, preset_run_file_as, read_run_file_as
 from quoteweave.pipeline.runs.retrieval import Questions
@@ -46,6 +48,10 @@ def run(
     source: Annotated[
         str | None, typer.Option(help="Of CiteME: semantic-scholar, openalex, or the folder of a collection.")
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="Of post-hoc presets: saved answers to cite, a run or a file of answers.", metavar="RUN"),
+    ] = None,
     image_folder: ImageFolderOption = None,
     setting: Annotated[list[str] | None, typer.Option(help="Only this setting of the file.", metavar="NAME")] = None,
     limit: LimitOption = None,
@@ -68,21 +74,29 @@ def run(
 
     CiteME's excerpts are answered by an agent that searches --source for the
     paper cited, and keeps each of its steps.
+
+    With the preset alce-post-hoc or alce-post-hoc-checked, answers are written
+    without passages, or taken from --answers, and cited afterwards.
     """
+    names_papers, post_hoc = dataset in PAPER_DATASETS, _is_post_hoc(preset)
     if config is None and preset is None:
         raise UsageError("say how questions are answered: with --config FILE, or with --preset NAME")
-    names_papers = dataset in PAPER_DATASETS
     if source is not None and not names_papers:
         raise UsageError(f"--source is of {', '.join(PAPER_DATASETS)}; {dataset} takes its quotes from -c DIR")
     if collection is not None and names_papers:
         raise UsageError(f"{dataset} searches papers, not quotes: name the collection with --source, not with -c")
+    _check_post_hoc(preset, answers, collection)
     examples = load_dataset(dataset, references)[:limit]
     questions = Questions(dataset, examples, dataset_file(dataset, references), images=image_folder, partial=partial)
-    hooks = _Hooks(confirmed=yes)
+    hooks = _Hooks(confirmed=yes, writer=WRITER if answers else "extracted sentences")
     try:
         if names_papers:
             papers = _run_file(config, preset, PaperRunFile)
             answer_excerpts(papers, questions, out, source=source, only=setting, hooks=hooks)
+        elif post_hoc:
+            cite_answers(
+                _run_file(config, preset, PostHocRunFile), questions, out, answers=answers, only=setting, hooks=hooks
+            )
         else:
             file = _run_file(config, preset, RunFile)
             answer_dataset(file, questions, out, collection=collection, only=setting, hooks=hooks)
@@ -95,6 +109,19 @@ def run(
         raise typer.Exit(1)
 
 
+def _is_post_hoc(preset: str | None) -> bool:
+    """Whether answers are cited after they are written."""
+    return preset is not None and load_preset(preset).kind == "post_hoc"
+
+
+def _check_post_hoc(preset: str | None, answers: Path | None, collection: Path | None) -> None:
+    """Raises UsageError for options that do not fit the preset."""
+    if answers is not None and not _is_post_hoc(preset):
+        raise UsageError("--answers is of presets that cite saved answers: --preset alce-post-hoc, for instance")
+    if collection is not None and _is_post_hoc(preset):
+        raise UsageError(f"preset {preset!r} cites the dataset's own passages: leave -c out")
+
+
 def _run_file(config: Path | None, preset: str | None, form: type[File]) -> File:
     """What the file says, and the preset."""
     if config is not None:
@@ -105,14 +132,14 @@ def _run_file(config: Path | None, preset: str | None, form: type[File]) -> File
 class _Hooks(RunHooks):
     """Prints what will be asked, asks whether to go on, and keeps the outcomes."""
 
-    def __init__(self, *, confirmed: bool) -> None:
+    def __init__(self, *, confirmed: bool, writer: str) -> None:
         self.progress = TerminalProgress()
         self.outcomes: list[RunOutcome] = []
-        self._confirmed = confirmed
+        self._confirmed, self._writer = confirmed, writer
 
     def before(self, pending: PendingQuestions) -> None:
         done = f"; {pending.done} are answered already" if pending.done else ""
-        writer = pending.model or "extracted sentences"
+        writer = pending.model or self._writer
         typer.echo(f"{pending.setting}: {pluralize(pending.left, 'question')} to answer with {writer}{done}", err=True)
         if pending.destination is not None:
             typer.echo(f"questions and quotes are sent to {pending.destination}", err=True)

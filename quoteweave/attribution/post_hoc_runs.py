@@ -1,0 +1,223 @@
+"""Runs whose answers are cited post hoc: written without passages, or saved before, and then given citations.
+
+ALCE's PostCite (arXiv 2305.14627, section 4) answers closed-book and cites, for each sentence, the passage nearest to
+it among the question's hundred. `PassageFinder` finds it here, checked by the gate or not.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal, NamedTuple
+
+from pydantic import Field
+
+from quoteweave.attribution.cited_draft import CitedDraft, insert_marks
+from quoteweave.attribution.draft_text import Draft
+from quoteweave.attribution.passages import PassageFinder
+from quoteweave.attribution.post_hoc import cite_draft
+from quoteweave.core.answers import Context, Usage
+from quoteweave.core.chat.prompts import Prompt, load_prompt
+from quoteweave.core.errors import DatasetError, UsageError, error_reason
+from quoteweave.core.examples import Example, Prediction, Scope, Task
+from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.protocols import ChatModel
+from quoteweave.core.runs import PREDICTIONS_FILE
+from quoteweave.core.text.marks import parse_marks
+from quoteweave.core.text.tokens import words
+from quoteweave.evaluation.formats import load_predictions
+from quoteweave.generation.citations import build_answer
+from quoteweave.pipeline.presets import PresetKind
+from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
+from quoteweave.pipeline.runs.answerer import Predictor
+from quoteweave.pipeline.runs.compose import SharedLimits, make_chat
+from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file_as
+from quoteweave.pipeline.runs.retrieval import Questions
+
+PROMPTS = ("closed_book_system", "closed_book_user")
+WRITER = "saved answers"
+"""Who wrote what no model of the run wrote."""
+
+
+class PostHocSettings(RunSettings):
+    """How answers are written without passages, or where they are saved, and how they are cited.
+
+    `passages` are those of the question that are looked through, the first so many; `gate = "off"` cites the nearest
+    passage of every sentence unchecked, any other cites each factual sentence that a passage supports or likely does.
+    """
+
+    PRESET_KINDS: ClassVar[tuple[PresetKind, ...]] = ("post_hoc",)
+
+    quotes: Literal["dataset"] = "dataset"
+    answers: Path | None = Field(
+        default=None,
+        exclude=True,  # a run records their hash, wherever they were
+        description="a run, or a file of answers, that is cited; its own marks are taken out. None: the model writes",
+    )
+
+    def for_task(self, task: Task, dataset: str) -> "PostHocSettings":
+        """Return the settings. Raises UsageError for a task without texts, and without a writer."""
+        if task != "answer":
+            raise UsageError(f"setting {self.name}: {dataset} asks for no text that could be cited")
+        if self.answers is not None:
+            return self.model_copy(update={"model": None})
+        if self.model is None:
+            raise UsageError(
+                f"setting {self.name}: name what is cited: a model that writes, with model in the configuration or "
+                "QUOTEWEAVE_MODEL, or saved answers, with --answers"
+            )
+        return self
+
+
+class PostHocRunFile(RunFile):
+    """A configuration file of runs that are cited post hoc."""
+
+    SETTING: ClassVar[type[RunSettings]] = PostHocSettings
+    settings: tuple[PostHocSettings, ...]
+
+    def with_answers(self, answers: Path | None) -> "PostHocRunFile":
+        """Return the file with these answers in each setting that names none."""
+        named = [one if one.answers else one.model_copy(update={"answers": answers}) for one in self.settings]
+        return self.model_copy(update={"settings": tuple(named)})
+
+
+def cite_answers(
+    config: PostHocRunFile | Path | str,
+    questions: Questions,
+    out: Path,
+    *,
+    answers: Path | None = None,
+    only: Sequence[str] | None = None,
+    hooks: RunHooks | None = None,
+) -> list[RunOutcome]:
+    """Cite an answer to each question of a dataset by the question's own passages, and keep it to be scored.
+
+    As `answer_dataset`, but that answers are those of `answers`, a run or a file of them, or are written by the model
+    without passages; citations are set afterwards. Raises as `answer_dataset`, and DatasetError for answers that cannot
+    be read.
+    """
+    file = config if isinstance(config, PostHocRunFile) else read_run_file_as(PostHocRunFile, config)
+
+    @contextmanager
+    def make_predictor(
+        setting: RunSettings,
+        limits: SharedLimits,
+        folder: Path,  # noqa: ARG001
+    ) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
+        assert isinstance(setting, PostHocSettings)  # noqa: S101 - the file has no others
+        yield _make_citer(setting, limits)
+
+    return answer_with(make_predictor, file.with_answers(answers), questions, out, only=only, hooks=hooks)
+
+
+def _make_citer(setting: PostHocSettings, limits: SharedLimits) -> tuple["PostHocCiter", Mapping[str, str]]:
+    checked = setting.gate != "off"
+    if setting.answers is not None:
+        saved = {one.example: one for one in load_predictions(setting.answers)}
+        file = setting.answers / PREDICTIONS_FILE if setting.answers.is_dir() else setting.answers
+        return PostHocCiter(checked, setting.passages, saved=saved), {"answers": file_sha256(file)}
+    model = make_chat(setting)
+    assert model is not None  # noqa: S101 - `for_task` has seen to it
+    prompts = tuple(load_prompt(name, setting.prompts) for name in PROMPTS)
+    hashes = {f"prompt {prompt.name}": prompt.sha256 for prompt in prompts}
+    return PostHocCiter(checked, setting.passages, model=limits.limit(model), prompts=prompts), hashes
+
+
+class _Written(NamedTuple):
+    text: str
+    model: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class PostHocCiter:
+    """Cites answers by the passages of their questions; implements `Predictor`."""
+
+    checked: bool
+    passages: int | None = None
+    saved: Mapping[str, Prediction] = field(default_factory=dict)
+    model: ChatModel | None = None
+    """Writes answers; None where they are saved."""
+    prompts: tuple[Prompt, ...] = ()
+
+    @property
+    def scope(self) -> Scope:
+        """The question's own passages."""
+        return "context"
+
+    async def predict(self, example: Example) -> Prediction:
+        """Write or take the answer to an example, and cite it.
+
+        What is missing for one example becomes a prediction with that error. Raises EndpointError.
+        """
+        started = time.perf_counter()
+        try:
+            context, own = self._context(example)
+            written = await self._written(example)
+        except DatasetError as error:
+            return self.failed(example, error)
+        finder = PassageFinder(context.texts, checked=self.checked)
+        draft = Draft(text=without_numbered_marks(written.text), form="text", every_sentence=not self.checked)
+        text = _marked(await cite_draft(finder, draft), context) if words(draft.text) else draft.text
+        return Prediction(
+            example=example.id,
+            scope=self.scope,
+            context=None if own else context,
+            response=text,
+            answer=build_answer(example.query.text, text, context, model=written.model),
+            model=written.model,
+            usage=written.usage,
+            seconds=time.perf_counter() - started,
+        )
+
+    def failed(self, example: Example, error: Exception) -> Prediction:
+        """Return the prediction that records the error."""
+        message = error_reason(error).encode("utf-8", "replace").decode()
+        return Prediction(example=example.id, scope=self.scope, error=message)
+
+    def _context(self, example: Example) -> tuple[Context, bool]:
+        """The passages that are looked through, and whether these are all that the question has."""
+        if example.context is None or not example.context.texts:
+            raise DatasetError("the dataset gives this question no passages to cite")
+        texts = example.context.texts[: self.passages]
+        context = example.context.model_copy(update={"texts": texts, "images": ()})
+        return context, context == example.context
+
+    async def _written(self, example: Example) -> _Written:
+        if self.model is None:
+            saved = self.saved.get(example.id)
+            if saved is None or saved.response is None:
+                reason = "there is no saved answer" if saved is None else f"its saved answer is an error: {saved.error}"
+                raise DatasetError(reason)
+            return _Written(saved.response, saved.model or WRITER, saved.usage)
+        system, user = self.prompts
+        completion = await self.model.complete(
+            [
+                {"role": "system", "content": system.render({}).strip()},
+                {"role": "user", "content": user.render({"question": example.query.text}).strip()},
+            ]
+        )
+        return _Written(completion.text.strip(), completion.model, completion.usage)
+
+
+def without_numbered_marks(text: str) -> str:
+    """Return a text without marks such as `[3]`, and the blanks before them; nothing else of it changes.
+
+    >>> without_numbered_marks("Grain [1][2].")
+    'Grain.'
+    """
+    while marks := parse_marks(text):  # what is left may be one: [[1]2]
+        parts, last = [], 0
+        for mark in marks:
+            parts.append(text[last : mark.start].rstrip(" "))
+            last = mark.end
+        text = "".join([*parts, text[last:]])
+    return text
+
+
+def _marked(cited: CitedDraft, context: Context) -> str:
+    """The text with marks that are the places of the passages in the context."""
+    places = {hit.quote.id: place for place, hit in enumerate(context.texts, 1)}
+    numbers = {number: f" [{places[one.found.citation.quote_id]}]" for number, one in enumerate(cited.references, 1)}
+    return insert_marks(cited.draft, cited.sentences, numbers)
