@@ -1,4 +1,8 @@
 # The public names, listed here alone: __init__.py reads them from this file.
+from .attribution.agent.calls import find_papers as find_papers
+from .attribution.agent.leaks import find_leaks as find_leaks
+from .attribution.agent.page import render_trajectory as render_trajectory
+from .attribution.agent.trajectory_files import read_trajectory as read_trajectory
 from .attribution.calls import attribute as attribute
 from .attribution.calls import cite as cite
 from .attribution.cited_draft import CitedDraft as CitedDraft

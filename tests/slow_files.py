@@ -200,4 +200,5 @@ SLOW_FILES = (
     "test_paper_library.py",
     "test_fetching.py",
     "test_literature_unseen.py",
+    "test_agent_page.py",
 )

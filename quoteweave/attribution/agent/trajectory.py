@@ -9,15 +9,16 @@ from quoteweave.attribution.agent.actions import Action, ActionName, Condition, 
 from quoteweave.attribution.literature.papers import Paper, ReadOutcome
 from quoteweave.attribution.literature.unseen import HidingRule
 from quoteweave.core.answers import ToolCall, Usage
+from quoteweave.core.paper_search import TECHNICAL_ERRORS
 from quoteweave.core.records import Record
 
 EndingKind = Literal[
     "selected", "bad_format", "content_filter", "window", "loops", "no_selection", "endpoint", "source"
 ]
-"""How a trajectory ended. All but `selected` are technical errors, which are counted apart from wrong answers: the
-model wrote no action though it was asked again; the endpoint's filter, or the model, declined; the conversation is more
-than the model reads; one action was repeated too often; nothing was selected in all actions; the endpoint failed; the
-source of papers failed."""
+"""How a trajectory ended: a paper was selected; the model wrote no action though it was asked again; the endpoint's
+filter, or the model, declined; the conversation is more than the model reads; one action was repeated too often;
+nothing was selected in all actions; the endpoint failed; the source of papers failed. Which of these are technical
+errors, and which wrong answers, says `core.paper_search`."""
 RESUMABLE: frozenset[EndingKind] = frozenset({"endpoint", "source"})
 """Endings after which a resumed trajectory goes on, as what failed may be there again."""
 ReplyForm = Literal["json", "tools"]
@@ -121,7 +122,7 @@ class Ending(Record):
     """How a trajectory ended."""
 
     kind: EndingKind
-    reason: str | None = Field(default=None, description="of a technical error, in a sentence")
+    reason: str | None = Field(default=None, description="why no paper was selected")
     selected: Paper | None = None
     replies: tuple[Reply, ...] = Field(default=(), description="those that became no step")
 
@@ -165,8 +166,8 @@ class Trajectory(Record):
 
     @property
     def technical_error(self) -> bool:
-        """Whether it ended in another way than by selecting a paper."""
-        return self.ending is not None and self.ending.kind != "selected"
+        """Whether something broke it off, so that it is no wrong answer."""
+        return self.ending is not None and self.ending.kind in TECHNICAL_ERRORS
 
     @property
     def shown(self) -> dict[str, Paper]:

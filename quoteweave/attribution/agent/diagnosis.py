@@ -1,0 +1,99 @@
+"""Says where a search went wrong, when the paper that was cited is known."""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import Field
+
+from quoteweave.attribution.agent.actions import FindInText, Read
+from quoteweave.attribution.agent.trajectory import EndingKind, Step, Trajectory
+from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.literature.unseen import is_same_title
+from quoteweave.core.records import Record
+from quoteweave.core.text.tokens import normalize_text
+
+_MIN_TITLE_CHARACTERS = 15
+"""Characters of a title below which it may stand in any text."""
+
+
+class Diagnosis(Record):
+    """Where the paper cited was met in a search. Titles are compared as CiteME does; see `is_same_title`."""
+
+    correct: bool = Field(description="whether the paper cited was selected")
+    shown: tuple[tuple[int, int], ...] = Field(description="step and rank, each from 1, of each search that showed it")
+    read: tuple[int, ...] = Field(description="steps that read it")
+    named: tuple[int, ...] = Field(description="steps that showed its title in the text or the entry of another paper")
+    hidden: bool = Field(description="whether it is hidden, as it has the title of the paper that the excerpt is from")
+    sentences: tuple[str, ...] = Field(description="the same in words, what matters most first")
+
+
+def diagnose(trajectory: Trajectory, gold: Sequence[str]) -> Diagnosis:
+    """Return where the paper cited was met; `gold` are titles of it, any of which counts.
+
+    >>> diagnose(read_trajectory(Path("trajectory.jsonl")), ["Freight in May"]).sentences
+    ('The paper selected is the one cited.',)
+    """
+
+    def is_gold(paper: Paper) -> bool:
+        return any(is_same_title(paper.title, title) for title in gold)
+
+    steps, selected, own = trajectory.steps, trajectory.selected, trajectory.setup.rule.own
+    searches = [step for step in steps if not isinstance(step.action, Read | FindInText)]
+    found = Diagnosis(
+        correct=selected is not None and is_gold(selected),
+        shown=tuple(
+            (step.number, rank) for step in searches for rank, paper in enumerate(step.shown, 1) if is_gold(paper)
+        ),
+        read=tuple(step.number for step in steps if step not in searches and any(map(is_gold, step.shown))),
+        named=tuple(_naming(steps, gold)),
+        hidden=own is not None and is_gold(own),
+        sentences=(),
+    )
+    return found.model_copy(update={"sentences": tuple(_sentences(found, trajectory))})
+
+
+def _naming(steps: Sequence[Step], gold: Sequence[str]) -> Iterator[int]:
+    """The steps that showed a title other than as the title of that paper."""
+    titles = [normalize_text(title) for title in gold if len(title) >= _MIN_TITLE_CHARACTERS]
+    for step in steps:
+        others = [paper for paper in step.shown if not any(is_same_title(paper.title, title) for title in gold)]
+        text = normalize_text(" ".join(step.observed.split()))
+        if others and any(text.count(title) > len(step.shown) - len(others) for title in titles):
+            yield step.number
+
+
+def _sentences(found: Diagnosis, trajectory: Trajectory) -> Iterator[str]:
+    if found.correct:
+        yield "The paper selected is the one cited."
+        return
+    if found.hidden:
+        yield "The paper cited could not be found: it has the title of the paper that the excerpt is from."
+    if found.shown:
+        (step, rank), *others = found.shown
+        again = f", and again in {_steps([number for number, _ in others])}" if others else ""
+        yield f"The paper cited was shown in step {step}, at rank {rank}{again}, and not selected."
+    elif not found.hidden and trajectory.setup.settings.actions:
+        yield "The paper cited was never shown."
+    if found.read:
+        yield f"It was read in {_steps(found.read)}."
+    if found.named and not found.shown:
+        yield f"Its title stood in what {_steps(found.named)} showed of other papers, and was not searched for."
+    if trajectory.ending is not None and trajectory.ending.kind != "selected":
+        yield ENDINGS[trajectory.ending.kind]
+
+
+ENDINGS: dict[EndingKind, str] = {
+    "selected": "A paper was selected.",
+    "bad_format": "The model wrote no action, though it was asked again.",
+    "content_filter": "The model, or a filter of its endpoint, declined.",
+    "window": "The conversation became longer than what the model reads.",
+    "loops": "The model repeated one action too often.",
+    "no_selection": "The model selected no paper in all its actions.",
+    "endpoint": "The model's endpoint failed.",
+    "source": "The source of papers failed.",
+}
+"""How a search ended, in a sentence."""
+
+
+def _steps(numbers: Sequence[int]) -> str:
+    unique = list(dict.fromkeys(numbers))
+    return f"step {unique[0]}" if len(unique) == 1 else f"steps {', '.join(map(str, unique))}"
