@@ -116,6 +116,17 @@ def test_the_best_open_access_copy_is_linked() -> None:
     assert search(alex).papers[0].pdf_url == "https://arxiv.org/pdf/1801.00001"
 
 
+def test_markup_of_publishers_is_left_out_and_comparisons_are_not() -> None:
+    words = ["<jats:p>For", "a<b", "and", "c>d,", "p", "<", "0.05", "&amp;", "<sub>n</sub>", "<br/>", "holds.</jats:p>"]
+    index = {word: [place] for place, word in enumerate(words)}
+    alex, _ = source(
+        page([{**SENT, "title": '  H<sub>2</sub>O <span class="x">now</span>', "abstract_inverted_index": index}])
+    )
+    (paper,) = search(alex).papers
+    assert paper.title == "H2O now"
+    assert paper.abstract == "For a<b and c>d, p < 0.05 & n holds."
+
+
 def test_places_of_an_abstract_that_are_out_of_range_take_no_memory() -> None:
     alex, _ = source(page([{**SENT, "abstract_inverted_index": {"far": [10**15], "near": [-3]}}]))
     assert search(alex).papers[0].abstract == "near far"
@@ -228,6 +239,7 @@ def test_pages_do_not_go_on_for_ever() -> None:
     [
         {**SENT, "id": None},
         {**SENT, "title": None},
+        {**SENT, "title": " \n"},
         {**SENT, "abstract_inverted_index": {"word": ["first"]}},
         {**SENT, "abstract_inverted_index": ["word"]},
         {**SENT, "cited_by_count": "many"},

@@ -77,13 +77,18 @@ def test_pauses_double_and_are_shorter_by_chance_and_end() -> None:
     assert script.time.slept == [0.5, 1.0]
 
 
-def test_a_source_that_cannot_be_connected_to_is_given_up_sooner_and_says_what_still_works() -> None:
+def test_a_source_that_cannot_be_connected_to_is_given_up_sooner_and_it_says_what_still_works() -> None:
     script = Script(*(httpx2.ConnectError("[Errno -2] Name or service not known") for _ in range(3)))
     with pytest.raises(SourceUnreachable, match=r"No answer from https://api\.semanticscholar\.org/graph/v1: .*known"):
         ask(script)
     script = Script(*(httpx2.ConnectError("refused") for _ in range(3)))
     with pytest.raises(SourceUnreachable, match=r"Check the network .*SEMANTIC_SCHOLAR_BASE_URL.*Your own documents"):
         ask(script)
+
+
+def test_a_source_that_stays_silent_is_given_up_sooner() -> None:
+    with pytest.raises(SourceUnreachable, match="no reply came in time"):
+        ask(Script(*(httpx2.ReadTimeout("slow") for _ in range(3))))
 
 
 def test_all_pauses_of_a_request_are_bounded_together() -> None:

@@ -7,14 +7,19 @@ import re
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
 from html import unescape
-from typing import Annotated
 from urllib.parse import quote
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from quoteweave.attribution.literature.client.service import SourceService
 from quoteweave.attribution.literature.client.source_client import SourceClient, SourceRequest
-from quoteweave.attribution.literature.paper_selection import PaperSelection, later_date, read_date
+from quoteweave.attribution.literature.paper_selection import (
+    PaperSelection,
+    SentText,
+    SentTitle,
+    later_date,
+    read_date,
+)
 from quoteweave.attribution.literature.papers import (
     Paper,
     PaperReader,
@@ -47,8 +52,8 @@ _NO_SNIPPETS = (
     "and read them, or search for passages in Semantic Scholar or your own documents."
 )
 _ARXIV = re.compile(r"(?:10\.48550/arxiv\.|arxiv\.org/(?:abs|pdf)/)([\w./-]+)", re.IGNORECASE)
-_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>")
-_Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+_TAGS = r"\w+:[\w-]+|i|b|u|p|em|strong|italic|bold|su[bp]|inf|scp?|span|title|br|tt"
+_MARKUP = re.compile(rf"</?(?:{_TAGS})(?:\s+[\w:-]+\s*=[^<>]*|\s*/)?>", re.IGNORECASE)
 
 
 class _Sent(BaseModel):
@@ -56,25 +61,25 @@ class _Sent(BaseModel):
 
 
 class _Named(_Sent):
-    display_name: _Text = ""
+    display_name: SentText = ""
 
 
 class _Authorship(_Sent):
     author: _Named | None = None
-    raw_author_name: _Text = ""
+    raw_author_name: SentText = ""
 
 
 class _Location(_Sent):
     is_oa: bool | None = None
-    pdf_url: _Text = ""
-    landing_page_url: _Text = ""
+    pdf_url: SentText = ""
+    landing_page_url: SentText = ""
     source: _Named | None = None
 
 
 class _Work(_Sent):
     id: str = Field(min_length=1)
-    title: str = Field(min_length=1)
-    doi: _Text = ""
+    title: SentTitle
+    doi: SentText = ""
     ids: Mapping[str, object] | None = None
     publication_date: str | None = None
     publication_year: int | None = None
@@ -89,8 +94,8 @@ class _Work(_Sent):
         authors = ((each.author or _Named()).display_name or each.raw_author_name for each in self.authorships or ())
         return Paper(
             id=own_id,
-            title=" ".join(unescape(_MARKUP.sub("", self.title)).split()) or self.title,
-            abstract=_abstract(self.abstract_inverted_index or {}) or None,
+            title=_plain(self.title) or self.title,
+            abstract=_plain(_abstract(self.abstract_inverted_index or {})) or None,
             authors=tuple(name for name in authors if name),
             published=later_date(_date(self.publication_date), self.publication_year),
             venue=(first.source or _Named()).display_name or None,
@@ -208,6 +213,11 @@ def _abstract(index: Mapping[str, Sequence[int]]) -> str:
     """The text of an inverted index: words with their places."""
     placed = [(place, word) for word, places in index.items() for place in places]
     return " ".join(word for _, word in sorted(placed))
+
+
+def _plain(text: str) -> str:
+    """A text without the markup that publishers send with it."""
+    return " ".join(unescape(_MARKUP.sub("", text)).split())
 
 
 def _date(text: str | None) -> PublicationDate | None:

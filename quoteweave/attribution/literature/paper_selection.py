@@ -4,12 +4,18 @@ The others are counted.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, StringConstraints, ValidationError
 
 from quoteweave.attribution.literature.papers import Paper, PublicationDate
 from quoteweave.core.errors import SourceBadResponse
 from quoteweave.core.messages import pluralize
+
+SentText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+"""A text that a source sends, empty where it sends null."""
+SentTitle = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""A title, without which a paper cannot be shown."""
 
 
 class PaperSelection:

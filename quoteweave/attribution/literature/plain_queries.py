@@ -13,7 +13,7 @@ MOST_A_PAGE = 100
 _LONGEST_ENCODED = 1500
 """Bytes of a query in a URL; OpenAlex takes some 4 KB for the whole URL."""
 # Semantic Scholar finds nothing for words with hyphens; the others are operators of one source or the other.
-_OPERATORS = re.compile(r"[\s+|\"*()~?!^:\\\[\]{}<>=\u2010-\u2015\u2212-]+|[\x00-\x1f\x7f]+")
+_OPERATORS = re.compile(r"[\s+|&/\"*()~?!^:\\\[\]{}<>=\u2010-\u2015\u2212-]+|[\x00-\x1f\x7f]+")
 _BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b")
 
 

@@ -12,7 +12,14 @@ from pydantic.alias_generators import to_camel
 
 from quoteweave.attribution.literature.client.service import SourceService
 from quoteweave.attribution.literature.client.source_client import SourceClient, SourceRequest
-from quoteweave.attribution.literature.paper_selection import PaperSelection, fault_of, later_date, read_date
+from quoteweave.attribution.literature.paper_selection import (
+    PaperSelection,
+    SentText,
+    SentTitle,
+    fault_of,
+    later_date,
+    read_date,
+)
 from quoteweave.attribution.literature.papers import (
     Paper,
     PaperReader,
@@ -50,7 +57,6 @@ _IDENTIFIERS = {
     "MAG": "mag",
     "CorpusId": "corpus_id",
 }
-_Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
 
 class _Sent(BaseModel):
@@ -60,23 +66,23 @@ class _Sent(BaseModel):
 
 
 class _Author(_Sent):
-    name: _Text = ""
+    name: SentText = ""
 
 
 class _OpenAccess(_Sent):
-    url: _Text = ""
+    url: SentText = ""
 
 
 class _Paper(_Sent):
     paper_id: str = Field(min_length=1)
-    title: str = Field(min_length=1)
-    abstract: _Text = ""
+    title: SentTitle
+    abstract: SentText = ""
     year: int | None = None
     publication_date: str | None = None
     citation_count: int | None = Field(default=None, ge=0)
-    venue: _Text = ""
+    venue: SentText = ""
     external_ids: Mapping[str, object] | None = None
-    url: _Text = ""
+    url: SentText = ""
     open_access_pdf: _OpenAccess | None = None
     authors: tuple[_Author, ...] | None = None
 
@@ -122,7 +128,7 @@ class _SnippetText(_Sent):
 
 class _SnippetPaper(_Sent):
     corpus_id: Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
-    title: _Text = ""
+    title: SentText = ""
 
 
 class _SnippetFound(_Sent):

@@ -46,15 +46,15 @@ class SourcePatience:
     """How often a source is asked, and how long it is waited for.
 
     Too many requests (429), failures of the source (5xx, 408) and faults of the connection are tried again: `attempts`
-    in all, `connection_attempts` where no connection is made. Pauses double from a second, less up to half by chance,
-    or are those that the source asks for (Retry-After); all pauses of a request together are at most `pauses_s`.
-    Waiting for one's turn is not counted. `silence_s` and `attempt_s` limit one attempt: how long nothing may come, and
-    how long it may take in all.
+    in all, `silent_attempts` where no connection is made or no reply comes in time. Pauses double from a second, less
+    up to half by chance, or are those that the source asks for (Retry-After); all pauses of a request together are at
+    most `pauses_s`. Waiting for one's turn is not counted. `silence_s` and `attempt_s` limit one attempt: how long
+    nothing may come, and how long it may take in all.
     """
 
     per_second: float = 1.0
     attempts: int = 6
-    connection_attempts: int = 3
+    silent_attempts: int = 3
     pauses_s: float = 120.0
     silence_s: float = 30.0
     attempt_s: float = 60.0
@@ -163,9 +163,8 @@ class SourceClient:
                 if onward is None:
                     return self._content(response)
                 url = onward
-        except (TimeoutError, httpx2.TimeoutException) as error:
-            few = isinstance(error, httpx2.ConnectTimeout)
-            raise self._unanswered("no reply came in time", few=few) from None
+        except (TimeoutError, httpx2.TimeoutException):
+            raise self._unanswered("no reply came in time", few=True) from None
         except ResponseTooLarge as error:
             raise self.bad_reply(f"a reply of {error}") from None
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
@@ -234,7 +233,7 @@ class SourceClient:
             f"No answer from {self.address.shown}: {reason.rstrip('.')}. Check the network and the address "
             f"({self.service.url_variable}). Your own documents can be searched without it."
         )
-        return _TryAgain(error, self._patience.connection_attempts if few else self._patience.attempts)
+        return _TryAgain(error, self._patience.silent_attempts if few else self._patience.attempts)
 
     def _waits_too_long(self, failed: _TryAgain, pause_s: float) -> SourceError:
         """The error of an attempt after which the source would have to be waited for longer than is done."""
