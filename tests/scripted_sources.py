@@ -19,16 +19,25 @@ Reply = httpx2.Response | Exception | Callable[[httpx2.Request], httpx2.Response
 
 
 class Time:
-    """Passes only when somebody sleeps."""
+    """Passes only when all that runs waits for it, and then until the first of these is woken."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.slept: list[float] = []
+        self._waking: list[float] = []
 
     async def sleep(self, seconds: float) -> None:
+        until = self.now + seconds
         self.slept.append(seconds)
-        self.now += seconds
-        await asyncio.sleep(0)
+        self._waking.append(until)
+        try:
+            while self.now < until:
+                for _ in range(20):  # whatever can go on does so first
+                    await asyncio.sleep(0)
+                if until == min(self._waking):
+                    self.now = max(self.now, until)
+        finally:
+            self._waking.remove(until)
 
     def timing(self, jitter: float = 0.0) -> Timing:
         return Timing(clock=lambda: self.now, sleep=self.sleep, jitter=lambda: jitter)
@@ -62,6 +71,7 @@ class Script:
         key: str | None = None,
         patience: SourcePatience | None = None,
         cache: Path | None = None,
+        http: BoundedClient | None = None,
     ) -> SourceClient:
         return SourceClient(
             service,
@@ -69,7 +79,7 @@ class Script:
             patience=patience,
             pace=SourcePace(self.time.timing()),
             cache=None if cache is None else ReplyCache(cache),
-            http=BoundedClient(transport=httpx2.MockTransport(self)),
+            http=http or BoundedClient(transport=httpx2.MockTransport(self)),
         )
 
 

@@ -5,16 +5,21 @@ import gzip
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from typing import ClassVar
 
 import httpx2
 import pytest
 from pydantic import BaseModel
+from scripted_server import Scripted, ScriptedServer
 from scripted_sources import Reply, Script, reply
 
-from quoteweave.attribution.literature.client.source_client import SourcePatience, SourceRequest
+from quoteweave.attribution.literature.client.pace import SourcePace
+from quoteweave.attribution.literature.client.reply_cache import reply_key
+from quoteweave.attribution.literature.client.source_client import SourceClient, SourcePatience, SourceRequest
 from quoteweave.attribution.literature.openalex import OPENALEX
 from quoteweave.attribution.literature.semantic_scholar import SEMANTIC_SCHOLAR
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable, UsageError
+from quoteweave.endpoints.http_client import BoundedClient
 
 KEY = "s2-secret-0123456789"
 REQUEST = SourceRequest("/paper/search", {"query": "ships"})
@@ -126,6 +131,49 @@ def test_what_the_source_asks_for_holds_for_all_who_use_the_key() -> None:
 
     asyncio.run(run())
     assert script.at == [0.0, 10.0, 11.0]
+
+
+def test_another_pause_is_of_its_request_alone() -> None:
+    script = Script(reply({}, 500), reply(GOOD), reply({}, 500), reply(GOOD), reply(GOOD))
+    client = script.client(SEMANTIC_SCHOLAR, patience=SourcePatience(per_second=4))
+
+    async def run() -> None:
+        await asyncio.gather(*(client.read(REQUEST, Total) for _ in range(3)))
+
+    asyncio.run(run())
+    assert script.at == [0.0, 0.25, 0.5, 1.0, 1.5]
+
+
+def test_the_interval_counts_from_when_a_request_is_sent_however_long_it_took_to_connect() -> None:
+    script = Script()
+
+    async def connect_and_answer(request: httpx2.Request) -> httpx2.Response:
+        script.time.now += 0.3
+        await request.extensions["trace"]("http11.send_request_headers.started", {})
+        script.at.append(script.time.now)
+        return reply(GOOD)
+
+    client = script.client(SEMANTIC_SCHOLAR, http=BoundedClient(transport=httpx2.MockTransport(connect_and_answer)))
+
+    async def run() -> None:
+        for _ in range(2):
+            await client.read(REQUEST, Total)
+
+    asyncio.run(run())
+    assert script.at == [0.3, pytest.approx(1.6)]
+
+
+def test_the_http_client_says_when_a_request_is_sent() -> None:
+    class Counting(SourcePace):
+        held: ClassVar[list[float]] = []
+
+        def hold(self, seconds: float) -> None:
+            self.held.append(seconds)
+
+    with ScriptedServer(Scripted(b'{"total": 3}')) as server:
+        client = SourceClient(OPENALEX, OPENALEX.address(server.url), pace=Counting())
+        assert asyncio.run(client.read(SourceRequest("/works"), Total)).total == 3
+    assert Counting.held == [1.0]
 
 
 @pytest.mark.parametrize(("pause", "told"), [("3600", "60 minutes"), ("999999999999", "hours"), ("119.5", "1 s")])
@@ -354,6 +402,17 @@ def test_neither_rubbish_nor_errors_are_kept_and_a_damaged_file_is_asked_for_ane
     kept.write_bytes(kept.read_bytes()[:-9])
     assert asyncio.run(client.read(REQUEST, Total)).total == 3
     assert len(script.asked) == 5
+
+
+def test_a_reply_under_the_name_of_another_request_is_not_taken_for_its_own(tmp_path: Path) -> None:
+    script = Script(reply(GOOD), reply({"total": 4}))
+    client, other = script.client(SEMANTIC_SCHOLAR, cache=tmp_path), SourceRequest("/paper/search", {"query": "boats"})
+    asyncio.run(client.read(REQUEST, Total))
+    (kept,) = tmp_path.rglob("*.json")
+    key = reply_key(f"{SEMANTIC_SCHOLAR.url}{other.path}", other.params, None)
+    (tmp_path / key[:2]).mkdir(exist_ok=True)
+    (tmp_path / key[:2] / f"{key}.json").write_bytes(kept.read_bytes())
+    assert asyncio.run(client.read(other, Total)).total == 4
 
 
 def test_without_a_cache_each_request_is_sent() -> None:
