@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from file_server import FileServer, Request, answer, file_server
@@ -11,7 +12,7 @@ from made_papers import paper_pdf
 
 from quoteweave.attribution.literature.fetching import FetchLimits, PdfFetcher
 from quoteweave.attribution.literature.own_collection import OwnCollection
-from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibrary, default_papers_folder
+from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibrary, ParseLimits, default_papers_folder
 from quoteweave.attribution.literature.papers import Paper, PaperText, PublicationDate
 from quoteweave.collection.collection import Collection
 from quoteweave.maintenance.check import check
@@ -43,12 +44,14 @@ def linked(server: FileServer, path: str, paper: Paper = GRAIN) -> Paper:
     return paper.model_copy(update={"pdf_url": server.url(path)})
 
 
-def library(folder: Path, *, max_pages: int = 500, limits: FetchLimits | None = None) -> PaperLibrary:
-    return PaperLibrary(folder / "papers", PdfFetcher(limits, allowed_hosts=["127.0.0.1"]), max_pages=max_pages)
+def library(folder: Path, *, parse: ParseLimits | None = None, limits: FetchLimits | None = None) -> PaperLibrary:
+    return PaperLibrary(folder / "papers", PdfFetcher(limits, allowed_hosts=["127.0.0.1"]), limits=parse)
 
 
-def read(folder: Path, paper: Paper, *, max_pages: int = 500, limits: FetchLimits | None = None) -> PaperText:
-    with library(folder, max_pages=max_pages, limits=limits) as opened:
+def read(
+    folder: Path, paper: Paper, *, parse: ParseLimits | None = None, limits: FetchLimits | None = None
+) -> PaperText:
+    with library(folder, parse=parse, limits=limits) as opened:
         return asyncio.run(opened.read(paper))
 
 
@@ -221,8 +224,8 @@ def test_what_is_wrong_with_a_file_is_told_and_not_asked_again(
     server.answers[path] = answer(bodies[what], "Content-Type: text/html")
     limits = FetchLimits(bytes=20_000)
     paper = linked(server, path)
-    found = read(tmp_path, paper, max_pages=2, limits=limits)
-    again = read(tmp_path, paper, max_pages=2, limits=limits)
+    found = read(tmp_path, paper, parse=ParseLimits(pages=2), limits=limits)
+    again = read(tmp_path, paper, parse=ParseLimits(pages=2), limits=limits)
 
     assert (found.outcome, found.text, found.pages) == (outcome, "Ships are counted.\nTwice.", None)
     assert note in (found.note or "")
@@ -245,6 +248,43 @@ def test_a_link_that_could_not_be_reached_is_asked_again_and_so_is_another_link(
     assert read(tmp_path, linked(server, "/moved.pdf")).outcome == "full_text"
     with Collection.open(tmp_path / "papers") as collection:
         assert "not_read" not in collection.documents()[0].metadata
+
+
+def test_a_paper_that_takes_too_long_is_given_up(server: FileServer, tmp_path: Path) -> None:
+    server.answers["/slow.pdf"] = answer(FILE)
+
+    found = read(tmp_path, linked(server, "/slow.pdf"), parse=ParseLimits(seconds=0))
+
+    assert (found.outcome, found.note) == ("too_large", "It could not be parsed within 0 seconds.")
+    assert read(tmp_path, GRAIN.model_copy(update={"id": "2", "identifiers": {}})).outcome == "not_open_access"
+
+
+def test_a_reading_that_is_cancelled_is_no_damage_of_the_paper(
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers["/cancelled.pdf"] = answer(FILE)
+    paper = linked(server, "/cancelled.pdf")
+
+    async def cancel_while_it_is_kept(opened: PaperLibrary) -> None:
+        loop, begun, keep = asyncio.get_running_loop(), asyncio.Event(), opened._keep
+
+        def tell_and_keep(*args: Any) -> PaperText:
+            loop.call_soon_threadsafe(begun.set)
+            return keep(*args)
+
+        monkeypatch.setattr(opened, "_keep", tell_and_keep)
+        reading = asyncio.create_task(opened.read(paper))
+        await begun.wait()
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+
+    with library(tmp_path) as opened:
+        asyncio.run(cancel_while_it_is_kept(opened))
+        (document,) = opened.collection.documents()
+        assert "not_read" not in document.metadata
+    assert read(tmp_path, paper).outcome == "full_text"
+    assert asked(server, "/cancelled.pdf") == 1 + (document.format == "markdown")
 
 
 def test_two_processes_read_the_same_paper(server: FileServer, tmp_path: Path) -> None:

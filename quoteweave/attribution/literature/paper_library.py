@@ -7,8 +7,10 @@ source described it; its name does not change when its full text takes the place
 import asyncio
 import os
 import tempfile
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, get_args
 from weakref import WeakValueDictionary
@@ -41,8 +43,7 @@ from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.runs.build import update_indexes
 
 FOLDER_VARIABLE = "QUOTEWEAVE_PAPERS"
-MAX_PAGES = 500
-"""Pages of a paper, beyond which it is not parsed."""
+FILE = "paper.pdf"
 NOT_READ = "not_read"
 """Metadata of a paper whose link gave no full text, and will give none when it is tried again: outcome and reason."""
 NOT_OPEN = "Not open access: no source knows a file of it that may be read freely."
@@ -60,8 +61,32 @@ def default_papers_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "quoteweave" / "papers"
 
 
-class _TooManyPages(Exception):
-    pass
+class _TooLarge(Exception):
+    """A paper has more pages, or takes longer, than the limit; the message says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParseLimits:
+    """What a paper may take to be parsed, beyond the limits of each of its pages."""
+
+    pages: int = 500
+    seconds: float = 300.0
+
+
+class _Watch:
+    """Stops the parsing of a file that goes beyond the limits, by raising _TooLarge."""
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits, self._until = limits, time.monotonic() + limits.seconds
+
+    def on_total(self, pages: int) -> None:
+        if pages > self._limits.pages:
+            raise _TooLarge(f"It has {pages:,} pages; no more than {self._limits.pages:,} are read.")
+        self._until = time.monotonic() + self._limits.seconds  # the time before was spent on waiting for others
+
+    def on_pages(self, _name: str, _pages: int) -> None:
+        if time.monotonic() > self._until:
+            raise _TooLarge(f"It could not be parsed within {self._limits.seconds:g} seconds.")
 
 
 class PaperLibrary:
@@ -76,9 +101,9 @@ class PaperLibrary:
     'not_open_access'
     """
 
-    def __init__(self, folder: Path, fetcher: PdfFetcher | None = None, *, max_pages: int = MAX_PAGES) -> None:
+    def __init__(self, folder: Path, fetcher: PdfFetcher | None = None, *, limits: ParseLimits | None = None) -> None:
         self.collection = Collection.open_or_create(folder)
-        self._fetcher, self._max_pages = fetcher or PdfFetcher(), max_pages
+        self._fetcher, self._limits = fetcher or PdfFetcher(), limits or ParseLimits()
         self._index = CurrentIndex(self.collection)
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         # Their processes are started when the first paper is parsed; to start them takes longer than to parse a page.
@@ -86,8 +111,8 @@ class PaperLibrary:
 
     def close(self) -> None:
         """Close the collection, and end the processes that parse."""
+        self.collection.close()  # first, so that a reading which is ended does not count as a damaged file
         self._workers.__exit__(None, None, None)
-        self.collection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -113,10 +138,14 @@ class PaperLibrary:
             known = await asyncio.to_thread(self._known, paper)
             if known is not None:
                 return known
-            with tempfile.TemporaryDirectory(prefix="quoteweave-paper-") as folder:
-                file = Path(folder) / "paper.pdf"
-                failure = await self._fetcher.fetch(paper.pdf_url or "", file)
-                return await asyncio.to_thread(self._keep, paper, file, failure)
+            folder = tempfile.TemporaryDirectory(prefix="quoteweave-paper-")
+            try:
+                failure = await self._fetcher.fetch(paper.pdf_url or "", Path(folder.name) / FILE)
+            except BaseException:
+                folder.cleanup()
+                raise
+            # The thread goes on where this is cancelled, so that the file has to stay as long as the thread has it.
+            return await asyncio.to_thread(self._keep, paper, folder, failure)
 
     @asynccontextmanager
     async def _alone(self, name: str) -> AsyncIterator[None]:
@@ -188,12 +217,14 @@ class PaperLibrary:
             document = self.collection.document(name)
         return document
 
-    def _keep(self, paper: Paper, file: Path, failure: FetchFailure | None) -> PaperText:
-        """Keep what a link gave, or that it gave nothing that would be another time."""
-        if failure is None:
-            outcome, note = self._parse(paper, file)
-        else:
-            outcome, note = failure.outcome, failure.note
+    def _keep(self, paper: Paper, folder: tempfile.TemporaryDirectory[str], failure: FetchFailure | None) -> PaperText:
+        """Keep what a link gave, or that it gave nothing that would be another time; the folder is then removed."""
+        outcome: ReadOutcome
+        with folder as path:
+            if failure is None:
+                outcome, note = self._parse(paper, Path(path) / FILE)
+            else:
+                outcome, note = failure.outcome, failure.note
         document = self._document(paper)
         metadata = {key: value for key, value in document.metadata.items() if key != NOT_READ}
         if outcome not in ("full_text", "unreachable"):
@@ -217,14 +248,11 @@ class PaperLibrary:
             told.append("other_paper")
             return _other_paper(paper)
 
-        def require_few(pages: int) -> None:
-            if pages > self._max_pages:
-                raise _TooManyPages(f"It has {pages:,} pages; no more than {self._max_pages:,} are read.")
-
+        watch = _Watch(self._limits)
         options = AddOptions(names={file: name}, refuse=refuse, workers=self._workers, wait_s=None)
         try:
-            report = add(self.collection, [file], options, AddProgress(on_total=require_few))
-        except _TooManyPages as error:
+            report = add(self.collection, [file], options, AddProgress(watch.on_total, watch.on_pages))
+        except _TooLarge as error:
             return "too_large", str(error)
         for issue in report.failed:
             return told[0] if told else "damaged", issue.reason

@@ -68,6 +68,11 @@ def paper_from_metadata(name: str, said: Mapping[str, str], abstract: str | None
     )
 
 
+def _identifiers(metadata: Mapping[str, str]) -> dict[str, str]:
+    further = dict(one.split(":", 1) for one in metadata.get(SAME_AS, "").split() if ":" in one)
+    return {kind: found for kind in IDENTIFIERS if (found := metadata.get(kind) or further.get(kind))}
+
+
 def _date(metadata: Mapping[str, str]) -> PublicationDate | None:
     for key in _DATES:
         with suppress(ValueError):
