@@ -8,6 +8,7 @@ from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context
 from quoteweave.core.records import Hit
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.pipeline.rag import Answered
@@ -43,13 +44,22 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     context, marks = _context(list(own.values()), collection)
     shown = dict.fromkeys(range(1, len(cited.references) + 1), "")
     shown |= {number: f" {mark}" for number, mark in zip(own, marks, strict=True)}
-    text = insert_marks(cited.draft, cited.sentences, shown)
+    text = insert_marks(_without_numbered_marks(cited.draft), cited.sentences, shown)
     without = [each.text for each in cited.sentences if each.status in ("no_source", "not_asked", "too_long")]
     warnings = tuple(
         f"No passage was found to support “{clip(' '.join(each.split()), SHOWN_CHARACTERS)}”" for each in without
     )
     answer = _answer(title, text, context, list(own.values()), "answered" if own else "abstained", warnings)
     return Answered(answer=answer, context=context, trace=Trace(clauses=()))
+
+
+def _without_numbered_marks(draft: str) -> str:
+    """The draft with its own marks in round brackets, so that they are not taken for those of its references."""
+    text = list(draft)
+    for mark in parse_marks(draft):
+        text[mark.end - 1] = ")"
+        text[mark.start if mark.kind == "text" else mark.end - 1] = "(" if mark.kind == "text" else " "
+    return "".join(text)
 
 
 def _context(shown: Sequence[Candidate], collection: Collection) -> tuple[Context, list[str]]:

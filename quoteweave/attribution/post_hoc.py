@@ -27,6 +27,8 @@ from quoteweave.generation.gate import is_factual
 from quoteweave.generation.gate.claims import claims_of
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 
+MIN_LETTERS = 6
+"""Letters of a sentence, below which it is a fragment, such as a number alone, that states nothing."""
 CONCURRENCY = 8
 """Sentences whose sources are looked for at once."""
 
@@ -56,8 +58,8 @@ async def cite_draft(
     `documents` do not support. Where it can no longer be asked, what was found is kept, and the sentences that were to
     be asked of it have the status `not_asked`.
 
-    Raises UsageError for a draft without words, for one with numbered marks, from which those set here could not be
-    told, and for LaTeX without keys; and what `attribute_excerpt` raises beside SourceError.
+    Raises UsageError for a draft without words, for numbers in one that has numbered marks already, from which these
+    could not be told, and in LaTeX; and what `attribute_excerpt` raises beside SourceError.
 
     >>> attributor = Attributor(collection, Search(LexicalRetriever(collection)))
     >>> asyncio.run(cite_draft(attributor, "The harbour shipped 4,210 tonnes of grain.")).sentences[0].status
@@ -83,12 +85,12 @@ def _check(draft: Draft) -> None:
         raise UsageError("there is nothing to cite: the draft has no words")
     if draft.form == "latex" and draft.marks == "numbers":
         raise UsageError("a LaTeX draft is cited by keys, as \\cite{key}: name a file for their entries with --bib")
-    numbered = parse_marks(draft.text) if draft.form != "latex" else []
+    numbered = parse_marks(draft.text) if draft.marks == "numbers" else []
     if numbered:
         line = draft.text.count("\n", 0, numbered[0].start) + 1
         raise UsageError(
             f"the draft has numbered citation marks already, such as {numbered[0].mark} in line {line}, from which new "
-            "ones could not be told: take them out, or write them as [@key]"
+            "ones could not be told: set keys instead, with --bib, or write them as [@key]"
         )
 
 
@@ -166,7 +168,8 @@ def _sentences(draft: Draft) -> list[_Sentence]:
 def _status(text: str, *, marked: bool, every: bool) -> tuple[Status, str | None]:
     """What becomes of a sentence, and its claim if a source is looked for."""
     claim = without_marks(without_joiners(_ITEM.sub("", text, count=1) if _ITEM.match(text) else text))
-    if _NO_SENTENCE.match(text) or not words(claim) or not (every or is_factual(claim)):
+    fragment = sum(map(str.isalpha, claim)) < MIN_LETTERS or not words(claim)
+    if _NO_SENTENCE.match(text) or fragment or not (every or is_factual(claim)):
         return "not_factual", None
     if marked:
         return "cited_already", None

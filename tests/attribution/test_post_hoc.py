@@ -114,6 +114,23 @@ def test_marks_behind_a_sentence_are_its_own(port: Collection, draft: str, statu
     assert [one.status for one in cite(port, draft).sentences] == statuses
 
 
+@pytest.mark.parametrize("fragment", ["4,210", "(2023)", "Tab. 3"])
+def test_a_fragment_states_nothing(port: Collection, fragment: str) -> None:
+    assert [one.status for one in cite(port, f"{fragment}\n\nIt rained in 2023.").sentences] == [
+        "not_factual",
+        "no_source",
+    ]
+
+
+def test_keys_can_be_told_from_numbers_of_the_authors(port: Collection) -> None:
+    said = "It rained [1]. Timber went by ship in 1999 [2, 4]. The port shipped 4,210 tonnes of grain in 2023."
+    cited = cite(port, Draft(text=said, marks="keys"))
+    assert [one.status for one in cited.sentences] == ["not_factual", "cited_already", "cited"]
+    assert cited.text.startswith(said.replace("2023.", "2023 [@report]."))
+    shown = draft_as_answer(cited, "draft.md", port).answer
+    assert shown.text == said.replace("[1]", "(1)").replace("[2, 4]", "(2, 4)").replace("2023.", "2023 [1].")
+
+
 def test_keys_name_documents_and_avoid_those_of_the_draft(port: Collection) -> None:
     said = "The port shipped 4,210 tonnes of grain in 2023. Timber went by ship in 1999 [@report]."
     cited = cite(port, Draft(text=said, marks="keys"))

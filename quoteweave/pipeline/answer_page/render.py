@@ -17,7 +17,7 @@ from quoteweave.pipeline.answer_page.verdicts import VERDICT_WORDS
 from quoteweave.pipeline.page_pictures import cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
 
-__all__ = ["AnswerView", "PageView", "render_answer", "render_answered", "render_answers"]
+__all__ = ["AnswerView", "PageView", "render_answer", "render_answered", "render_answers", "view_answered"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -74,6 +74,12 @@ def _hash(text: str) -> str:
 
 def render_answered(answers: Sequence[Answered], collection: Collection, title: str) -> tuple[str, list[str]]:
     """Render answers over a collection as HTML, with a sentence on each document whose pages cannot be shown."""
+    views, notes = view_answered(answers, collection)
+    return render_answers(views, title), notes
+
+
+def view_answered(answers: Sequence[Answered], collection: Collection) -> tuple[list[AnswerView], list[str]]:
+    """Return answers over a collection with the pages that they cite, and a sentence on each that cannot be shown."""
     views, notes = list[AnswerView](), list[str]()
     for answered in answers:
         crops, lost_crops = stored_crops(collection, [hit.quote for hit in answered.context.images])
@@ -90,4 +96,4 @@ def render_answered(answers: Sequence[Answered], collection: Collection, title: 
                 reasons=answered.trace.reasons,
             )
         )
-    return render_answers(views, title), notes
+    return views, notes
