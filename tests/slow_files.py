@@ -201,4 +201,5 @@ SLOW_FILES = (
     "test_fetching.py",
     "test_literature_unseen.py",
     "test_agent_page.py",
+    "test_agent_over_library.py",
 )
