@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import typer
 
-from quoteweave.cli.console import on_terminal, print_message
+from quoteweave.cli.console import on_terminal, print_message, print_notes
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prices import Price
@@ -21,7 +21,7 @@ from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.batch import JudgesAnswers, JudgingItem, JudgingPlan, V, judge_all, judging_items
 from quoteweave.evaluation.scoring.matching import match_predictions
-from quoteweave.evaluation.scoring.recorded_dataset import run_names_references
+from quoteweave.evaluation.scoring.recorded_dataset import dataset_notes, run_names_references
 from quoteweave.models.checkpoints import on_download
 from quoteweave.pipeline.runs.compose import make_chat
 from quoteweave.pipeline.settings import ChatSettings
@@ -38,10 +38,15 @@ def judgements_path(run: Path, out: Path | None, name: str, *, option: str = "--
 
 
 def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[JudgingItem]:
-    """Load the answers of a run with their examples; a partial run is allowed. Raises DatasetError."""
+    """Load the answers of a run with their examples; a partial run is allowed. Raises DatasetError.
+
+    Notes on stderr say where the run was made over another version of the dataset.
+    """
     examples = load_dataset(dataset, references)
     known = run_names_references(run, dataset, references)
-    return judging_items(match_predictions(examples, load_predictions(run), partial=True, known=known), examples)
+    predictions = match_predictions(examples, load_predictions(run), partial=True, known=known)
+    print_notes(dataset_notes(run, dataset, references, examples, predictions))
+    return judging_items(predictions, examples)
 
 
 def make_judge_model(settings: ChatSettings, calls: Path | None) -> ChatModel:
