@@ -8,6 +8,15 @@ from .attribution.calls import cite as cite
 from .attribution.cited_draft import CitedDraft as CitedDraft
 from .attribution.draft_text import Draft as Draft
 from .attribution.excerpt_runs import answer_excerpts as answer_excerpts
+from .attribution.literature.fetching import FetchLimits as FetchLimits
+from .attribution.literature.fetching import PdfFetcher as PdfFetcher
+from .attribution.literature.own_collection import OwnCollection as OwnCollection
+from .attribution.literature.paper_library import PaperLibrary as PaperLibrary
+from .attribution.literature.paper_library import ParseLimits as ParseLimits
+from .attribution.literature.papers import Paper as Paper
+from .attribution.literature.papers import PublicationDate as PublicationDate
+from .attribution.literature.unseen import HidingRule as HidingRule
+from .attribution.literature.unseen import Unseen as Unseen
 from .attribution.post_hoc_runs import cite_answers as cite_answers
 from .attribution.records import Attribution as Attribution
 from .attribution.records import Candidate as Candidate

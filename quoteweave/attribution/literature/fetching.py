@@ -41,7 +41,10 @@ _HEADERS = {"Accept": "application/pdf, */*;q=0.5", "Accept-Encoding": "identity
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What a link may take."""
+    """What a link may take.
+
+    >>> fetcher = PdfFetcher(FetchLimits(seconds=20), allowed_hosts=["papers.example:8080"])
+    """
 
     bytes: int = 50 * 2**20
     """Of its file, after decompression."""
@@ -71,6 +74,9 @@ class PdfFetcher:
     `allowed_hosts` may be at private addresses and on other ports too: `name` for all ports of a host, or `name:port`.
     A link, or a redirect of any, may lead there. `resolver` and `make_transport` replace the system's look-up of names
     and the connections.
+
+    >>> asyncio.run(PdfFetcher().fetch("http://127.0.0.1/paper.pdf", Path("paper.pdf"))).note
+    '127.0.0.1 is not asked: it is, or may be, a private address.'
     """
 
     def __init__(

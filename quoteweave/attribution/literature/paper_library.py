@@ -67,7 +67,10 @@ class _TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """What a paper may take to be parsed, beyond the limits of each of its pages."""
+    """What a paper may take to be parsed, beyond the limits of each of its pages.
+
+    >>> PaperLibrary(Path("papers"), limits=ParseLimits(pages=100)).close()
+    """
 
     pages: int = 500
     seconds: float = 300.0

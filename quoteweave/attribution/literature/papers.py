@@ -66,7 +66,11 @@ class PublicationDate(Record):
 
 
 class Paper(Record):
-    """A paper as a source describes it; what the source does not know is None or empty."""
+    """A paper as a source describes it; what the source does not know is None or empty.
+
+    >>> Paper(id="7", title="Grain by rail", published=PublicationDate(year=2019)).abstract is None
+    True
+    """
 
     id: str = Field(min_length=1, description="the source's own id, by which it is read")
     title: str

@@ -90,6 +90,11 @@ class Unseen:
 
     Where it hid some of what the source found it asks for more, so that `k` are still given, and a note says how many
     were hidden and why, but not which. Implements `PaperSource`; raises what its source raises.
+
+    >>> own = OwnCollection(collection, Search(LexicalRetriever(collection)))
+    >>> unseen = Unseen(own, HidingRule(own=Paper(id="-", title="Port.md")))
+    >>> asyncio.run(unseen.search("grain")).papers
+    ()
     """
 
     def __init__(self, source: PaperSource, rule: HidingRule) -> None:
