@@ -183,6 +183,15 @@ def test_pages_end_where_the_source_has_no_more_or_turns_in_a_circle() -> None:
     assert len(script.asked) == 2
 
 
+def test_a_next_page_that_the_source_does_not_have_ends_the_list() -> None:
+    refused = {"error": "Requested data for this limit and/or offset is not available"}
+    scholar, script = source(page([paper(1)], following=10), reply(refused, 400), reply(refused, 400))
+    assert titles(search(scholar).papers) == ["Paper 1"]
+    assert len(script.asked) == 2
+    with pytest.raises(SourceRefused, match="is not available"):
+        search(scholar)
+
+
 def test_no_more_is_asked_for_than_the_source_ranks() -> None:
     script_pages = [page([paper(0)], following=start) for start in range(100, 1100, 100)]
     scholar, script = source(*script_pages)

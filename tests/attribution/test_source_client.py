@@ -96,6 +96,24 @@ def test_a_source_that_stays_silent_is_given_up_sooner() -> None:
         ask(Script(*(httpx2.ReadTimeout("slow") for _ in range(3))))
 
 
+def test_a_reply_without_end_is_given_up() -> None:
+    tried: list[httpx2.Request] = []
+
+    async def never(request: httpx2.Request) -> httpx2.Response:
+        tried.append(request)
+        await asyncio.Event().wait()
+        return reply(GOOD)
+
+    client = Script().client(
+        SEMANTIC_SCHOLAR,
+        patience=SourcePatience(attempt_s=0.001),
+        http=BoundedClient(transport=httpx2.MockTransport(never)),
+    )
+    with pytest.raises(SourceUnreachable, match="no reply came in time"):
+        asyncio.run(client.read(REQUEST, Total))
+    assert len(tried) == 3
+
+
 def test_all_pauses_of_a_request_are_bounded_together() -> None:
     script = Script(*(reply({}, 500) for _ in range(50)))
     with pytest.raises(SourceUnreachable):

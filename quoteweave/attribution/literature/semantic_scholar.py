@@ -220,7 +220,12 @@ class SemanticScholar:
         while len(selection.papers) < k and offset < _MOST_IN_ALL:
             limit = min(size, _MOST_IN_ALL - offset)
             request = SourceRequest("/paper/search", {**asked, "offset": str(offset), "limit": str(limit)})
-            found = await self._client.read(request, _Found)
+            try:
+                found = await self._client.read(request, _Found)
+            except SourceRefused as error:
+                if not offset or error.status != 400:
+                    raise
+                return  # its `next` may lead to where it has no papers, and it refuses that
             selection.add(found.data or (), self._client.bad_reply)
             if found.next is None or found.next <= offset:
                 return
