@@ -107,7 +107,9 @@ def test_a_work_is_read_as_the_api_documents_it() -> None:
 
 def test_the_number_of_arxiv_is_read_of_its_doi() -> None:
     alex, _ = source(page([{**BARE, "doi": "https://doi.org/10.48550/arXiv.2407.12861"}]))
-    assert search(alex).papers[0].identifiers["arxiv"] == "2407.12861"
+    (paper,) = search(alex).papers
+    assert paper.identifiers["arxiv"] == "2407.12861"
+    assert paper.pdf_url == "https://arxiv.org/pdf/2407.12861"  # as no other is given
 
 
 def test_the_best_open_access_copy_is_linked() -> None:

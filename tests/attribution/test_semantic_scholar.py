@@ -105,6 +105,26 @@ def test_a_paper_without_an_open_access_file_has_no_link(open_access: object) ->
     assert search(scholar).papers[0].pdf_url is None
 
 
+@pytest.mark.parametrize(
+    ("number", "file"),
+    [
+        ("2407.12861", "https://arxiv.org/pdf/2407.12861"),
+        ("cs/0112017", "https://arxiv.org/pdf/cs/0112017"),
+        ("math.GT/0309136v2", "https://arxiv.org/pdf/math.GT/0309136v2"),
+        ("../admin?x=", None),
+        ("", None),
+    ],
+)
+def test_a_paper_that_arxiv_has_is_read_there_where_no_other_address_is_given(number: str, file: str | None) -> None:
+    ids = {"ArXiv": number}
+    scholar, _ = source(
+        page([{**SENT, "externalIds": ids, "openAccessPdf": {"url": ""}}, {**SENT, "externalIds": ids}])
+    )
+    assert search(scholar).papers[0].pdf_url == file
+    scholar, _ = source(page([{**SENT, "externalIds": ids}]))
+    assert search(scholar).papers[0].pdf_url == "https://www.aclweb.org/anthology/2020.acl-main.447.pdf"
+
+
 def test_the_search_by_relevance_asks_as_documented() -> None:
     scholar, script = source(page([SENT]))
     search(scholar, "multi-hop ships", 7)

@@ -17,6 +17,7 @@ from quoteweave.attribution.literature.paper_selection import (
     PaperSelection,
     SentText,
     SentTitle,
+    arxiv_file,
     later_date,
     read_date,
 )
@@ -92,6 +93,8 @@ class _Work(_Sent):
     def paper(self) -> Paper:
         own_id, first, best = _last_part(self.id), self.primary_location or _Location(), self.best_oa_location
         authors = ((each.author or _Named()).display_name or each.raw_author_name for each in self.authorships or ())
+        identifiers = self._identifiers(own_id)
+        linked = (best or _Location()).pdf_url or (first.pdf_url if first.is_oa else "")
         return Paper(
             id=own_id,
             title=_plain(self.title) or self.title,
@@ -100,9 +103,9 @@ class _Work(_Sent):
             published=later_date(_date(self.publication_date), self.publication_year),
             venue=(first.source or _Named()).display_name or None,
             citations=self.cited_by_count,
-            identifiers=self._identifiers(own_id),
+            identifiers=identifiers,
             url=self.id if self.id.startswith("https://") else None,
-            pdf_url=(best or _Location()).pdf_url or (first.pdf_url if first.is_oa else "") or None,
+            pdf_url=linked or arxiv_file(identifiers.get("arxiv")),
         )
 
     def _identifiers(self, own_id: str) -> dict[str, str]:

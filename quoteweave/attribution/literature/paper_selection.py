@@ -3,6 +3,7 @@
 The others are counted.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from quoteweave.attribution.literature.papers import Paper, PublicationDate
 from quoteweave.core.errors import SourceBadResponse
 from quoteweave.core.messages import pluralize
 
+_ARXIV_NUMBER = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.ASCII)
 SentText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A text that a source sends, empty where it sends null."""
 SentTitle = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -93,6 +95,12 @@ def read_date(text: str | None) -> PublicationDate | None:
         return None if text is None else PublicationDate.parse(text[:10])
     except ValueError:
         return None
+
+
+def arxiv_file(number: str | None) -> str | None:
+    """The address of arXiv's PDF of a number such as `2407.12861` or `cs/0112017`, all of which may be read freely."""
+    number = number or ""
+    return f"https://arxiv.org/pdf/{number}" if _ARXIV_NUMBER.fullmatch(number) else None
 
 
 def fault_of(error: ValidationError) -> str:

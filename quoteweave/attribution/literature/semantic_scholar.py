@@ -16,6 +16,7 @@ from quoteweave.attribution.literature.paper_selection import (
     PaperSelection,
     SentText,
     SentTitle,
+    arxiv_file,
     fault_of,
     later_date,
     read_date,
@@ -101,7 +102,8 @@ class _Paper(_Sent):
             citations=self.citation_count,
             identifiers={**known, "semantic_scholar": self.paper_id},
             url=self.url or None,
-            pdf_url=(self.open_access_pdf.url if self.open_access_pdf else "") or None,
+            # Of many papers that arXiv has, the API gives no address.
+            pdf_url=(self.open_access_pdf.url if self.open_access_pdf else "") or arxiv_file(known.get("arxiv")),
         )
 
 

@@ -83,7 +83,7 @@ class _Making:
         passages = [texts[cited].replace(MARK, f"[{marks[cited.target]}]") for cited in draft.cites]
         people = self._authors[topic.name][draft.group]
         citing = sum(draft in other.references for other in self._drafts)
-        return MadePaper(
+        made = MadePaper(
             id=self._ids[draft],
             corpus_id=200_000_000 + number,
             openalex=f"W4{number:09}",
@@ -107,6 +107,7 @@ class _Making:
             citations=citing + int((2026 - day.year) * math.exp(chance.gauss(0.6, 1.0))),
             open_access=self._is_open(draft),
         )
+        return made if made.open_access else made.model_copy(update={"arxiv": None})  # what arXiv has is open
 
     def _entry(self, draft: Draft) -> str:
         people = ", ".join(self._authors[draft.topic.name][draft.group][:3])
