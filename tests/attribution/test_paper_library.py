@@ -188,6 +188,19 @@ def test_the_bytes_of_one_paper_do_not_stand_for_another(server: FileServer, tmp
     assert (found.outcome, found.text) == ("other_paper", "Cranes lift.")
 
 
+@pytest.mark.parametrize("first", ["linking", "linked"])
+def test_a_link_to_the_file_of_another_paper_does_not_make_one_paper_of_two(tmp_path: Path, first: str) -> None:
+    own = GRAIN.model_copy(update={"identifiers": {"arxiv": "2301.00001"}})
+    other = Paper(id="W9", title="On cranes", abstract="Cranes lift.", pdf_url="https://arxiv.org/pdf/2301.00001")
+    papers = [other, own] if first == "linking" else [own, other]
+    with library(tmp_path) as opened:
+        names = asyncio.run(opened.add_papers(papers))
+        read = asyncio.run(opened.read(own))
+        metadata = {opened.collection.document(name).metadata["title"] for name in names}
+    assert metadata == {GRAIN.title, "On cranes"}
+    assert read.text == GRAIN.abstract
+
+
 def _encrypted(tmp_path: Path) -> bytes:
     from reportlab.lib.pdfencrypt import StandardEncryption
     from reportlab.pdfgen.canvas import Canvas

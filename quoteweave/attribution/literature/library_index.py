@@ -64,8 +64,13 @@ class CurrentIndex:
 
 
 def identities_of(paper: Paper) -> frozenset[str]:
-    """Return the paper's identifiers, as `identifiers_of`, and its id at its source."""
-    named = {one for one in identifiers_of(paper) if not one.startswith("document:")}
+    """Return the paper's identifiers, as `identifiers_of`, and its id at its source.
+
+    What the link of its file tells is left out, as sources link to other papers' files too: two papers would be taken
+    for one, and the text of one read as that of the other.
+    """
+    stated = identifiers_of(paper.model_copy(update={"pdf_url": None}))
+    named = {one for one in stated if not one.startswith("document:")}
     return frozenset({*named, f"{SOURCE_ID}:{paper.id}"})
 
 

@@ -305,4 +305,4 @@ def _lacks_abstract(document: Document, paper: Paper) -> bool:
 
 def _other_paper(paper: Paper) -> str:
     title = " ".join(paper.title.split())[:_SHOWN_TITLE]
-    return f"The link leads to another paper: its first pages have neither the title “{title}” nor its authors."
+    return f"The link leads to another paper: its first pages do not have the title “{title}”."
