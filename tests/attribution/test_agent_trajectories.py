@@ -16,7 +16,7 @@ from killed_processes import in_a_process
 from made_sources import MadeSource
 from scripted_agents import EXCERPT, LATER, OTHER, OWN, PAPERS, RULE, SEARCH, SELECT, TARGET, does, find
 
-from quoteweave.attribution.agent.actions import Read, SearchRelevance
+from quoteweave.attribution.agent.actions import Condition, Read, SearchRelevance
 from quoteweave.attribution.agent.leaks import find_leaks
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import (
@@ -189,6 +189,23 @@ def test_a_failed_source_is_asked_again_for_the_action_that_was_paid_for(tmp_pat
     assert failed.outcome == "source"
     assert [step.action.name for step in resumed.steps] == ["search_relevance", "select"]
     assert resumed.selected == TARGET
+
+
+@pytest.mark.parametrize("condition", ["search", "no_commands"])
+@pytest.mark.parametrize("text", ["{", SELECT])
+def test_a_reply_that_a_filter_broke_off_ends_a_resumed_trajectory_too(
+    tmp_path: Path, condition: Condition, text: str
+) -> None:
+    path, settings = tmp_path / "7.jsonl", AgentSettings(condition=condition)
+    filtered = Completion(text=text, model="scripted", finish_reason="content_filter")
+    whole = find(FakeChat([filtered], name="scripted"), settings, saved=path)
+    *begun, _ending = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(begun))
+
+    resumed = find(FakeChat([], name="scripted"), settings, saved=path)
+
+    assert resumed == whole
+    assert resumed.outcome == "content_filter"
 
 
 @given(cut=st.floats(0, 1))

@@ -135,7 +135,9 @@ class _Search:
         """Ask for the title of the paper once."""
         if not self._steps:
             try:
-                reply = next(iter(self._recorder.trajectory.pending), None) or await self._ask()
+                if not self._pending():
+                    await self._ask()
+                (reply,) = self._pending()
             except TrajectoryEnded as ended:
                 self._recorder.end(ended.kind, str(ended))
                 return
@@ -158,7 +160,7 @@ class _Search:
     async def _decide(self) -> Decision:
         """The next action: that of a reply that was saved, else of a new one, asked for again where it has none."""
         while True:
-            pending = self._recorder.trajectory.pending
+            pending = self._pending()
             if pending and pending[-1].problem is None:
                 return read_reply(pending[-1], self._settings)
             if len(pending) > self._settings.asked_again:
@@ -167,13 +169,16 @@ class _Search:
                 )
             await self._ask()
 
-    async def _ask(self) -> Reply:
+    async def _ask(self) -> None:
         """Ask for a reply, and save it."""
-        reply = await self._model.ask(self._recorder.trajectory)
-        self._recorder.add_reply(reply)
-        if reply.finish_reason == "content_filter":
+        self._recorder.add_reply(await self._model.ask(self._recorder.trajectory))
+
+    def _pending(self) -> tuple[Reply, ...]:
+        """The replies of the step that is not done. Raises TrajectoryEnded where a filter broke the last one off."""
+        pending = self._recorder.trajectory.pending
+        if pending and pending[-1].finish_reason == "content_filter":
             raise TrajectoryEnded("content_filter", "the endpoint's content filter broke off the reply")
-        return reply
+        return pending
 
     def _check_repeats(self, action: Action) -> None:
         made = [step.number for step in self._steps if step.action == action]
