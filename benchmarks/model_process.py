@@ -1,12 +1,12 @@
 """The scripted server in a process of its own, so that it takes no time of the interpreter that is measured.
 
-It gives one reply to every request, and notes when it had each of them whole. Notes are of `time.perf_counter`, which
-processes of one machine share on Linux, macOS and Windows.
+It gives one reply to every request, or what a function makes of it, and notes when it had each of them whole. Notes
+are of `time.perf_counter`, which processes of one machine share on Linux, macOS and Windows.
 """
 
 import multiprocessing
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
@@ -28,8 +28,12 @@ class ModelProcess:
         return told
 
 
+Script = Reply | Callable[[Mapping[str, Any]], Reply]
+"""One reply for all requests, or a function of a module that makes one of a request."""
+
+
 @contextmanager
-def serving(reply: Reply) -> Iterator[ModelProcess]:
+def serving(reply: Script) -> Iterator[ModelProcess]:
     """A server that answers so, while the block lasts."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
@@ -43,12 +47,12 @@ def serving(reply: Reply) -> Iterator[ModelProcess]:
         process.join()
 
 
-def _serve(pipe: Connection, reply: Reply) -> None:
+def _serve(pipe: Connection, reply: Script) -> None:
     arrived: list[float] = []
 
-    def script(_: Mapping[str, Any]) -> Reply:
+    def script(request: Mapping[str, Any]) -> Reply:
         arrived.append(time.perf_counter())
-        return reply
+        return reply(request) if callable(reply) else reply
 
     with ModelServer(script) as server:
         pipe.send(server.base_url)

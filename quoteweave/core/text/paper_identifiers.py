@@ -20,6 +20,8 @@ _ADDRESSES = tuple(
         ("openreview", r"openreview\.net/(?:forum|pdf)\?id=([\w-]+)"),
     )
 )
+_HOSTS = re.compile(r"doi|arxiv|huggingface|semanticscholar|openalex|acl|openreview", re.IGNORECASE)
+"""Stands in every address that one of the patterns matches; most addresses have none of it."""
 _GIVEN_DOIS = (
     ("arxiv", re.compile(rf"10\.48550/arxiv\.({_ARXIV})")),
     ("acl", re.compile(r"10\.18653/v1/(\S+)")),
@@ -65,8 +67,11 @@ def same_paper(one: Mapping[str, str], other: Mapping[str, str]) -> bool | None:
 
 
 def _in_address(address: str) -> Iterator[tuple[str, str]]:
+    if _HOSTS.search(address) is None:
+        return
+    address = unquote(address.strip())
     for kind, pattern in _ADDRESSES:
-        match = pattern.match(unquote(address.strip()))
+        match = pattern.match(address)
         if match is not None:
             yield kind, match[1]
 
