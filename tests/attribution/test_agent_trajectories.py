@@ -28,7 +28,7 @@ from quoteweave.attribution.agent.trajectory import (
     TrajectorySetup,
 )
 from quoteweave.attribution.agent.trajectory_files import read_trajectory
-from quoteweave.attribution.literature.papers import Paper, PapersFound, PaperText, PublicationDate
+from quoteweave.attribution.literature.papers import Paper, PapersFound, PaperText, PublicationDate, SnippetsFound
 from quoteweave.attribution.literature.unseen import HidingRule
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import DatasetError, EndpointUnreachable, SourceUnreachable, UsageError
@@ -125,28 +125,31 @@ def test_a_trajectory_cut_at_any_byte_goes_on_to_the_same_end_without_repeating_
 
 
 class Killing(MadeSource):
-    """Ends the process at one of its calls."""
+    """Kills its process when it is asked to do this."""
 
-    def __init__(self, at: int) -> None:
+    def __init__(self, at: str) -> None:
         super().__init__(PAPERS)
-        self._left = at
+        self._at = at
 
-    def _count(self) -> None:
-        self._left -= 1
-        if self._left == 0:
+    def _die(self, asked: str) -> None:
+        if asked == self._at:
             os.kill(os.getpid(), signal.SIGKILL)
 
     async def search(self, query: str, k: int = 10, *, by: Any = "relevance", before: Any = None) -> PapersFound:
-        self._count()
+        self._die("search")
         return await super().search(query, k, by=by, before=before)
 
+    async def search_snippets(self, query: str, k: int = 10, *, before: Any = None) -> SnippetsFound:
+        self._die("search_snippets")
+        return await super().search_snippets(query, k, before=before)
+
     async def read(self, paper: Paper) -> PaperText:
-        self._count()
+        self._die("read")
         return await super().read(paper)
 
 
-@pytest.mark.parametrize("at", [1, 3, 5])
-def test_a_killed_process_is_resumed_at_its_step(at: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("at", "steps"), [("search", 0), ("search_snippets", 2), ("read", 4)])
+def test_a_killed_process_is_resumed_at_its_step(at: str, steps: int, tmp_path: Path) -> None:
     path = tmp_path / "7.jsonl"
 
     def until_killed() -> None:
@@ -157,7 +160,7 @@ def test_a_killed_process_is_resumed_at_its_step(at: int, tmp_path: Path) -> Non
     resumed = find(model := Scripted(), saved=path)
 
     assert status == -signal.SIGKILL
-    assert half.ending is None
+    assert (half.ending, len(half.steps)) == (None, steps)
     assert half.pending[-1].problem is None  # the reply was saved before anything was done with it
     assert timeless(resumed) == timeless(WHOLE)
     assert len(model.asked) == len(SCRIPT) - len(half.replies)

@@ -125,7 +125,7 @@ class _Search:
                     raise TrajectoryEnded(
                         "no_selection", f"no paper was selected in {self._settings.most_actions} actions"
                     )
-                decision = await self._decide()
+                decision = self._with_known_id(await self._decide())
                 self._check_repeats(decision.action)
                 self._recorder.add_step(await self._act(number, decision))
         except TrajectoryEnded as ended:
@@ -180,6 +180,15 @@ class _Search:
             raise TrajectoryEnded("content_filter", "the endpoint's content filter broke off the reply")
         return pending
 
+    def _with_known_id(self, decision: Decision) -> Decision:
+        """The decision with the id of a paper as the source has it, where the model wrote its spaces otherwise."""
+        action = decision.action
+        if not isinstance(action, Read | FindInText | Select):
+            return decision
+        known = {" ".join(id.split()): id for id in self._recorder.trajectory.shown}
+        id = known.get(" ".join(action.paper_id.split()), action.paper_id)
+        return decision.model_copy(update={"action": action.model_copy(update={"paper_id": id})})
+
     def _check_repeats(self, action: Action) -> None:
         made = [step.number for step in self._steps if step.action == action]
         if len(made) >= self._settings.most_repeats:
@@ -189,14 +198,19 @@ class _Search:
     async def _act(self, number: int, decision: Decision) -> Step:
         """Carry an action out, and tell the model what came of it."""
         started, error = time.monotonic(), self._error_of(number, decision.action)
-        if error is None:
+        made = [step for step in self._steps if step.action == decision.action]
+        earlier = next((step for step in made if step.error is None), None)
+        if error is not None:
+            observation = Observation(text=_told(error, decision.action))
+        elif earlier is not None:  # it would show the same
+            observation = Observation(text=earlier.observed, shown=earlier.shown, read=earlier.read)
+        else:
             try:
                 observation = await self._observe(decision.action)
             except SourceError as failed:
                 raise TrajectoryEnded("source", f"step {number}, {_shown(decision.action)}: {failed}") from failed
-        else:
-            observation = Observation(text=_told(error, decision.action))
-        observation = self._repeated(decision.action, observation)
+        if made:
+            observation = _again(made[0].number, observation)
         return Step(
             number=number,
             replies=self._recorder.trajectory.pending,
@@ -216,15 +230,6 @@ class _Search:
         if isinstance(action, Read | FindInText | Select) and action.paper_id not in self._recorder.trajectory.shown:
             return "never_shown"
         return None
-
-    def _repeated(self, action: Action, observation: Observation) -> Observation:
-        made = [step.number for step in self._steps if step.action == action]
-        if not made:
-            return observation
-        note = f"This is the action of step {made[0]} again. Do something else, or select a paper."
-        return observation.model_copy(
-            update={"text": f"{note}\n\n{observation.text}", "notes": (*observation.notes, note)}
-        )
 
     async def _observe(self, action: Action) -> Observation:
         source, most, limit = self._source, self._settings.results, self._limit
@@ -250,6 +255,11 @@ class _Search:
         if id not in self._texts:
             self._texts[id] = await source.read(paper)
         return paper, self._texts[id]
+
+
+def _again(number: int, observation: Observation) -> Observation:
+    note = f"This is the action of step {number} again. Do something else, or select a paper."
+    return observation.model_copy(update={"text": f"{note}\n\n{observation.text}", "notes": (*observation.notes, note)})
 
 
 def _shown(action: Action) -> str:

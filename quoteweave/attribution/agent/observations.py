@@ -92,7 +92,7 @@ def shorten_to_titles(step: Step) -> str:
         return f"(The text of “{_line(step.shown[0].title)}” was shown here, and is left out for its length.)"
     if not step.shown:
         return step.observed
-    lines = [f"- id: {paper.id} title: {_line(paper.title)}" for paper in step.shown]
+    lines = [f"- id: {_line(paper.id, None)} title: {_line(paper.title)}" for paper in step.shown]
     return "\n".join(["(Shortened to titles.)", *lines])
 
 
@@ -142,7 +142,7 @@ def _fitted(papers: Sequence[Paper], label: str, texts: Sequence[str], limit: in
 def _entry(paper: Paper, label: str, said: str, longest: int) -> str:
     year = "not known" if paper.published is None else paper.published.year
     citations = "not known" if paper.citations is None else paper.citations
-    lines = [f"- id: {paper.id}", f"title: {_line(paper.title)}", f"year: {year}, citations: {citations}"]
+    lines = [f"- id: {_line(paper.id, None)}", f"title: {_line(paper.title)}", f"year: {year}, citations: {citations}"]
     return "\n  ".join([*lines, f"{label}: {_line(said, longest)}"] if longest else lines)
 
 
