@@ -8,13 +8,16 @@ import ssl
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx2
 import pytest
 from file_server import FileServer, Request, answer, file_server, redirect
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quoteweave.attribution.literature.fetching import FetchFailure, FetchLimits, PdfFetcher
-from quoteweave.attribution.literature.public_addresses import Resolver
+from quoteweave.attribution.literature.public_addresses import Resolver, is_public, resolve
 from quoteweave.core.errors import StorageError
 
 PDF = b"%PDF-1.7\n" + b"x" * 3_000 + b"\n%%EOF\n"
@@ -164,6 +167,63 @@ def test_no_redirect_leads_to_a_private_address(address: str, tmp_path: Path) ->
         assert found is not None
         assert found.outcome == "unreachable"
         assert [request.headers["host"] for request in wire.requests] == ["papers.example"]
+
+
+PIECES = (
+    *(
+        "http://",
+        "https://",
+        "//",
+        "/",
+        "\\",
+        "@",
+        ":",
+        "?",
+        "#",
+        "%",
+        ".",
+        "[",
+        "]",
+        " ",
+        "\t",
+        "\r\n",
+        "\0",
+        "ftp://",
+    ),
+    *("127.0.0.1", "10.0.0.1", "0x7f.1", "2130706433", "0", "::1", "::ffff:127.0.0.1", "93.184.216.34", "１２７.0.0.1"),
+    *("public.example", "inner.example", "localhost", "127%2e0.0.1", "me", ":80", ":443", ":8080", "é", "a.pdf", "。"),
+)
+LINKS = st.lists(st.sampled_from(PIECES), max_size=7).map("".join)
+
+
+@given(LINKS | LINKS.map("http://{}".format), st.lists(LINKS | LINKS.map("//{}".format), max_size=3))
+def test_whatever_links_and_redirects_say_only_public_addresses_are_connected_to(
+    link: str, redirects: list[str]
+) -> None:
+    onward = iter(redirects)
+    connected = []
+
+    def connect(request: httpx2.Request) -> httpx2.Response:
+        connected.append((request.url.host, request.url.port, request.url.userinfo))
+        there = next(onward, None)
+        if there is None:
+            return httpx2.Response(200, content=PDF)
+        return httpx2.Response(302, headers=[(b"Location", there.encode("utf-8", "replace"))])
+
+    async def names(host: str, port: int) -> Sequence[str]:
+        if host == "public.example" and port:
+            return ["93.184.216.35", "2606:4700::1111"]
+        return list(await resolve(host, port)) if host in NUMBERS else ["10.0.0.1"]
+
+    with TemporaryDirectory() as folder:
+        fetch(link, Path(folder), resolver=names, make_transport=lambda: httpx2.MockTransport(connect))
+    for host, port, userinfo in connected:
+        assert is_public(host)
+        assert (port in (None, 80, 443), userinfo) == (True, b"")
+
+
+NUMBERS = {"0x7f.1", "2130706433", "0", "localhost"}
+"""What the system's look-up takes for addresses of this machine."""
 
 
 def test_the_connection_is_made_to_the_address_that_was_checked(tmp_path: Path) -> None:
