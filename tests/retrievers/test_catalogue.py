@@ -7,7 +7,7 @@ from quoteweave.retrievers.catalogue import Loader, ModelRow, catalogue
 from quoteweave.retrievers.encoders.factory import CLASSES
 
 QWEN3 = ["qwen3-embedding-0.6b", "qwen3-embedding-4b", "qwen3-embedding-8b"]
-PYLATE = ["gte-moderncolbert", "lateon", "answerai-colbert-small", "mxbai-edge-colbert-32m"]
+PYLATE = ["gte-moderncolbert", "lateon", "answerai-colbert-small", "mxbai-edge-colbert-17m", "mxbai-edge-colbert-32m"]
 TEXT = ["dpr", "contriever", "e5", "bge", "gte", *QWEN3, "minilm", "specter", "specter2", "colbert", *PYLATE]
 VISUAL = [
     *("colpali", "colpali-hf", "colqwen2", "colqwen2-hf", "colqwen2.5", "colmodernvbert"),

@@ -108,6 +108,7 @@ def test_dse_is_not_normalised(name: str) -> None:
 def test_colpali_is_of_the_authors_version() -> None:
     row = published_row("mmdocir", "colpali")
     assert (row.checkpoint, row.base) == ("vidore/colpali-v1.1", "vidore/colpaligemma-3b-mix-448-base")
+    assert row.base_revision == "6ff0d944ea09c3ead97d2bc57427e3d4f01d192f", "not the newest"
     assert row.query_prefix == "Question: "
     assert published_row("mmdocir", "colqwen2").checkpoint == "vidore/colqwen2-v1.0"
 

@@ -27,7 +27,7 @@ from quoteweave.retrievers.rerankers.loaders import make_local_reranker
 
 CPU = Hardware(device="cpu", dtype="float32")
 TEXTS = ["what is the revenue of the ship?", "grain", "", "the ship is in the harbour " * 30]
-MODERN = ("gte-moderncolbert", "lateon", "mxbai-edge-colbert-32m")
+MODERN = ("gte-moderncolbert", "lateon", "mxbai-edge-colbert-17m", "mxbai-edge-colbert-32m")
 
 
 def noise(width: int, height: int) -> Image.Image:
