@@ -12,7 +12,7 @@ to `PageEvidence.total`, and `search --explain` reports each of them by its name
 | quotation | `QUOTATION` units where one quote contains all words of a quotation in the question |
 | kind | `KIND` units for each kind of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
-| terms | up to `TERMS` × `MOST_OF_TERM` units where the components of a term occur (`retrievers.terms`) |
+| terms | up to `TERMS` × `MOST_OF_TERM` units where a term's components occur; less in documents that match less |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
 | second look | similarity to the best pages of the same document, and being next to the best: `_second_look` |
@@ -61,21 +61,18 @@ DOCUMENT = 1.0
 SIMILARITY = 0.3
 NEXT, PREVIOUS = 0.3, 0.15
 SIDE = 0.3
-
 # Questions whose evidence is cached; each takes a few numbers per page.
 CACHED_QUESTIONS = 4
 # The second look: the best pages that it starts from, words of each that it uses, and words that it considers.
 SEEDS, SEED_WORDS, SEED_CANDIDATES = 2, 20, 40
-# Most quotes that are searched for a term as an exact phrase.
-MAX_PHRASE_CHECKS = 100
+# Most quotes that are searched for a term as an exact phrase, and of a page that are read to find its rare words.
+MAX_PHRASE_CHECKS, MOST_QUOTES = 100, 200
 # Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.
 MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
 # Most definitions of one acronym that are considered, and most references to pages in one question.
 MAX_DEFINITIONS, MOST_NAMES = 50, 100
 # Most sides of a comparison, and most quotations, that are searched for.
 MOST_SIDES, MOST_QUOTED = 4, 8
-# Most quotes of a page that are read to find its rare words.
-MOST_QUOTES = 200
 # Where fewer pages are found, other pages of their documents follow, nearest first.
 LEAST_PAGES = 10
 # For each kind of picture that a question asks for, the layouts that satisfy it, and how well.
@@ -151,23 +148,25 @@ class EvidenceReader:
         put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
         put("reference", self._reference_scores(readings))
         put("quotation", self._quotation_scores(readings))
-        several = self._spans_documents(within)
+        documents = self._document_scores(tokens, within)
         # Among several documents, a kind of picture alone is no evidence.
-        found = self._in_matched_documents(evidence.total) if several else np.float32(1)
+        found = np.float32(1) if documents is None else self._in_matched_documents(evidence.total)
         put("kind", self._kinds(readings) * found)
         put("front page", self._front_page_scores(readings) * found)
-        put("terms", self._term_scores(tokens, evidence))
+        put("terms", self._term_scores(tokens, evidence, within))
         put("acronyms", self._acronym_scores(tokens, evidence, within))
-        if several:
-            scores = np.float32(DOCUMENT) * index.document_scores(tokens)
-            put("document", np.where(evidence.total > 0, scores[index.document_of], np.float32(0)))
+        if documents is not None:
+            put("document", np.where(evidence.total > 0, np.float32(DOCUMENT) * documents, np.float32(0)))
         put("second look", self._second_look(evidence.total, readings, within))
         return evidence
 
-    def _spans_documents(self, within: "Mask | None") -> bool:
-        """Whether pages of more than one document are searched."""
-        documents = self.index.document_of if within is None else self.index.document_of[within]
-        return len(documents) > 0 and int(documents[0]) != int(documents[-1])
+    def _document_scores(self, tokens: Sequence[str], within: "Mask | None") -> "Scores | None":
+        """(m,) BM25 of the document of each page searched; None where these are of one document."""
+        of = self.index.document_of if within is None else self.index.document_of[within]
+        if not len(of) or int(of[0]) == int(of[-1]):
+            return None
+        scores = self.index.document_scores(tokens)[self.index.document_of]
+        return scores if within is None else scores * within
 
     def _in_matched_documents(self, scores: "Scores") -> "Scores":
         """(m,) 1 for each page of a document that has a page with a score above 0."""
@@ -229,17 +228,16 @@ class EvidenceReader:
         gained[self.index.pages_named("page #1")] = FRONT * self.index.unit * times
         return gained
 
-    def _term_scores(self, tokens: Sequence[str], evidence: PageEvidence) -> "Scores":
-        """A term's components and their places never count more than the term itself, as an exact phrase."""
+    def _term_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
+        """A term's components and their places never count more than the term itself, as an exact phrase.
+
+        All documents of a field have them: they count by how well each document matches the rest of the question.
+        """
         import numpy as np
 
         gained = np.zeros(self.index.page_count, dtype=np.float32)
         for terms in self._terms:
-            expansions = terms.expansions(tokens)
-            if not expansions:
-                continue
-            applies = self._places.documents(terms)
-            if not applies.any():
+            if not (expansions := terms.expansions(tokens)) or not (applies := self._places.documents(terms)).any():
                 continue
             places = dict.fromkeys(place for expansion in expansions for place in expansion.places)
             parts = dict.fromkeys(part for expansion in expansions for part in expansion.parts)
@@ -252,7 +250,10 @@ class EvidenceReader:
                 exact = np.maximum.reduce([self._exact_phrase_pages(each, evidence.quotes) for each in expansions])
                 gained += np.where(exact > 0, MOST_OF_TERM, np.minimum(found, MOST_OF_TERM)) * applies
                 evidence.expansions += expansions
-        return np.float32(TERMS * self.index.unit) * gained
+        asked = {word for expansion in evidence.expansions for word in expansion.asked}
+        documents = self._document_scores([token for token in tokens if token not in asked], within)
+        share = documents / documents.max() if documents is not None and documents.any() else np.float32(1)
+        return np.float32(TERMS * self.index.unit) * gained * share
 
     def _acronym_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
         """A page gains where one of its quotes contains the expansion of an acronym but not the acronym, or vice versa.

@@ -298,6 +298,23 @@ def test_terms_apply_to_the_documents_that_show_their_places_and_to_no_others(tm
     assert sorted(set(index.document_of[gained > 0].tolist())) == [0]
 
 
+def test_of_several_reports_that_of_the_company_asked_for_comes_first(tmp_path: Path) -> None:
+    def of(company: str) -> list[Quote]:
+        return report((BALANCE, ASSETS), (INCOME, EARNED), notes=[f"{company} is a company.", f"{company} grew."])
+
+    with make_collection(tmp_path, {f"{company}.pdf": of(company) for company in ("Ada", "Bertha")}) as collection:
+        for company in ("Ada", "Bertha"):
+            found = rank_pages(search(collection, f"What was the return on assets of {company}?"))
+            assert {(page.document, page.page) for page in found[:2]} == {
+                (f"{company}.pdf", BALANCE),
+                (f"{company}.pdf", INCOME),
+            }
+        # Where nothing but the term is asked, all count alike.
+        index = lexical.current_lexical_index(collection)
+        gained = LexicalRetriever(collection).evidence(index, "return on assets?").parts["terms"]
+        assert [gained[index.document_of == document].max() for document in (0, 1)] == [gained.max()] * 2
+
+
 def test_a_file_of_one_s_own_needs_no_places(tmp_path: Path) -> None:
     own = read_terms(write(tmp_path, '[[term]]\nname = "draught"\nmade_of = ["depth of the keel"]\n'))
     keels = "Depth of the keel, in metres: Ada 3.1, Bertha 4.7."
