@@ -11,7 +11,7 @@ import httpx2
 from quoteweave.attribution.literature.client.pace import SourcePace, Timing
 from quoteweave.attribution.literature.client.reply_cache import ReplyCache
 from quoteweave.attribution.literature.client.service import SourceService
-from quoteweave.attribution.literature.client.source_client import SourceClient, SourcePatience
+from quoteweave.attribution.literature.client.source_client import SourceClient, SourceLimits
 from quoteweave.attribution.literature.papers import Paper, PaperText
 from quoteweave.endpoints.http_client import BoundedClient
 
@@ -69,14 +69,14 @@ class Script:
         *,
         base_url: str | None = None,
         key: str | None = None,
-        patience: SourcePatience | None = None,
+        limits: SourceLimits | None = None,
         cache: Path | None = None,
         http: BoundedClient | None = None,
     ) -> SourceClient:
         return SourceClient(
             service,
             service.address(base_url, key),
-            patience=patience,
+            limits=limits,
             pace=SourcePace(self.time.timing()),
             cache=None if cache is None else ReplyCache(cache),
             http=http or BoundedClient(transport=httpx2.MockTransport(self)),

@@ -11,7 +11,7 @@ from test_openalex import SENT as WORK
 from test_semantic_scholar import SENT as PAPER
 from test_semantic_scholar import passage
 
-from quoteweave.attribution.literature.client.source_client import SourcePatience
+from quoteweave.attribution.literature.client.source_client import SourceLimits
 from quoteweave.attribution.literature.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.papers import Paper, PapersFound, PublicationDate, SnippetsFound
 from quoteweave.attribution.literature.plain_queries import plain_query
@@ -65,7 +65,7 @@ def in_time(papers: tuple[Paper, ...]) -> bool:
 
 
 def client(script: Script) -> SemanticScholar:
-    return SemanticScholar(script.client(SEMANTIC_SCHOLAR, patience=SourcePatience(per_second=1000)), NamingReader())
+    return SemanticScholar(script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(per_second=1000)), NamingReader())
 
 
 @given(
@@ -89,7 +89,7 @@ def test_passages_of_semantic_scholar(sent: object) -> None:
 )
 def test_works_of_openalex(sent: object) -> None:
     script = Script(*(reply(sent) for _ in range(20)))
-    alex = OpenAlex(script.client(OPENALEX, patience=SourcePatience(per_second=1000)), NamingReader())
+    alex = OpenAlex(script.client(OPENALEX, limits=SourceLimits(per_second=1000)), NamingReader())
     assert in_time(shown(lambda: alex.search("ships", before=BEFORE)))
 
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from scripted_sources import NamingReader, Reply, Script, reply, titles
 
-from quoteweave.attribution.literature.client.source_client import SourcePatience
+from quoteweave.attribution.literature.client.source_client import SourceLimits
 from quoteweave.attribution.literature.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.papers import Paper, PapersFound, PublicationDate, SortBy
 from quoteweave.core.errors import SourceBadResponse, SourceError, UsageError
@@ -70,7 +70,7 @@ def page(works: Sequence[object], cursor: str | None = None) -> httpx2.Response:
 
 def source(*replies: Reply, open_access_only: bool = False) -> tuple[OpenAlex, Script]:
     script = Script(*replies)
-    client = script.client(OPENALEX, patience=SourcePatience(per_second=1000))
+    client = script.client(OPENALEX, limits=SourceLimits(per_second=1000))
     return OpenAlex(client, NamingReader(), open_access_only=open_access_only), script
 
 

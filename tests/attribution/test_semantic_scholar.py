@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from scripted_sources import NamingReader, Reply, Script, reply, titles
 
-from quoteweave.attribution.literature.client.source_client import SourcePatience
+from quoteweave.attribution.literature.client.source_client import SourceLimits
 from quoteweave.attribution.literature.papers import Paper, PapersFound, PublicationDate, SortBy
 from quoteweave.attribution.literature.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
 from quoteweave.core.errors import SourceBadResponse, SourceRefused, UsageError
@@ -63,7 +63,7 @@ def page(papers: Sequence[object], following: int | None = None, **more: object)
 
 def source(*replies: Reply, open_access_only: bool = False) -> tuple[SemanticScholar, Script]:
     script = Script(*replies)
-    client = script.client(SEMANTIC_SCHOLAR, patience=SourcePatience(per_second=1000))
+    client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(per_second=1000))
     return SemanticScholar(client, NamingReader(), open_access_only=open_access_only), script
 
 

@@ -15,7 +15,7 @@ from scripted_sources import Reply, Script, reply
 
 from quoteweave.attribution.literature.client.pace import SourcePace
 from quoteweave.attribution.literature.client.reply_cache import reply_key
-from quoteweave.attribution.literature.client.source_client import SourceClient, SourcePatience, SourceRequest
+from quoteweave.attribution.literature.client.source_client import SourceClient, SourceLimits, SourceRequest
 from quoteweave.attribution.literature.openalex import OPENALEX
 from quoteweave.attribution.literature.semantic_scholar import SEMANTIC_SCHOLAR
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable, UsageError
@@ -37,8 +37,8 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(service.url_variable, raising=False)
 
 
-def ask(script: Script, *, patience: SourcePatience | None = None, key: str | None = None) -> int:
-    client = script.client(SEMANTIC_SCHOLAR, patience=patience, key=key)
+def ask(script: Script, *, limits: SourceLimits | None = None, key: str | None = None) -> int:
+    client = script.client(SEMANTIC_SCHOLAR, limits=limits, key=key)
     return asyncio.run(client.read(REQUEST, Total)).total
 
 
@@ -75,7 +75,7 @@ def test_pauses_double_and_are_shorter_by_chance_and_end() -> None:
     assert script.time.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
 
     script = Script(*(reply({}, 503) for _ in range(3)))
-    client = script.client(SEMANTIC_SCHOLAR, patience=SourcePatience(attempts=3, per_second=1000))
+    client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(attempts=3, per_second=1000))
     client._pace.timing = script.time.timing(jitter=1.0)
     with pytest.raises(SourceUnreachable):
         asyncio.run(client.read(REQUEST, Total))
@@ -106,7 +106,7 @@ def test_a_reply_without_end_is_given_up() -> None:
 
     client = Script().client(
         SEMANTIC_SCHOLAR,
-        patience=SourcePatience(attempt_s=0.001),
+        limits=SourceLimits(attempt_s=0.001),
         http=BoundedClient(transport=httpx2.MockTransport(never)),
     )
     with pytest.raises(SourceUnreachable, match="no reply came in time"):
@@ -117,7 +117,7 @@ def test_a_reply_without_end_is_given_up() -> None:
 def test_all_pauses_of_a_request_are_bounded_together() -> None:
     script = Script(*(reply({}, 500) for _ in range(50)))
     with pytest.raises(SourceUnreachable):
-        ask(script, patience=SourcePatience(attempts=50, pauses_s=60))
+        ask(script, limits=SourceLimits(attempts=50, pauses_s=60))
     assert sum(script.time.slept) <= 60
     assert max(script.time.slept) <= 30
 
@@ -153,7 +153,7 @@ def test_what_the_source_asks_for_holds_for_all_who_use_the_key() -> None:
 
 def test_another_pause_is_of_its_request_alone() -> None:
     script = Script(reply({}, 500), reply(GOOD), reply({}, 500), reply(GOOD), reply(GOOD))
-    client = script.client(SEMANTIC_SCHOLAR, patience=SourcePatience(per_second=4))
+    client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(per_second=4))
 
     async def run() -> None:
         await asyncio.gather(*(client.read(REQUEST, Total) for _ in range(3)))
@@ -287,7 +287,7 @@ def test_a_reply_of_more_than_10_mb_is_refused() -> None:
 def test_a_redirect_is_followed_within_the_origin_with_the_key_and_in_the_pace() -> None:
     moved = reply(b"", 301, {"Location": "/works/W2?select=id"})
     script = Script(moved, reply(GOOD))
-    client = script.client(OPENALEX, key=KEY, patience=SourcePatience(per_second=1))
+    client = script.client(OPENALEX, key=KEY, limits=SourceLimits(per_second=1))
     assert asyncio.run(client.read(SourceRequest("/works/W1", {"select": "id"}), Total)).total == 3
     assert script.asked[1].url.path == "/works/W2"
     assert script.params() == {"select": "id", "api_key": KEY}

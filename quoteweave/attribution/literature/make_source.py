@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from quoteweave.attribution.literature.client.reply_cache import ReplyCache
-from quoteweave.attribution.literature.client.source_client import SourceClient, SourcePatience
+from quoteweave.attribution.literature.client.source_client import SourceClient, SourceLimits
 from quoteweave.attribution.literature.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.papers import PaperReader
 from quoteweave.attribution.literature.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
@@ -51,7 +51,7 @@ def make_source(
     client = SourceClient(
         service,
         service.address(options.base_url, api_key),
-        patience=SourcePatience(per_second=options.per_second or per_second),
+        limits=SourceLimits(per_second=options.per_second or per_second),
         cache=None if options.cache is None else ReplyCache(options.cache),
     )
     source = SemanticScholar if name == "semantic-scholar" else OpenAlex

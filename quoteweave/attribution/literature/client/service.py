@@ -51,9 +51,9 @@ class SourceService:
         """What to do about a refusal, as a sentence."""
         if status in self.too_fast | {401, 403}:
             check = f"Check the key in {self.key_variable}; it may be wrong or no longer valid ({self.key_page})."
-            told = [self.too_often] * (status in self.too_fast) + [self._without_key(address)]
-            told += [check] * (status in (401, 403) and address.key != NO_KEY)
-            return " ".join(sentence for sentence in told if sentence)
+            sentences = [self.too_often] * (status in self.too_fast) + [self._without_key(address)]
+            sentences += [check] * (status in (401, 403) and address.key != NO_KEY)
+            return " ".join(sentence for sentence in sentences if sentence)
         if status == 404:
             return f"Check the address ({self.url_variable})."
         return "Change what is searched for."

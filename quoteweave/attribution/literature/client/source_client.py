@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -42,7 +41,7 @@ class SourceRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePatience:
+class SourceLimits:
     """How often a source is asked, and how long it is waited for.
 
     Too many requests (429), failures of the source (5xx, 408) and faults of the connection are tried again: `attempts`
@@ -80,13 +79,13 @@ class SourceClient:
         service: SourceService,
         address: EndpointAddress,
         *,
-        patience: SourcePatience | None = None,
+        limits: SourceLimits | None = None,
         pace: SourcePace | None = None,
         cache: ReplyCache | None = None,
         http: "BoundedClient | None" = None,
     ) -> None:
         self.service, self.address = service, address
-        self._patience = patience or SourcePatience()
+        self._limits = limits or SourceLimits()
         self._pace = pace or shared_pace(address)
         self._cache, self._http = cache, http
         self._redactor = endpoint_redactor(address.url, address.key)
@@ -122,8 +121,9 @@ class SourceClient:
         return one_line(self._redactor.clean(text))
 
     async def _ask(self, request: SourceRequest) -> bytes:
-        left = self._patience.pauses_s
-        for attempt in count(1):
+        attempt, left = 0, self._limits.pauses_s
+        while True:
+            attempt += 1
             try:
                 return await self._attempt(request)
             except _TryAgain as failed:
@@ -137,7 +137,6 @@ class SourceClient:
                     self._pace.hold(pause)  # what the source asks for is meant for all who use this key
                 else:
                     await self._pace.timing.sleep(pause)
-        raise AssertionError  # the loop ends by a return or an error
 
     def _pause(self, failed: _TryAgain, attempt: int) -> float:
         if failed.pause_s is not None:
@@ -151,13 +150,13 @@ class SourceClient:
 
         from quoteweave.endpoints.http_client import ResponseTooLarge, shared_client
 
-        limits, client = self._patience, self._http or await shared_client()
+        client = self._http or await shared_client()
         url = httpx2.URL(self._url(request), params={**self.address.query, **request.params})
         try:
             for _ in range(_MAX_REDIRECTS):
                 prepared = self._prepared(client, url, request.body)  # before the wait, so that it delays nothing
-                await self._pace.wait(1 / limits.per_second)
-                async with asyncio.timeout(limits.attempt_s):
+                await self._pace.wait(1 / self._limits.per_second)
+                async with asyncio.timeout(self._limits.attempt_s):
                     response = await client.send(prepared)
                 onward = self._onward(response, request)
                 if onward is None:
@@ -182,7 +181,7 @@ class SourceClient:
             headers[self.service.key_header] = key
         if key != NO_KEY and self.service.key_parameter:
             url = url.copy_set_param(self.service.key_parameter, key)
-        timeout = Timeout(self._patience.silence_s, connect=min(10.0, self._patience.silence_s))
+        timeout = Timeout(self._limits.silence_s, connect=min(10.0, self._limits.silence_s))
         method = "GET" if body is None else "POST"
         traced = {"trace": self._trace}
         return client.build_request(method, url, json=body, headers=headers, timeout=timeout, extensions=traced)
@@ -190,7 +189,7 @@ class SourceClient:
     async def _trace(self, event: str, _: object) -> None:
         """Count the interval anew from when a request is sent: to connect may take longer for it than for the next."""
         if event.endswith("send_request_headers.started"):
-            self._pace.hold(1 / self._patience.per_second)
+            self._pace.hold(1 / self._limits.per_second)
 
     def _onward(self, response: "Response", request: SourceRequest) -> "URL | None":
         """Where the source redirects to, if that is followed: within its origin, and for what only asks."""
@@ -217,9 +216,9 @@ class SourceClient:
 
     def _failed(self, response: "Response") -> Exception:
         status = response.status_code
-        said = self.clean(_said(response.content)) or response.reason_phrase or "no reason given"
-        message = f"{self.address.shown} answered {status}: {said.rstrip('.')}. "
-        pause_s, attempts = _asked_pause(response), self._patience.attempts
+        reason = self.clean(_error_text(response.content)) or response.reason_phrase or "no reason given"
+        message = f"{self.address.shown} answered {status}: {reason.rstrip('.')}. "
+        pause_s, attempts = _asked_pause(response), self._limits.attempts
         if status in self.service.too_fast:
             refused = SourceRefused(message + self.service.advice(status, self.address), status=status)
             return _TryAgain(refused, attempts, pause_s=pause_s, hold=pause_s is not None)
@@ -233,7 +232,7 @@ class SourceClient:
             f"No answer from {self.address.shown}: {reason.rstrip('.')}. Check the network and the address "
             f"({self.service.url_variable}). Your own documents can be searched without it."
         )
-        return _TryAgain(error, self._patience.silent_attempts if few else self._patience.attempts)
+        return _TryAgain(error, self._limits.silent_attempts if few else self._limits.attempts)
 
     def _waits_too_long(self, failed: _TryAgain, pause_s: float) -> SourceError:
         """The error of an attempt after which the source would have to be waited for longer than is done."""
@@ -248,10 +247,11 @@ class SourceClient:
         try:
             return shape.model_validate_json(reply)
         except ValidationError as error:
-            told = self.clean(_told_error(reply))
+            message = self.clean(_error_message(reply))
             first = error.errors(include_url=False)[0]
             place = ".".join(map(str, first["loc"])) or "the reply"
-            raise self.bad_reply(f"it says {told!r}" if told else f"{place}: {self.clean(first['msg'])}") from None
+            fault = f"it says {message!r}" if message else f"{place}: {self.clean(first['msg'])}"
+            raise self.bad_reply(fault) from None
 
     def _url(self, request: SourceRequest) -> str:
         return self.address.base.rstrip("/") + request.path
@@ -265,7 +265,7 @@ def _asked_pause(response: "Response") -> float | None:
     return pause
 
 
-def _told_error(reply: bytes) -> str:
+def _error_message(reply: bytes) -> str:
     """What a JSON object says in `error` and `message`; empty where it says nothing, or is none."""
     try:
         body = json.loads(reply)
@@ -273,14 +273,14 @@ def _told_error(reply: bytes) -> str:
         return ""
     if not isinstance(body, dict):
         return ""
-    told = [body[name] for name in ("error", "message") if isinstance(body.get(name), str)]
-    return ": ".join(dict.fromkeys(told))
+    parts = [body[name] for name in ("error", "message") if isinstance(body.get(name), str)]
+    return ": ".join(dict.fromkeys(parts))
 
 
-def _said(reply: bytes) -> str:
+def _error_text(reply: bytes) -> str:
     """What an error's body says: its message, or its text without the tags of a page."""
     text = reply[:4096].decode("utf-8", "replace")
-    return _told_error(reply) or re.sub(r"<[^<>]*>", " ", text)
+    return _error_message(reply) or re.sub(r"<[^<>]*>", " ", text)
 
 
 def _duration(seconds: float) -> str:
