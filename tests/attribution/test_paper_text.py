@@ -3,7 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoteweave.attribution.agent.observations import find_passages
 from quoteweave.attribution.literature.paper_text import PASSAGE_WORDS, find_in_text, join_pages, split_pages
+from quoteweave.attribution.literature.papers import Paper, PaperText
 
 LINES = st.lists(st.text("abc é\t", max_size=8), max_size=4).map("\n\n".join)
 
@@ -65,3 +67,12 @@ def test_words_such_as_the_are_looked_for_where_there_are_no_others() -> None:
     found = find_in_text(join_pages(["Ships carry grain.", "To be or not to be."]), "to be")
 
     assert [(one.page, one.exact) for one in found.passages] == [(1, True)]
+
+
+def test_the_agent_is_shown_the_passages_of_the_words_with_their_pages() -> None:
+    pages = ["Ships carry grain.", "Timber went by rail. " * 100, "Of grain, 4,210 tonnes were shipped."]
+    read = PaperText(outcome="full_text", text=join_pages(pages), pages=3)
+
+    shown = find_passages(Paper(id="1", title="Grain"), read, "4,210 tonnes", 1_000).text
+
+    assert shown.endswith("Passages with words of '4,210 tonnes':\n\n(page 3) Of grain, 4,210 tonnes were shipped.")

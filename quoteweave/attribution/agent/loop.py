@@ -17,7 +17,7 @@ from quoteweave.attribution.agent.actions import (
 from quoteweave.attribution.agent.conversation import AgentPrompts
 from quoteweave.attribution.agent.observations import (
     Observation,
-    find_in_text,
+    find_passages,
     observe_papers,
     observe_snippets,
     observe_text,
@@ -246,7 +246,7 @@ class _Search:
                 return observe_text(paper, text, min(limit, self._settings.text_tokens))
             case FindInText():
                 paper, text = await self._read(source, action.paper_id)
-                return find_in_text(paper, text, action.query, limit)
+                return find_passages(paper, text, action.query, limit)
             case _:
                 return Observation(text="")
 

@@ -5,15 +5,14 @@ Titles, abstracts and names stand on one line each, so that nothing in them look
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
 
 from quoteweave.attribution.agent.actions import FindInText, Read
 from quoteweave.attribution.agent.trajectory import Step
+from quoteweave.attribution.literature.paper_text import find_in_text
 from quoteweave.attribution.literature.papers import Paper, PapersFound, PaperText, ReadOutcome, SnippetsFound
 from quoteweave.core.chat.token_estimates import estimate_tokens
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
-from quoteweave.core.text.tokens import words
 
 MAX_TITLE = 300
 """Characters of a title."""
@@ -21,8 +20,8 @@ _ABSTRACTS = (2_000, 1_000, 500, 250, 0)
 """Characters of an abstract or a passage: the first with which all fit."""
 _BEGINNING = 0.6
 """Share of what is shown of a text that is its beginning; the rest is its end, where the references stand."""
-_PASSAGES, _PASSAGE = 6, 700
-"""Passages of a text that have certain words, and characters of each."""
+_PASSAGES = 6
+"""Passages of a text that have certain words."""
 
 
 class Observation(Record):
@@ -65,18 +64,17 @@ def observe_text(paper: Paper, found: PaperText, limit: int) -> Observation:
     return Observation(text=f"{head}\n\n{text}", shown=(paper,), notes=notes, read=found.outcome)
 
 
-def find_in_text(paper: Paper, found: PaperText, query: str, limit: int) -> Observation:
-    """Show the passages of a paper's text that have most of the words of `query`, in the order of the text."""
+def find_passages(paper: Paper, found: PaperText, query: str, limit: int) -> Observation:
+    """Show the passages of a paper's text that have the words of `query` in their order, else most of them."""
     notes = () if found.note is None else (found.note,)
-    asked, passages = set(words(query)), list(_passages(found.text))
-    scores = [len(asked & set(words(passage))) for passage in passages]
-    best = sorted(range(len(passages)), key=lambda at: (-scores[at], at))[:_PASSAGES]
-    shown = [passages[at] for at in sorted(best) if scores[at]]
+    passages = find_in_text(found.text, query, _PASSAGES)
     head = _head(paper, found)
-    if not shown:
+    if not passages.passages:
         return Observation(
             text=f"{head}\n\nNo word of {query!r} is in it.", shown=(paper,), notes=notes, read=found.outcome
         )
+    paged = (found.pages or 1) > 1
+    shown = [f"(page {one.page + 1}) {one.text}" if paged else one.text for one in passages.passages]
     text, left_out = cut_text("\n…\n".join(shown), limit - estimate_tokens(head) - 60)
     if left_out:
         notes = (*notes, f"Of the passages found, {left_out:,} characters were left out.")
@@ -159,19 +157,3 @@ def _head(paper: Paper, found: PaperText) -> str:
 def _line(text: str, longest: int | None = MAX_TITLE) -> str:
     line = " ".join(text.split())
     return line if longest is None or len(line) <= longest else f"{line[:longest]}…"
-
-
-def _passages(text: str) -> list[str]:
-    """The text in passages of some length, cut between lines where that can be."""
-    passages, last = list[str](), ""
-    for paragraph in text.split("\n\n"):
-        line = " ".join(paragraph.split())
-        if last and len(last) + len(line) > _PASSAGE:
-            passages.append(last)
-            last = ""
-        last = f"{last} {line}".strip()
-        cuts = [*range(0, len(last), _PASSAGE), len(last)] if len(last) > _PASSAGE else []
-        if cuts:
-            *whole, last = [last[start:end] for start, end in pairwise(cuts)]
-            passages += whole
-    return [*passages, last] if last else passages
