@@ -20,6 +20,7 @@ from .report.writing import write_statistics as write_statistics
 from .scoring.comparison import Comparison as Comparison
 from .scoring.error_analysis import count_errors as count_errors
 from .scoring.error_analysis import error_agreement as error_agreement
+from .scoring.error_analysis import wrong_papers as wrong_papers
 from .scoring.retrieval import score_retrieval as score_retrieval
 from .scoring.saved_runs import ScoredRun as ScoredRun
 from .scoring.saved_runs import ScoringRequest as ScoringRequest

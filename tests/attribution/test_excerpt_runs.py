@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from scripted_agents import OWN, SEARCH, SELECT, TARGET, does, find
 
+from quoteweave.attribution.agent.actions import Condition
 from quoteweave.attribution.agent.leaks import find_leaks
+from quoteweave.attribution.agent.trajectory import TEMPERATURE, published_settings
 from quoteweave.attribution.agent.trajectory_files import read_trajectory
 from quoteweave.attribution.excerpt_runs import (
     PaperRunFile,
@@ -153,6 +155,16 @@ def test_the_own_paper_and_later_ones_are_hidden_also_of_excerpts_without_a_year
     assert rule.own is not None
     assert (rule.own.title, rule.own.url, str(rule.before)) == (OWN.title, address, "2020")
     assert str(hiding_rule(example).before) == "2024"
+
+
+@pytest.mark.parametrize("demonstration", [True, False])
+@pytest.mark.parametrize("condition", ["search_and_read", "search", "no_commands"])
+def test_the_presets_are_the_published_conditions(condition: Condition, demonstration: bool) -> None:
+    names = {"search_and_read": "citeme", "search": "citeme-search", "no_commands": "citeme-no-commands"}
+    setting = PaperRunSettings(preset=names[condition] + ("" if demonstration else "-zero-shot"))
+    assert setting.agent == published_settings(condition, demonstration=demonstration)
+    assert setting.temperature == TEMPERATURE
+    assert setting.open_access_only == (condition != "no_commands")  # as the authors' code searches
 
 
 def test_trajectories_have_names_that_are_files() -> None:
