@@ -67,6 +67,14 @@ def test_the_paper_selected_is_compared_by_its_identifiers(identifiers: dict[str
     assert (row["title_match"], row["identifier_match"]) == (0.0, matches)
 
 
+def test_excerpts_without_a_paper_to_compare_are_no_mismatches_of_identifiers() -> None:
+    example = asked("Deep Blur", addresses=(ARXIV,))
+    failed = Prediction(example="1", response="", error="prose", paper_search=PaperSearch(outcome="bad_format"))
+    for prediction in (searched("Other"), failed):
+        row = TitleMatch("published").row(prediction, example)
+        assert (row["title_match"], row["identifier_match"]) == (0.0, None)
+
+
 def test_a_paper_counts_as_found_by_its_identifier_under_another_title() -> None:
     shown = NamedPaper(title="Batch Norm", identifiers={"arxiv": "1502.03167"})
     search = PaperSearch(outcome="no_selection", steps=(SearchStep(action="search_citation_count", papers=(shown,)),))

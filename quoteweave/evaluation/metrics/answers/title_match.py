@@ -24,9 +24,9 @@ class TitleMatch:
     Semantic Scholar and others). Of several gold titles or addresses any counts. By the `published` convention the
     whole response is the title, or what follows its first colon where it begins with "Based on", or has "guess" or
     "most likely" before it; by `strict` the title is the last line that is not blank, without quotation marks and
-    emphasis. Undefined without a response, and where no paper is to be named; `identifier_match` also where a paper was
-    named without a search, or has no identifier of a kind that the gold addresses have. Source: CiteME (arXiv
-    2407.12861, section 3 and Table 4), and the authors' code.
+    emphasis. Undefined without a response, and where no paper is to be named; `identifier_match` also without a paper
+    selected, and where that has no identifier of a kind that the gold addresses have: it is of comparable papers alone,
+    and its `n` says of how many. Source: CiteME (arXiv 2407.12861, section 3 and Table 4), and the authors' code.
     """
 
     name = "title_match"
@@ -59,12 +59,10 @@ def gold_identifiers(example: Example) -> list[dict[str, str]]:
 
 def _identified(prediction: Prediction, example: Example) -> float | None:
     search, gold = prediction.paper_search, gold_identifiers(example)
-    if search is None or not gold:
+    if search is None or search.selected is None or prediction.error is not None:
         return None
-    if search.selected is None:
-        return 0.0
     found = [same_paper(one, search.selected.identifiers) for one in gold]
-    return None if set(found) == {None} else float(any(found))
+    return None if set(found) <= {None} else float(any(found))
 
 
 def ratio(title: str, gold: str) -> float:
