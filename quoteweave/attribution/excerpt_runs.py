@@ -265,6 +265,7 @@ def paper_search_of(trajectory: Trajectory) -> PaperSearch:
         outcome=ending.kind,
         selected=None if ending.selected is None else _named(ending.selected),
         steps=tuple(_step(step, known) for step in trajectory.steps if not isinstance(step.action, NamePaper)),
+        found=None if trajectory.steps or not trajectory.setup.settings.actions else False,
     )
 
 

@@ -45,7 +45,9 @@ class PaperSearch(Record):
     selected: NamedPaper | None = None
     steps: tuple[SearchStep, ...] = ()
     found: bool | None = Field(
-        default=None, description="whether the paper cited was shown, where another program says so instead of `steps`"
+        default=None,
+        description="whether the paper cited was shown, where no steps tell: as another program says, or False of a "
+        "search that was broken off before its first step",
     )
 
     @property

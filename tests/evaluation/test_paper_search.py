@@ -12,6 +12,7 @@ from quoteweave.evaluation import ScoringRequest, score
 from quoteweave.evaluation.formats.citeme import load_citeme_results, outcome_of
 from quoteweave.evaluation.metrics.answers.paper_search import PaperSearches
 from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
+from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.saved_runs import ScoredRun
 
 ARXIV = "https://arxiv.org/abs/1502.03167"
@@ -98,6 +99,8 @@ def test_a_paper_that_was_read_alone_was_not_found_by_a_search() -> None:
         ("Max actions reached", "no_selection"),
         ("Failed to parse Output from completion {}", "bad_format"),
         ("Invalid json output: I think", "bad_format"),
+        ('Failed to parse Output from completion {"reason": "It is on long context windows."}', "bad_format"),
+        ("Invalid json output: The paper on content filters of an API", "bad_format"),
         ("The response was filtered due to the prompt triggering Azure's content management policy", "content_filter"),
         ("Output blocked by content filtering policy", "content_filter"),
         ("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", "window"),
@@ -110,6 +113,21 @@ def test_a_paper_that_was_read_alone_was_not_found_by_a_search() -> None:
 )
 def test_errors_of_the_authors_code_are_sorted_by_their_words(error: str, outcome: str) -> None:
     assert outcome_of(error) == outcome
+
+
+# "guess" before a colon is cut off what a model says from memory, and no part is cut off the title of a paper found.
+@pytest.mark.parametrize("convention", ["strict", "published"])
+@pytest.mark.parametrize("title", ["Educated guess: a Study", "Based on Blur: Nets", "“Why?”", "Title: A Title"])
+def test_the_title_of_a_paper_that_a_search_selected_is_compared_as_it_is(title: str, convention: Convention) -> None:
+    prediction = searched(title, selected=NamedPaper(title=title))
+    assert TitleMatch(convention).row(prediction, asked(title))["title_match"] == 1.0
+
+
+def test_a_search_that_was_broken_off_before_its_first_step_found_nothing_by_published(results: Path) -> None:
+    broken = {**RESULTS[2], "history": [user("excerpt")]}
+    results.write_text(json.dumps({"metadata": {}, "results": [*RESULTS[:2], broken]}, indent=4))
+    assert scored(results, convention="published").figures["target_found"].n == 3
+    assert scored(results).figures["target_found"].n == 2
 
 
 def action(name: str, reason: str, **argument: str) -> dict[str, str]:
@@ -187,7 +205,7 @@ def test_technical_errors_are_apart_from_wrong_answers(results: Path) -> None:
         ("technical_errors.bad_format", (1 / 3, 3), (1 / 3, 3)),
         ("title_match", (0.5, 2), (1 / 3, 3)),
         ("no_selection", (0.5, 2), (1 / 3, 3)),
-        ("target_found", (1.0, 2), (2 / 3, 3)),
+        ("target_found", (1.0, 2), (1 / 3, 3)),  # by published, as the file's own is_in_search
         ("actions", (3.0, 2), (7 / 3, 3)),
         ("reads_failed", (1.0, 1), (1.0, 1)),
     ):

@@ -25,6 +25,8 @@ _PROBLEMS: Mapping[str, str] = {_NO_FILE: "not_open_access", _DAMAGED: "unreacha
 """Parts of the sentences that the authors' agent is told, and what they say happened."""
 _OUTCOMES: Sequence[tuple[str, SearchOutcome]] = (
     (r"max actions reached", "no_selection"),
+    # Such an error quotes the reply, in which any of the other words may stand.
+    (r"^\s*(?:failed to parse|could not parse|invalid json|got invalid)", "bad_format"),
     (r"content.?(?:filter|management)|content polic|safety system|output blocked", "content_filter"),
     (r"context.?(?:length|window)|prompt is too long|maximum.{0,40}tokens|too many tokens", "window"),
     (r"pars(?:e|ing).{0,20} output|failed to parse|invalid json|output.?pars|json", "bad_format"),
@@ -103,13 +105,14 @@ def outcome_of(error: str) -> SearchOutcome:
 def _prediction(result: _Result, metadata: _Metadata) -> Prediction:
     tokens, told = result.tokens, result.error or "no paper was selected"
     selected = None if result.selected is None else result.selected.named()
+    searches = metadata.executor != "LLMNoSearch"
+    steps = tuple(_steps(result)) if searches else ()
+    told_found = searches and "is_in_search" in result.model_fields_set and not (steps and result.papers is not None)
     search = PaperSearch(
         outcome="selected" if selected else outcome_of(told),
         selected=selected,
-        steps=tuple(_steps(result)) if metadata.executor != "LLMNoSearch" else (),
-        found=None
-        if result.papers is not None or "is_in_search" not in result.model_fields_set
-        else _was_found(result),
+        steps=steps,
+        found=_was_found(result) if told_found else None,
     )
     said = "" if selected is None else selected.title
     return Prediction(

@@ -17,7 +17,8 @@ class PaperSearches:
     """`technical_errors`, the share of excerpts whose search one broke off, and `technical_errors.KIND`, of each kind.
 
     These count every excerpt by either convention; other figures leave technical errors out by `strict`. By `published`
-    such an excerpt counts as wrong, as the authors' code does, and its target as not found.
+    such an excerpt counts as wrong, as the authors' code does. The target of one without a selection counts as not
+    found by `published`, whatever was shown: their code looks for it after a selection alone.
 
     `no_selection` and `loops` are the shares that selected no paper within their actions, and that made one action over
     and over: wrong by both, as it was the agent that failed (the authors' code counts the first as any error).
@@ -53,11 +54,12 @@ class PaperSearches:
         if search is None or (prediction.error is not None and self._convention == "strict"):
             return row
         row |= {kind: float(outcome == kind) for kind in NO_CHOICE}
+        overlooked = search.technical or (self._convention == "published" and outcome != "selected")
         if search.found is not None:
-            row["target_found"] = float(search.found and not search.technical)
+            row["target_found"] = float(search.found and not overlooked)
         if search.steps:
             row["actions"] = float(len(search.steps))
-            shown = [] if search.technical else list(search.shown())
+            shown = [] if overlooked else list(search.shown())
             row |= {"target_found": _by_ratio(shown, example), "target_found.exact": _exactly(shown, example)}
         reads = [step for step in search.steps if step.action == "read"]
         if reads:

@@ -21,12 +21,16 @@ class TitleMatch:
     """`title_match`, by the ratio of titles, which CiteME prints as accuracy; `title_match.exact`, by equal titles.
 
     `identifier_match` compares identifiers of the paper selected with those that the gold addresses tell (arXiv, DOI,
-    Semantic Scholar and others). Of several gold titles or addresses any counts. By the `published` convention the
-    whole response is the title, or what follows its first colon where it begins with "Based on", or has "guess" or
-    "most likely" before it; by `strict` the title is the last line that is not blank, without quotation marks and
-    emphasis. Undefined without a response, and where no paper is to be named; `identifier_match` also without a paper
-    selected, and where that has no identifier of a kind that the gold addresses have: it is of comparable papers alone,
-    and its `n` says of how many. Source: CiteME (arXiv 2407.12861, section 3 and Table 4), and the authors' code.
+    Semantic Scholar and others). Of several gold titles or addresses any counts.
+
+    The title of a paper that a search selected is compared as it is. Of one named without a search, by the `published`
+    convention the whole response is the title, or what follows its first colon where it begins with "Based on", or has
+    "guess" or "most likely" before it; by `strict` the title is the last line that is not blank, without quotation
+    marks and emphasis.
+
+    Undefined without a response, and where no paper is to be named; `identifier_match` also without a paper selected,
+    and where that has no identifier of a kind that the gold addresses have: it is of comparable papers alone, and its
+    `n` says of how many. Source: CiteME (arXiv 2407.12861, section 3 and Table 4), and the authors' code.
     """
 
     name = "title_match"
@@ -42,14 +46,20 @@ class TitleMatch:
         gold = example.reference.short_answer
         if prediction.response is None or example.task != "name_paper" or gold is None:
             return {}
-        answer = answer_of(prediction.response, "own")
-        title = published_title(answer) if self._convention == "published" else last_line(answer)
+        title = self._title(prediction)
         titles = (gold, *example.reference.alternatives)
         return {
             "title_match": float(max(ratio(title, one) for one in titles) > THRESHOLD),
             "title_match.exact": float(any(letters(title) == letters(one) for one in titles)),
             "identifier_match": _identified(prediction, example),
         }
+
+    def _title(self, prediction: Prediction) -> str:
+        search = prediction.paper_search
+        if search is not None and search.selected is not None and search.steps:
+            return search.selected.title
+        answer = answer_of(prediction.response or "", "own")
+        return published_title(answer) if self._convention == "published" else last_line(answer)
 
 
 def gold_identifiers(example: Example) -> list[dict[str, str]]:
