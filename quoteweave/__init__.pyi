@@ -10,6 +10,8 @@ from .attribution.draft_text import Draft as Draft
 from .attribution.excerpt_runs import answer_excerpts as answer_excerpts
 from .attribution.literature.fetching import FetchLimits as FetchLimits
 from .attribution.literature.fetching import PdfFetcher as PdfFetcher
+from .attribution.literature.make_source import SourceOptions as SourceOptions
+from .attribution.literature.make_source import make_source as make_source
 from .attribution.literature.own_collection import OwnCollection as OwnCollection
 from .attribution.literature.paper_library import PaperLibrary as PaperLibrary
 from .attribution.literature.paper_library import ParseLimits as ParseLimits
@@ -38,6 +40,7 @@ from .core.errors import DocumentError as DocumentError
 from .core.errors import EndpointError as EndpointError
 from .core.errors import QuoteweaveError as QuoteweaveError
 from .core.errors import ServerError as ServerError
+from .core.errors import SourceError as SourceError
 from .core.errors import UsageError as UsageError
 from .core.examples import Example as Example
 from .core.examples import Prediction as Prediction

@@ -17,7 +17,13 @@ SourceName = Literal["semantic-scholar", "openalex"]
 
 
 class SourceOptions(Record):
-    """How a source of the literature is asked."""
+    """How a source of the literature is asked.
+
+    >>> options = SourceOptions(cache=Path("replies"), open_access_only=True)
+    >>> with PaperLibrary(Path("papers")) as library:
+    ...     make_source("openalex", library, options).name
+    'openalex'
+    """
 
     base_url: str | None = Field(
         default=None,
@@ -39,7 +45,7 @@ class SourceOptions(Record):
 def make_source(
     name: SourceName, reader: PaperReader, options: SourceOptions | None = None, *, api_key: str | None = None
 ) -> SemanticScholar | OpenAlex:
-    """Make a source that reads papers by `reader`.
+    """Make a source that reads papers by `reader`, such as a `PaperLibrary`.
 
     The key is the one given, or that of the environment (SEMANTIC_SCHOLAR_API_KEY, OPENALEX_API_KEY). Raises UsageError
     for a name that is none, an address that is no base URL, and a key that no request can carry.
