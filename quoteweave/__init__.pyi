@@ -22,6 +22,7 @@ from .attribution.literature.unseen import Unseen as Unseen
 from .attribution.post_hoc_runs import cite_answers as cite_answers
 from .attribution.records import Attribution as Attribution
 from .attribution.records import Candidate as Candidate
+from .attribution.trajectory_review import review_trajectories as review_trajectories
 from .client.asynchronous import AsyncClient as AsyncClient
 from .client.synchronous import Client as Client
 from .collection.collection import Collection as Collection

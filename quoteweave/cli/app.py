@@ -46,6 +46,9 @@ EVAL = {
     ),
     "judges": _command("Compare two judges of cited answers, or a judge with people.", "eval.judges"),
     "errors": _command("Count the kinds of error in saved answers, by a chat model or by people.", "eval.errors"),
+    "trajectories": _command(
+        "Say how searches for papers went: where each went wrong, and what leaked.", "eval.trajectories"
+    ),
     "calibrate": _command("Find out when an answer had better not be given.", "eval.calibrate"),
 }
 KEYS = {
