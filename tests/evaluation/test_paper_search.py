@@ -210,6 +210,7 @@ def test_technical_errors_are_apart_from_wrong_answers(results: Path) -> None:
         ("reads_failed", (1.0, 1), (1.0, 1)),
     ):
         for run, expected in ((strict, by_strict), (published, by_published)):
+            assert not {"exact_match", "bleu", "rouge_l.f1"} & run.figures.keys(), "of answers, not of titles"
             assert run.figures[name].value == pytest.approx(expected[0]), name
             assert run.figures[name].n == expected[1], name
     assert "1 excerpt without a paper selected (1 no_selection), counted as wrong" in strict.scores.notes

@@ -23,7 +23,7 @@ def prediction(number: int, *, actions: int, seconds: float) -> Prediction:
         response=f"Deep {number}",
         paper_search=PaperSearch(outcome="selected", steps=steps),
         model="m",
-        usage=Usage(input_tokens=1000 * (number + 1), output_tokens=0),
+        usage=Usage(input_tokens=1000 * (number + 1), output_tokens=1),
         seconds=seconds,
     )
 

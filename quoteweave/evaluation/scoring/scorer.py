@@ -23,7 +23,7 @@ from quoteweave.evaluation.statistics.estimates import Estimate, estimates
 from quoteweave.evaluation.text.responses import MarkGrammar
 
 COMPARES_WORDS = ("bleu", "rouge_l", "short_answer", "alce_correctness")
-"""Names of the metrics that compare the words of an answer with those of gold."""
+"""Names of the metrics that compare the words of an answer with those of gold; titles of papers are no such words."""
 COUNTS_FAILURES = ("paper_search",)
 """Names of the metrics that say how predictions failed, and are asked of failed ones by either convention."""
 
@@ -110,6 +110,8 @@ def _question(
     row: dict[str, float | None] = {}
     read = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
     for metric in metrics:
+        if example.task == "name_paper" and metric.name in COMPARES_WORDS:
+            continue
         if convention == "published" or _is_asked(metric, prediction):
             row |= metric.row(read, example)
     return ScoredQuestion(
