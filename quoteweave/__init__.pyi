@@ -4,6 +4,7 @@ from .attribution.agent.leaks import find_leaks as find_leaks
 from .attribution.agent.page import render_trajectory as render_trajectory
 from .attribution.agent.trajectory_files import read_trajectory as read_trajectory
 from .attribution.calls import attribute as attribute
+from .attribution.calls import attribute_literature as attribute_literature
 from .attribution.calls import cite as cite
 from .attribution.cited_draft import CitedDraft as CitedDraft
 from .attribution.draft_text import Draft as Draft

@@ -28,6 +28,8 @@ SLOW_FILES = (
     "test_box_conformance.py",
     "test_collection_pictures.py",
     "test_multivector.py",
+    "test_from_literature.py",
+    "test_attribute_literature.py",
     "test_paper_encoders.py",
     "test_mcp_stdio.py",
     "test_mcp.py",

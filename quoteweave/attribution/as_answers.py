@@ -22,7 +22,7 @@ LIKELY = "It could not be checked whether this passage supports it:"
 
 def attribution_as_answer(found: Attribution, collection: Collection) -> Answered:
     """Return the claim as an answer that cites the passages which support it, or shows those that come closest."""
-    supporting = [one for one in found.candidates if one.citation.verdict == "supported"]
+    supporting = [one for one in found.candidates if one.outcome == "supported"]
     shown = supporting or list(found.candidates[: 1 if found.outcome == "likely" else None])
     context, marks = _context(shown, collection)
     status: AnswerStatus = "answered" if supporting else "located" if shown else "abstained"

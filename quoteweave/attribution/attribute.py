@@ -10,7 +10,7 @@
    was found. What is likely, and was not confirmed, is said to be so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -25,7 +25,7 @@ from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_answer
 from quoteweave.generation.relevance import coverage, question_terms, weigh_terms
 from quoteweave.pipeline.highlighting import add_highlights
-from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.search import Search, Trace
 
 MODEL = "attribution"
 """The model's name in answers that are made of attributions."""
@@ -97,22 +97,17 @@ class Attributor:
     ) -> Attribution:
         """Find the source of one claim: at most `k` candidates. Raises what `Search.context` raises."""
         found = await self._search.context(Query(text=excerpt.text), POOL, where=where)
-        candidates = self._candidates(excerpt.claim, found.context, k)
-        best = candidates[0] if candidates else None
-        reason = "Nothing in these documents has words of the claim." if best is None else best.citation.reason
-        return Attribution(
-            excerpt=excerpt,
-            outcome="not_found" if best is None else best.outcome,
-            reason=reason,
-            candidates=tuple(candidates),
-            trace=found.trace,
-        )
+        by_document = hits_by_document(found.context)
+        candidates = self.check(excerpt.claim, dict(list(by_document.items())[:k]), found.context)
+        return attribution_of(excerpt, candidates, found.trace)
 
-    def _candidates(self, claim: str, context: Context, k: int) -> list[Candidate]:
-        hits = sorted((*context.texts, *context.images), key=lambda hit: -hit.score)
-        by_document: dict[str, list[Hit]] = {}
-        for hit in hits:
-            by_document.setdefault(hit.quote.document, []).append(hit)
+    def check(self, claim: str, by_document: Mapping[str, Sequence[Hit]], context: Context) -> tuple[Candidate, ...]:
+        """Check the best quotes of documents, each given by its name, against a claim.
+
+        Candidates whose passage supports it stand first, then likely ones, and else they keep the order given.
+        `context` is what was found in all, by which words are weighed.
+        """
+        hits = [*context.texts, *context.images]
         weights = weigh_terms(question_terms(claim), [words_with_headings(hit.quote) for hit in hits], context.rarity)
 
         def best(found: Sequence[Hit]) -> _Passage:
@@ -122,9 +117,8 @@ class Attributor:
             ]
             return min(passages, key=lambda passage: passage.order)
 
-        chosen = [best(found[:PASSAGES]) for found in list(by_document.values())[:k]]
-        chosen.sort(key=lambda passage: passage.order)
-        return [self._candidate(rank, passage) for rank, passage in enumerate(chosen, 1)]
+        chosen = sorted((best(found[:PASSAGES]) for found in by_document.values()), key=lambda passage: passage.order)
+        return tuple(self._candidate(rank, passage) for rank, passage in enumerate(chosen, 1))
 
     def _candidate(self, rank: int, passage: _Passage) -> Candidate:
         quote = passage.hit.quote
@@ -141,6 +135,26 @@ class Attributor:
             passage=quote.words(),
             citation=citation,
         )
+
+
+def hits_by_document(context: Context) -> dict[str, list[Hit]]:
+    """Return the hits of each document, best first, the documents in the order of their best."""
+    by_document: dict[str, list[Hit]] = {}
+    for hit in sorted((*context.texts, *context.images), key=lambda hit: -hit.score):
+        by_document.setdefault(hit.quote.document, []).append(hit)
+    return by_document
+
+
+def attribution_of(excerpt: Excerpt, candidates: Sequence[Candidate], trace: Trace) -> Attribution:
+    """Return what was found for a claim: its outcome is that of the first candidate."""
+    best = candidates[0] if candidates else None
+    return Attribution(
+        excerpt=excerpt,
+        outcome="not_found" if best is None else best.outcome,
+        reason="Nothing in these documents has words of the claim." if best is None else best.citation.reason,
+        candidates=tuple(candidates),
+        trace=trace,
+    )
 
 
 def passage_context(hits: Sequence[Hit]) -> Context:

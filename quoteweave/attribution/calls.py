@@ -1,15 +1,21 @@
 """What `quoteweave attribute` and `quoteweave cite` do, as one call each."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from quoteweave.attribution.attribute import CANDIDATES, Attributor
 from quoteweave.attribution.cited_draft import CitedDraft
 from quoteweave.attribution.draft_text import Draft
 from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.literature.make_source import SourceName
+from quoteweave.attribution.literature.papers import PublicationDate
+from quoteweave.attribution.open_literature import open_literature
 from quoteweave.attribution.post_hoc import FindsSource, cite_draft
 from quoteweave.attribution.records import Attribution
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.search import make_search
@@ -36,6 +42,33 @@ def attribute(
     """
     attributor = _attributor(collection, settings, progress)
     return run_sync(attributor.attribute(text, k, where=where))
+
+
+def attribute_literature(
+    text: str,
+    sources: Sequence[SourceName] = ("semantic-scholar",),
+    k: int = CANDIDATES,
+    *,
+    papers: Path | None = None,
+    before: str | None = None,
+    not_from: str | None = None,
+) -> tuple[Attribution, ...]:
+    """Find the source of each citation mark of a text in the literature, or of each sentence of a text without marks.
+
+    At most `k` candidates each. The papers that are found are kept in the folder `papers`. With `before`, such as
+    `2023-05`, nothing later is shown, and with `not_from` no paper of that title. Raises what `open_literature` and
+    `LiteratureAttributor.attribute` raise, and UsageError for a date that cannot be read.
+    """
+    with open_literature(sources, papers=papers, before=read_limit(before), not_from=not_from) as literature:
+        return run_sync(literature.attribute(text, k))
+
+
+def read_limit(before: str | None) -> PublicationDate | None:
+    """Read a date. Raises UsageError for what is none."""
+    try:
+        return None if before is None else PublicationDate.parse(before)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def cite(

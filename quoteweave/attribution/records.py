@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.literature.papers import Paper, ReadOutcome
 from quoteweave.core.answers import Citation
 from quoteweave.core.records import Kind, Record
 from quoteweave.pipeline.search import Trace
@@ -34,6 +35,13 @@ class Candidate(Record):
     citation: Citation = Field(
         description="the passage with document, page, box, the gate's verdict and the words that support the claim"
     )
+    paper: Paper | None = Field(
+        default=None, description="as its source describes it; None for a document of one's own"
+    )
+    read: ReadOutcome | None = Field(
+        default=None, description="what became of reading the paper: unless `full_text`, the passage is of its abstract"
+    )
+    note: str | None = Field(default=None, description="why the passage is not of the full text, in a sentence")
 
 
 class Attribution(Record):

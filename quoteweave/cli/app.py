@@ -74,7 +74,7 @@ COMMANDS = {
     "ask": _command("Answer a question from the documents, every claim cited.", "commands.ask"),
     "search": _command("Find the quotes that bear on a question, best first.", "commands.search"),
     "attribute": _command(
-        "Find the source of a sentence in your documents, with the passage that supports it on its page.",
+        "Find the source of a sentence in your documents or in the literature, with the passage that supports it.",
         "commands.attribute",
     ),
     "cite": _command(

@@ -213,6 +213,14 @@ def test_else_it_is_searched_for_once(query: str, by: SortBy, first: list[object
     assert len(script.asked) == 1
 
 
+def test_a_sentence_is_found_in_its_own_text_and_others_with_some_of_its_words_follow() -> None:
+    alex, script = source(page([work(1)]), page([work(2), work(1)]))
+    found = search(alex, "One two three four five six seven eight", k=3)
+    assert titles(found.papers) == ["Work 1", "Work 2"]
+    assert found.notes == ("Hardly a paper has all words of the query; those shown have some of them.",)
+    assert " OR " in script.params(1)["search"]
+
+
 def test_pages_are_turned_by_cursors_until_enough_papers_are_found() -> None:
     late = [work(n, "2024-03-03", 2024) for n in range(6)]
     alex, script = source(page(late, "NEXT"), page([work(7), work(8)], "MORE"))

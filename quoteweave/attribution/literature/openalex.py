@@ -48,6 +48,7 @@ _FIELDS = (
     "abstract_inverted_index"
 )
 _MOST_PAGES = 10
+_SENTENCE_WORDS = 8
 _NO_SNIPPETS = (
     "OpenAlex has no search for passages: it finds papers by their full text, without saying where. Search for papers "
     "and read them, or search for passages in Semantic Scholar or your own documents."
@@ -152,7 +153,8 @@ class OpenAlex:
         """Return at most `k` papers that have all words of the query (`/works?search=`).
 
         Where no paper has them all, which is common for a sentence, those that have some are searched for by relevance,
-        and a note says so. Raises UsageError for a `k` below 1, and what
+        and a note says so. Of a query as long as a sentence these follow behind those that have all, as its whole words
+        are found in the text that the sentence is from. Raises UsageError for a `k` below 1, and what
         `SourceClient.read` raises.
         """
         words, note = searchable(query, k)
@@ -166,9 +168,11 @@ class OpenAlex:
             if by == "citations":
                 asked["sort"] = "cited_by_count:desc"
             some = {**asked, "search": words.replace(" ", " OR ")}
-            may_have_some = not await self._found(asked, k, selection) and by == "relevance" and " " in words
-            if may_have_some and await self._found(some, k, selection):
-                note = (*note, "No paper has all words of the query; those shown have some of them.")
+            found = await self._found(asked, k, selection)
+            too_few = not found or (len(words.split()) >= _SENTENCE_WORDS and len(selection.papers) < k)
+            if too_few and by == "relevance" and " " in words and await self._found(some, k, selection):
+                how_many = "Hardly a" if found else "No"
+                note = (*note, f"{how_many} paper has all words of the query; those shown have some of them.")
         return PapersFound(papers=tuple(selection.papers[:k]), notes=(*note, *selection.notes()))
 
     async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:

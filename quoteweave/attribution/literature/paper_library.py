@@ -8,7 +8,7 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +111,11 @@ class PaperLibrary:
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         # Their processes are started when the first paper is parsed; to start them takes longer than to parse a page.
         self._workers = WorkerPool(default_processes())
+
+    def prepare(self) -> None:
+        """Start the processes that parse; else they are started when the first paper is parsed."""
+        for _ in range(self._workers.count):
+            self._workers.submit(self._workers.limits, _import_parser)
 
     def close(self) -> None:
         """Close the collection, and end the processes that parse."""
@@ -285,6 +290,15 @@ class PaperLibrary:
         else:
             text, pages = join_pages(["\n".join(quote.text for quote in quotes if quote.layout != "title")]), None
         return PaperText(outcome=outcome, text=text, document=document.name, pages=pages, note=note)
+
+
+def _import_parser() -> Iterator[None]:
+    """Import in a process what parses PDFs."""
+    import pypdfium2  # noqa: F401
+
+    import quoteweave.documents.layout.analyse  # noqa: F401
+
+    return iter(())
 
 
 def _missing(papers: Sequence[Paper], index: LibraryIndex) -> list[Paper]:

@@ -1,5 +1,8 @@
 """`quoteweave attribute`: finds the source of a sentence, and shows the passage that supports it."""
 
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,29 +10,37 @@ import typer
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.calls import attribute as find_sources
+from quoteweave.attribution.calls import read_limit
+from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.open_literature import open_literature
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.cli.answer_pages import HtmlOption, write_answer_page
 from quoteweave.cli.console import console, plain, print_json, print_notes, shown_name, snippet
 from quoteweave.cli.options.collection import (
-    CollectionOption,
     DocumentOption,
     JsonOption,
     MetaOption,
     OpenOption,
+    OptionalCollectionOption,
     make_filter,
     valid_text,
 )
 from quoteweave.cli.options.derive import make_settings
+from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption
 from quoteweave.cli.options.models import RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.errors import SourceError, UsageError
 from quoteweave.pipeline.runs.search import name_chat_model
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object: attributions, one for each citation mark of the sentence, or one for the
 sentence: excerpt (mark, start, claim, text, cut), outcome (supported, likely or not_found), reason, candidates
 (rank, title, identifiers, score, outcome, coverage, kind, passage, and citation: document, page from 0, bbox, verdict,
-reason, spans and regions, as ask has them), and trace, how they were found."""
+reason, spans and regions, as ask has them; of the literature also paper, as its source describes it, read, what became
+of reading it, and note, why the passage is not of its full text), and trace, how they were found. With -c and --source
+both, those of your documents stand first."""
 
 OUTCOMES = {
     "supported": "supported by",
@@ -47,8 +58,12 @@ def attribute(
             metavar="SENTENCE",
         ),
     ],
-    collection: CollectionOption,
+    collection: OptionalCollectionOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many candidates.", metavar="N")] = CANDIDATES,
+    source: SourceOption = None,
+    before: BeforeOption = None,
+    not_from: NotFromOption = None,
+    papers: PapersOption = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
@@ -57,27 +72,62 @@ def attribute(
     open_it: OpenOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the source of a sentence in your documents, with the passage that supports it on its page.
+    """Find the source of a sentence in your documents or in the literature, with the passage that supports it.
 
     Each citation mark is looked for by itself; a sentence without one as a
     whole. A source is supported where its passage has the numbers, names and words
     of the claim, as the gate checks them; likely where it has most of the words
     and the rest cannot be checked. Else it is said that none was found.
     """
-    settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
-    with Collection.open(collection) as opened:
-        where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
-        found = find_sources(opened, sentence, k, settings=settings, where=where, progress=progress)
-        print_notes(dict.fromkeys(note for one in found for note in one.trace.notes))
-        if as_json:
-            print_json({"attributions": [one.model_dump(mode="json") for one in found]})
-        else:
-            for one in found:
-                _print(one)
-        answers = [attribution_as_answer(one, opened) for one in found]
-        page = write_answer_page(answers, opened, sentence, html=html, open_it=open_it)
+    if collection is None and not source:
+        raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
+    limit = read_limit(before)
+    shown: list[tuple[Collection, list[Attribution]]] = []
+    with ExitStack() as opened:
+        if collection is not None:
+            documents = opened.enter_context(Collection.open(collection))
+            settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
+            where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
+            found = find_sources(documents, sentence, k, settings=settings, where=where, progress=progress)
+            shown.append((documents, list(found)))
+        if source:
+            literature = opened.enter_context(
+                open_literature([one.value for one in source], papers=papers, before=limit, not_from=not_from)
+            )
+            try:
+                found = run_sync(literature.attribute(sentence, k))
+            except SourceError as error:
+                if collection is None:
+                    raise
+                print_notes([f"The literature could not be asked: {error}"])
+            else:
+                shown.append((literature.collection, list(found)))
+        page = _show(sentence, shown, html=html, open_it=open_it, as_json=as_json)
     if open_it and page is not None:
         typer.launch(str(page))
+
+
+def _show(
+    sentence: str,
+    shown: Sequence[tuple[Collection, Sequence[Attribution]]],
+    *,
+    html: Path | None,
+    open_it: bool,
+    as_json: bool,
+) -> Path | None:
+    """Print what was found in each collection, and write its page; return the page's path."""
+    every = [one for _, found in shown for one in found]
+    print_notes(dict.fromkeys(note for one in every for note in one.trace.notes))
+    if as_json:
+        print_json({"attributions": [one.model_dump(mode="json") for one in every]})
+    else:
+        for one in every:
+            _print(one)
+    answers = {over: [attribution_as_answer(one, over) for one in found] for over, found in shown}
+    first, *others = answers
+    return write_answer_page(
+        answers[first], first, sentence, html=html, open_it=open_it, others={over: answers[over] for over in others}
+    )
 
 
 def _print(found: Attribution) -> None:
@@ -86,7 +136,7 @@ def _print(found: Attribution) -> None:
     if not found.candidates:
         out.print(plain(f"  not found: {found.reason}"))
         return
-    supporting = [one for one in found.candidates if one.citation.verdict == "supported"]
+    supporting = [one for one in found.candidates if one.outcome == "supported"]
     out.print(plain(f"  {OUTCOMES[found.outcome]}"))
     for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
         _print_candidate(one)
@@ -97,6 +147,18 @@ def _print_candidate(found: Candidate) -> None:
     line = plain(f"  {found.rank:>2}  ").append_text(plain(f"{shown_name(found.title)}, {citation.place}", "bold"))
     line.append(f"  {found.score:.2f}  {citation.quote_id}\n", style="dim")
     line.append_text(plain(f"      {snippet(found.passage, 'paragraph')}"))
+    if found.paper is not None:
+        line.append_text(plain(f"\n      {_said(found.paper)}", "dim"))
+    if found.note is not None:
+        line.append_text(plain(f"\n      {found.note}", "dim"))
     if citation.reason is not None:
         line.append_text(plain(f"\n      {citation.reason}", "dim"))
     console().print(line)
+
+
+def _said(paper: Paper) -> str:
+    """Authors, year, venue and identifiers of a paper on a line."""
+    authors = f"{paper.authors[0]} et al." if len(paper.authors) > 2 else " and ".join(paper.authors)
+    year = None if paper.published is None else str(paper.published.year)
+    named = (f"{kind}:{paper.identifiers[kind]}" for kind in ("doi", "arxiv") if kind in paper.identifiers)
+    return ", ".join(part for part in (authors, year, paper.venue, *named, paper.url) if part)

@@ -1,0 +1,199 @@
+"""Finds the sources of claims in the literature, without a model.
+
+1. The sources are searched for papers and passages by the claim (`literature.candidate_papers`).
+2. Of the papers whose passages are most like the claim full texts are read. Where a sentence like the claim cites a
+   paper that was found too, this speaks for that paper (`literature.followed_citations`).
+3. The best papers go into a library, which is a collection: their full texts where these can be read, else title and
+   abstract. There they are searched for the whole excerpt. Their order by the sources, by citations, and by this search
+   are fused.
+4. The best are checked as documents of any collection (`attribution.attribute`). A passage that cites another paper for
+   what it says is not taken for the source.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+from quoteweave.attribution.attribute import CANDIDATES, PASSAGES, Attributor, attribution_of, hits_by_document
+from quoteweave.attribution.excerpts import Excerpt, read_excerpts
+from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
+from quoteweave.attribution.literature.followed_citations import (
+    cited_for,
+    is_secondhand,
+    numbered_references,
+)
+from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibrary
+from quoteweave.attribution.literature.paper_metadata import is_only_described
+from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText, PublicationDate
+from quoteweave.attribution.records import Attribution, Candidate, Outcome
+from quoteweave.core.context_sizes import ContextSize
+from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.evaluation.metrics.answers.title_match import letters
+from quoteweave.pipeline.search import RetrievedContext, Search, Trace
+from quoteweave.retrievers.fusion import fuse_ranks
+from quoteweave.retrievers.lexical import LexicalRetriever
+
+POOL = ContextSize(texts=300, images=60)
+"""Quotes that are searched for among the candidates: some of each, long papers and abstracts alike."""
+KEPT = 20
+"""Papers that go into the library, at most."""
+FOLLOWED = 4
+"""Papers whose full texts are read to follow their citations, at most."""
+READ = 3
+"""Papers among the best whose full texts are read, so that their passages can be checked, at most."""
+CITED_WEIGHT = 2.0
+"""Of the order of the papers that sentences like the claim cite; the other orders have 1."""
+CHECKED = 10
+"""Candidates that are checked, if no more are asked for."""
+MOST_EXCERPTS = 20
+"""Citation marks that are looked for at once; each takes several requests."""
+NOT_FETCHED = "Its full text was not fetched, as other papers rank before it; the passage is of its abstract."
+NOTHING_FOUND = "The sources found no paper for its words."
+SECONDHAND = "The passage cites another paper for it."
+_SHORTEST_TITLE = 12  # letters, below which a title may stand within another
+
+
+class LiteratureAttributor:
+    """Finds the sources of claims among papers that sources find, and keeps these in a library.
+
+    `followed` and `read` are the most papers whose full texts are read, for their citations and as candidates. How long
+    that may take is limited by the library's fetcher.
+    """
+
+    def __init__(
+        self, sources: Sequence[PaperSource], library: PaperLibrary, *, followed: int = FOLLOWED, read: int = READ
+    ) -> None:
+        self._sources, self._library = tuple(sources), library
+        self._followed, self._read = followed, read
+        self.collection = library.collection
+        """The collection of the papers that were found."""
+        self._search = Search(LexicalRetriever(library.collection))
+        self._attributor = Attributor(library.collection, self._search)
+
+    async def attribute(
+        self, text: str, k: int = CANDIDATES, *, before: PublicationDate | None = None
+    ) -> tuple[Attribution, ...]:
+        """Find the source of each citation mark of a text, or of each sentence of one without marks.
+
+        Raises what `read_excerpts` raises, UsageError for more than `MOST_EXCERPTS` of them, and SourceError where none
+        of the sources can be asked.
+        """
+        excerpts = read_excerpts(text)
+        if len(excerpts) > MOST_EXCERPTS:
+            raise UsageError(
+                f"the text has {pluralize(len(excerpts), 'citation mark or sentence', 'citation marks or sentences')}, "
+                f"and in the literature at most {MOST_EXCERPTS} are looked for at once: give fewer"
+            )
+        return tuple(await asyncio.gather(*(self.attribute_excerpt(each, k, before=before) for each in excerpts)))
+
+    async def attribute_excerpt(
+        self, excerpt: Excerpt, k: int = CANDIDATES, *, before: PublicationDate | None = None
+    ) -> Attribution:
+        """Find the source of one claim: at most `k` candidates. Raises SourceError where no source can be asked."""
+        reading: list[asyncio.Task[object]] = []
+
+        def read_early(papers: Sequence[Paper]) -> None:
+            reading.append(asyncio.create_task(self._texts(_keyed(papers), self._followed)))
+
+        found = await find_candidate_papers(self._sources, excerpt, before=before, on_passages=read_early)
+        await asyncio.gather(*reading)
+        if not found.papers:
+            nothing = attribution_of(excerpt, (), Trace(clauses=found.queries, notes=found.notes))
+            return nothing.model_copy(update={"reason": NOTHING_FOUND})
+        papers = _keyed([one.paper for one in found.papers])
+        by_passage = sorted(papers, key=lambda at: found.papers[int(at)].passage_rank or len(papers))
+        texts = await self._texts({at: papers[at] for at in by_passage}, self._followed)
+        cited = await self._cited(excerpt, papers, texts)
+        order = list(fuse_ranks([list(papers), cited], [1, CITED_WEIGHT]))[:KEPT]
+        texts |= await self._texts({at: papers[at] for at in order}, self._read)
+        names = dict(zip(order, await self._library.add_papers([papers[at] for at in order]), strict=True))
+        context = await self._search.context(
+            Query(text=excerpt.text), POOL, where=Filter(documents=tuple(dict.fromkeys(names.values())))
+        )
+        by_words = list(hits_by_document(context.context))
+        rankings = [[names[at] for at in own if at in names] for own in (list(papers), cited)]
+        scores = fuse_ranks([*(list(dict.fromkeys(own)) for own in rankings), by_words], [1, CITED_WEIGHT, 1])
+        candidates = self._checked(excerpt, list(scores)[: max(k, CHECKED)], context)[:k]
+        by_name = {names[at]: at for at in reversed(order)}
+        described = [
+            self._described(one, papers[by_name[one.citation.document]], texts.get(by_name[one.citation.document]))
+            for one in candidates
+        ]
+        ranked = [
+            one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
+            for rank, one in enumerate(described, 1)
+        ]
+        return attribution_of(excerpt, ranked, _trace(found, context))
+
+    async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
+        """The texts of the first `most` papers that have an open-access file, by their keys."""
+        chosen = [key for key, paper in papers.items() if paper.pdf_url is not None][:most]
+        texts = await asyncio.gather(*(self._library.read(papers[key]) for key in chosen))
+        return dict(zip(chosen, texts, strict=True))
+
+    async def _cited(self, excerpt: Excerpt, papers: Mapping[str, Paper], texts: Mapping[str, PaperText]) -> list[str]:
+        """The papers that sentences like the claim cite in these texts, best first."""
+        read = [text.document for text in texts.values() if text.outcome == "full_text" and text.document]
+        collection = self._library.collection
+        references = {name: numbered_references(collection.document_quotes(name)) for name in dict.fromkeys(read)}
+        references = {name: entries for name, entries in references.items() if entries}
+        if not references:
+            return []
+        found = await self._search.context(
+            Query(text=excerpt.claim), POOL, where=Filter(documents=tuple(references), kind="text")
+        )
+        titles = {at: letters(paper.title) for at, paper in papers.items()}
+        entries = map(letters, cited_for(excerpt.claim, found.context.texts, references))
+        cited = [at for entry in entries for at, title in titles.items() if _names(entry, title)]
+        return list(dict.fromkeys(cited))
+
+    def _checked(self, excerpt: Excerpt, names: Sequence[str], found: RetrievedContext) -> list[Candidate]:
+        """The documents as candidates, those that are supported first; by passages that cite none, if there are any."""
+        hits = hits_by_document(found.context)
+        by_document, secondhand = dict[str, list[Hit]](), set[str]()
+        for name in names:
+            # A paper without a word of the excerpt may still be what the sources found.
+            own = hits.get(name) or self._first_quote(name)
+            firsthand = [hit for hit in own[:PASSAGES] if not is_secondhand(excerpt.claim, hit.quote.text)]
+            by_document[name] = firsthand or own
+            secondhand.update([] if firsthand else [name])
+        checked = self._attributor.check(excerpt.claim, by_document, found.context)
+        told = [_secondhand(one) if one.citation.document in secondhand else one for one in checked]
+        outcomes: tuple[Outcome, ...] = get_args(Outcome)
+        return sorted(told, key=lambda one: (outcomes.index(one.outcome), names.index(one.citation.document)))
+
+    def _first_quote(self, name: str) -> list[Hit]:
+        return [Hit(rank=1, score=0.0, quote=one) for one in self._library.collection.document_quotes(name)[:1]]
+
+    def _described(self, found: Candidate, paper: Paper, text: PaperText | None) -> Candidate:
+        """A candidate with its paper, and with what became of reading that."""
+        described = is_only_described(self._library.collection.document(found.citation.document))
+        read, note = (text.outcome, text.note) if text is not None else (None, NOT_FETCHED)
+        if not described:
+            read, note = "full_text", None
+        elif paper.pdf_url is None:
+            read, note = "not_open_access", NOT_OPEN
+        return found.model_copy(update={"title": paper.title, "paper": paper, "read": read, "note": note})
+
+
+def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
+    """Papers by their places, as keys that rankings can be fused by."""
+    return {str(at): paper for at, paper in enumerate(papers)}
+
+
+def _names(entry: str, title: str) -> bool:
+    """Whether an entry of a list of references, in letters alone, is of a paper with that title."""
+    return len(title) >= _SHORTEST_TITLE and title in entry
+
+
+def _secondhand(found: Candidate) -> Candidate:
+    """A candidate whose passages cite another paper for what they say, so that it is not the source."""
+    citation = found.citation.model_copy(update={"reason": SECONDHAND})
+    return found.model_copy(update={"outcome": "not_found", "citation": citation})
+
+
+def _trace(found: CandidatePapers, context: RetrievedContext) -> Trace:
+    notes = dict.fromkeys((*found.notes, *context.trace.notes))
+    return context.trace.model_copy(update={"clauses": found.queries, "notes": tuple(notes)})

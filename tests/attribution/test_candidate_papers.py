@@ -1,0 +1,109 @@
+"""What several sources find for a claim is fused; a source that cannot be asked costs its own papers alone."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.literature.candidate_papers import FEW, CandidatePapers, find_candidate_papers
+from quoteweave.attribution.literature.papers import (
+    Paper,
+    PapersFound,
+    PaperSource,
+    PaperText,
+    PublicationDate,
+    Snippet,
+    SnippetsFound,
+    SortBy,
+)
+from quoteweave.core.errors import SourceError, SourceRefused, SourceUnreachable
+
+CLAIM = "Blur fools ResNet classifiers."
+EXCERPT = Excerpt(mark=None, start=0, claim=CLAIM, text=f"{CLAIM} Gaussian noise harms transformers.")
+
+
+def paper(id: str, title: str | None = None, **fields: object) -> Paper:
+    return Paper.model_validate({"id": id, "title": title or f"Title {id}", **fields})
+
+
+class Scripted:
+    """A source that answers every search alike, and remembers what it was asked."""
+
+    def __init__(
+        self,
+        name: str,
+        papers: Sequence[Paper] = (),
+        passages: Sequence[Paper] = (),
+        *,
+        error: SourceError | None = None,
+    ) -> None:
+        self.name, self.papers, self.passages, self.error = name, papers, passages, error
+        self.asked: list[str] = []
+
+    async def search(
+        self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        self.asked.append(query)
+        if self.error is not None:
+            raise self.error
+        return PapersFound(papers=tuple(self.papers[:k]), notes=(f"{self.name} answered.",))
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        if self.error is not None:
+            raise self.error
+        return SnippetsFound(snippets=tuple(Snippet(paper=one, text="Blur.") for one in self.passages[:k]))
+
+    async def read(self, paper: Paper) -> PaperText:
+        raise AssertionError("nothing is read")
+
+
+MANY = [paper(f"m{number}") for number in range(FEW)]
+
+
+def find(*sources: PaperSource, excerpt: Excerpt = EXCERPT) -> CandidatePapers:
+    return asyncio.run(find_candidate_papers(sources, excerpt))
+
+
+def test_one_paper_of_two_sources_is_one_candidate_with_what_both_know() -> None:
+    first = Scripted("one", [paper("1", "Blur fools", identifiers={"doi": "10.1/x"}, citations=3), *MANY])
+    second = Scripted(
+        "two", [*MANY[:1], paper("9", "Other title", identifiers={"doi": "https://doi.org/10.1/X"}, abstract="A.")]
+    )
+    found = find(first, second)
+    (same,) = [one for one in found.papers if one.paper.identifiers.get("doi") == "10.1/x"]
+    assert (same.paper.title, same.paper.abstract, same.paper.citations) == ("Blur fools", "A.", 3)
+    assert same.sources == ("one", "two")
+    assert sum(one.paper.title == "Title m0" for one in found.papers) == 1, "papers of one title are one"
+    assert found.notes == ("one answered.", "two answered.")
+
+
+def test_a_paper_that_is_found_by_its_passage_too_stands_first() -> None:
+    found = find(Scripted("one", MANY, [MANY[3]]))
+    assert [(one.paper.id, one.passage_rank) for one in found.papers[:2]] == [("m3", 1), ("m0", None)]
+
+
+def test_the_other_queries_are_asked_where_the_claim_finds_little() -> None:
+    rich, poor = Scripted("rich", MANY), Scripted("poor", MANY[:2])
+    find(rich, poor)
+    assert rich.asked == [CLAIM]
+    assert poor.asked == [CLAIM, "ResNet classifiers fools Blur", "ResNet classifiers transformers Gaussian"]
+
+
+def test_a_source_that_cannot_be_asked_is_named_and_the_others_answer() -> None:
+    dead = Scripted("dead", error=SourceUnreachable("no answer from dead"))
+    found = find(dead, Scripted("one", MANY))
+    assert len(found.papers) == FEW
+    assert found.refused == {"dead": "no answer from dead"}
+    assert "dead could not be asked: no answer from dead" in found.notes
+
+
+def test_where_none_can_be_asked_the_first_sources_error_is_raised() -> None:
+    with pytest.raises(SourceRefused, match="wrong key"):
+        find(Scripted("a", error=SourceRefused("wrong key")), Scripted("b", error=SourceUnreachable("gone")))
+
+
+def test_a_claim_without_words_asks_nothing() -> None:
+    source = Scripted("one", MANY)
+    assert find(source, excerpt=Excerpt(mark=None, start=0, claim="?", text="?")).papers == ()
+    assert source.asked == []

@@ -1,0 +1,209 @@
+"""The source of a claim in the literature: found, read, and shown by its passage; and what is said where it is not."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from quoteweave.attribution.as_answers import attribution_as_answer
+from quoteweave.attribution.from_literature import MOST_EXCERPTS, NOTHING_FOUND, SECONDHAND, LiteratureAttributor
+from quoteweave.attribution.literature.fetching import PdfFetcher
+from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.paper_library import NOT_OPEN
+from quoteweave.attribution.literature.papers import PublicationDate
+from quoteweave.attribution.open_literature import open_literature
+from quoteweave.attribution.records import Attribution
+from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError
+from quoteweave.testing import LibraryServer
+from quoteweave.testing.literature.records import MadeExcerpt, MadePaper
+
+SOURCES: tuple[SourceName, ...] = ("semantic-scholar", "openalex")
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[LibraryServer]:
+    with LibraryServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: LibraryServer) -> Iterator[LibraryServer]:
+    yield running
+    running.clear_faults()
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder of papers for all tests but those of broken files, as people have one."""
+    return tmp_path_factory.mktemp("papers") / "kept"
+
+
+def options(server: LibraryServer) -> dict[SourceName, SourceOptions]:
+    return {
+        "semantic-scholar": SourceOptions(base_url=server.semantic_scholar_url, per_second=1000),
+        "openalex": SourceOptions(base_url=server.openalex_url, per_second=1000),
+    }
+
+
+def of_kind(server: LibraryServer, kind: str, number: int = 0) -> tuple[MadeExcerpt, MadePaper]:
+    excerpt = [one for one in server.library.excerpts if one.kind == kind][number]
+    return excerpt, server.library.paper(str(excerpt.target))
+
+
+def attribute(
+    server: LibraryServer,
+    folder: Path,
+    text: str,
+    source: str | None = None,
+    sources: Sequence[SourceName] = ("semantic-scholar",),
+) -> tuple[Attribution, ...]:
+    """Look for the source of a text that is from a paper of the library."""
+    own = None if source is None else server.library.paper(source)
+    with open_literature(
+        sources,
+        papers=folder,
+        before=None if own is None else own.published,
+        not_from=None if own is None else own.title,
+        fetcher=PdfFetcher(allowed_hosts=["127.0.0.1"]),
+        options=options(server),
+    ) as literature:
+        found = asyncio.run(literature.attribute(text))
+        for one in found:
+            attribution_as_answer(one, literature.collection)  # every passage can be shown
+        return found
+
+
+@pytest.mark.parametrize("sources", [("semantic-scholar",), ("openalex",), SOURCES])
+def test_the_source_is_found_with_the_passage_of_its_full_text(
+    server: LibraryServer, papers: Path, sources: tuple[SourceName, ...]
+) -> None:
+    excerpt, target = of_kind(server, "full_text", 1)
+    (found,) = attribute(server, papers, excerpt.text, excerpt.source, sources)
+    titles = [one.title for one in found.candidates]
+    assert target.title in titles[:3]
+    best = found.candidates[titles.index(target.title)]
+    assert best.paper is not None
+    assert (best.paper.title, best.paper.published) == (target.title, PublicationDate.parse(str(target.day)))
+    assert (best.read, best.note) == ("full_text", None)
+    assert "44.3 percent" in best.passage
+    x1, y1, x2, y2 = best.citation.bbox
+    assert 0 < x1 < x2 < 612, "a box of the PDF"
+    assert 0 < y1 < y2 < 792
+    assert best.identifiers["doi"] == target.doi
+    assert [one.rank for one in found.candidates] == [1, 2, 3, 4, 5]
+    scores = [one.score for one in found.candidates if one.outcome == "not_found"]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_paper_that_is_not_open_access_is_shown_by_its_abstract_and_that_is_said(
+    server: LibraryServer, papers: Path
+) -> None:
+    closed = next(one for one in server.library.papers if not one.open_access and one.role == "study")
+    sentence = next(part for part in closed.abstract.split(". ") if "percent" in part)
+    (found,) = attribute(server, papers, f"{sentence}.")
+    best = found.candidates[0]
+    assert found.outcome != "not_found"
+    assert (best.title, best.read, best.note) == (closed.title, "not_open_access", NOT_OPEN)
+    assert sentence in best.passage
+
+
+def test_a_paper_that_cites_another_for_the_claim_is_not_its_source(server: LibraryServer, papers: Path) -> None:
+    excerpt, target = of_kind(server, "restated")
+    (found,) = attribute(server, papers, excerpt.text, excerpt.source)
+    trap = server.library.paper(excerpt.traps[0])
+    assert [one.title for one in found.candidates].index(target.title) < 5
+    said = {one.title: (one.outcome, one.citation.reason) for one in found.candidates}
+    assert trap.title not in said or said[trap.title][0] != "supported"
+    assert all(outcome == "not_found" for outcome, reason in said.values() if reason == SECONDHAND)
+
+
+def test_neither_its_own_paper_nor_a_later_one_is_shown(server: LibraryServer, papers: Path) -> None:
+    excerpt, _ = of_kind(server, "plain")
+    own = server.library.paper(excerpt.source)
+    (seen,) = attribute(server, papers, excerpt.text)
+    assert own.title in [one.title for one in seen.candidates], "the sentence stands in it"
+    (found,) = attribute(server, papers, excerpt.text, excerpt.source, SOURCES)
+    assert own.title not in [one.title for one in found.candidates]
+    dates = [one.paper.published for one in found.candidates if one.paper is not None]
+    assert all(date is not None and own.published is not None and not date.may_follow(own.published) for date in dates)
+    assert any("that the excerpt is from" in note for note in found.trace.notes)
+
+
+def test_marks_have_sources_of_their_own(server: LibraryServer, papers: Path) -> None:
+    texts = [of_kind(server, "plain", number)[0].text for number in (0, 1)]
+    found = attribute(server, papers, " ".join(texts), of_kind(server, "plain")[0].source)
+    assert [one.excerpt.mark for one in found] == ["[CITATION]", "[CITATION]"]
+    first, second = ({one.title for one in each.candidates} for each in found)
+    assert not first & second
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("  ", UsageError),
+        ("A sentence on fog [1]. " * (MOST_EXCERPTS + 1), UsageError),
+        ("Networks see texture and people see shape. " * 60, UsageError),
+        ("Networks see texture [4], and people see shape. " * 2_500, QuestionTooLong),
+    ],
+)
+def test_what_is_too_little_or_too_much_is_refused_before_anything_is_asked(
+    server: LibraryServer, papers: Path, text: str, error: type[Exception]
+) -> None:
+    before = len(server.requests)
+    with pytest.raises(error):
+        attribute(server, papers, text)
+    assert len(server.requests) == before
+
+
+def test_words_of_another_language_find_nothing_or_are_not_found(server: LibraryServer, papers: Path) -> None:
+    (found,) = attribute(server, papers, "Gletscherbäche führten im Spätsommer deutlich weniger Wasser.")
+    assert found.outcome == "not_found"
+    assert found.reason is not None
+    (none,) = attribute(server, papers, "船は港にいます。")
+    assert (none.outcome, none.reason, none.candidates) == ("not_found", NOTHING_FOUND, ())
+
+
+def test_a_source_that_answers_rubbish_is_an_error_that_names_it(server: LibraryServer, papers: Path) -> None:
+    server.reply("/graph/v1/*", b"<html>busy</html>", None, kind="text/html")
+    with pytest.raises(SourceBadResponse, match="Semantic Scholar"):
+        attribute(server, papers, "Blur misleads networks.")
+    (found,) = attribute(server, papers, "Blur misleads networks.", sources=SOURCES)
+    assert found.candidates
+    assert any("semantic-scholar could not be asked" in note for note in found.trace.notes)
+
+
+def test_a_request_that_is_refused_is_an_error(server: LibraryServer, papers: Path) -> None:
+    server.fail("/openalex/*", 401, None)
+    with pytest.raises(SourceRefused):
+        attribute(server, papers, "Blur misleads networks.", sources=("openalex",))
+
+
+@pytest.mark.parametrize(
+    ("fault", "read"), [("other_paper", "other_paper"), ("html", "not_a_pdf"), ("dead", "unreachable")]
+)
+def test_a_file_that_is_not_the_papers_leaves_its_abstract_and_the_reason(
+    server: LibraryServer, tmp_path: Path, fault: str, read: str
+) -> None:
+    excerpt, _ = of_kind(server, "plain")
+    for one in server.library.papers:
+        if one.open_access:
+            server.break_pdf(one, fault)  # type: ignore[arg-type]  # a name of PdfFault
+    (found,) = attribute(server, tmp_path / "papers", excerpt.text, excerpt.source)
+    told = {one.read: one for one in found.candidates}
+    assert read in told
+    assert told[read].note
+    assert "full_text" not in told
+
+
+def test_it_finds_sources_for_drafts_as_documents_do(server: LibraryServer, papers: Path) -> None:
+    from quoteweave.attribution.post_hoc import FindsSource
+
+    with open_literature(["openalex"], papers=papers, options=options(server)) as literature:
+        finds: FindsSource = literature
+        assert isinstance(finds, LiteratureAttributor)
+
+
+def test_a_source_has_to_be_named() -> None:
+    with pytest.raises(UsageError, match="semantic-scholar or openalex"), open_literature([]):
+        pass

@@ -1,0 +1,112 @@
+"""`attribute --source`: what it prints, writes and says of a source that cannot be asked."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+from made_collections import made_quote, make_collection
+
+from quoteweave.testing import LibraryServer
+
+KEY = "a-secret-key"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[LibraryServer]:
+    with LibraryServer(keys=[KEY]) as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: LibraryServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LibraryServer]:
+    monkeypatch.setenv("SEMANTIC_SCHOLAR_BASE_URL", running.semantic_scholar_url)
+    monkeypatch.setenv("OPENALEX_BASE_URL", running.openalex_url)
+    monkeypatch.setenv("OPENALEX_API_KEY", KEY)
+    monkeypatch.setenv("QUOTEWEAVE_PAPERS", str(tmp_path / "papers"))
+    yield running
+    running.clear_faults()
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    make_collection(tmp_path, {"report.pdf": [made_quote("In 2023 the port shipped 3,210 tonnes of grain.")]}).close()
+    return tmp_path / "collection"
+
+
+def sentence(server: LibraryServer) -> tuple[str, str]:
+    """A sentence of an abstract, and the title of its paper."""
+    paper = next(one for one in server.library.papers if not one.open_access and one.role == "study")
+    return f"{next(part for part in paper.abstract.split('. ') if 'percent' in part)} [CITATION].", paper.title
+
+
+def test_a_paper_is_printed_with_what_it_is_and_what_could_be_read(
+    quoteweave: Quoteweave, server: LibraryServer, tmp_path: Path
+) -> None:
+    said, title = sentence(server)
+    page = tmp_path / "source.html"
+    got = quoteweave("attribute", said, "--source", "openalex", "--html", page)
+    out = " ".join(got.out.split())
+    assert got.code == 0, got.err
+    assert title in out
+    assert "Not open access" in out
+    assert "https://openalex.org/W" in out
+    assert title in page.read_text("utf-8")
+    listed = quoteweave("list", "-c", tmp_path / "papers", "--json").json()
+    assert title in [one["metadata"]["title"] for one in listed], "what was found is kept where the environment says"
+
+
+def test_json_has_candidates_with_paper_and_place(
+    quoteweave: Quoteweave, server: LibraryServer, tmp_path: Path
+) -> None:
+    said, title = sentence(server)
+    got = quoteweave("attribute", said, "--source", "openalex", "--papers", tmp_path / "own", "-k", 2, "--json")
+    (found,) = got.json()["attributions"]
+    best = found["candidates"][0]
+    assert len(found["candidates"]) == 2
+    assert (best["title"], best["paper"]["title"], best["read"]) == (title, title, "not_open_access")
+    assert best["identifiers"]["openalex"] == best["paper"]["id"]
+    assert len(best["citation"]["bbox"]) == 4
+    assert not (tmp_path / "papers").exists()
+
+
+def test_documents_answer_too_and_stand_first(quoteweave: Quoteweave, server: LibraryServer, port: Path) -> None:
+    got = quoteweave(
+        "attribute", "The port shipped 3,210 tonnes of grain.", "-c", port, "--source", "openalex", "--json"
+    )
+    own, published = got.json()["attributions"]
+    assert (own["outcome"], own["candidates"][0]["title"]) == ("supported", "report.pdf")
+    assert published["candidates"][0]["paper"] is not None
+
+
+def test_where_the_source_cannot_be_asked_documents_answer_and_it_is_said(
+    quoteweave: Quoteweave, server: LibraryServer, port: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENALEX_API_KEY", "another")
+    words = "The port shipped 3,210 tonnes of grain."
+    got = quoteweave("attribute", words, "-c", port, "--source", "openalex")
+    assert got.code == 0
+    assert "report.pdf" in got.out
+    assert "The literature could not be asked: " in got.err
+    alone = quoteweave("attribute", words, "--source", "openalex")
+    assert (alone.code, alone.out) == (1, "")
+    assert "OPENALEX_API_KEY" in alone.err
+    assert "another" not in alone.err.replace("another key", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "say where to look: -c DIR for your documents, --source NAME for the literature"),
+        (("--source", "openalex", "--before", "last year"), "'last year' is no date such as 2023"),
+        (("--source", "arxiv"), "semantic-scholar"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(
+    quoteweave: Quoteweave, server: LibraryServer, options: tuple[str, ...], said: str
+) -> None:
+    before = len(server.requests)
+    got = quoteweave("attribute", "Blur misleads networks.", *options)
+    assert got.code == 2
+    assert said in " ".join(got.err.split())
+    assert len(server.requests) == before
