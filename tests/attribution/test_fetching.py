@@ -270,6 +270,19 @@ def test_an_allowed_host_is_reached_by_its_name_at_a_private_address(server: Fil
     assert server.requests[0].headers["host"] == f"papers.example:{server.port}"
 
 
+def test_the_environment_may_allow_hosts_where_the_caller_says_nothing(
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers["/a.pdf"] = answer(PDF)
+    monkeypatch.setenv("QUOTEWEAVE_FETCH_HOSTS", f" papers.example ,127.0.0.1:{server.port},")
+    link = server.url("/a.pdf")
+
+    assert asyncio.run(PdfFetcher().fetch(link, tmp_path / "a.pdf")) is None
+    assert asyncio.run(PdfFetcher(allowed_hosts=()).fetch(link, tmp_path / "a.pdf")) is not None
+    monkeypatch.delenv("QUOTEWEAVE_FETCH_HOSTS")
+    assert asyncio.run(PdfFetcher().fetch(link, tmp_path / "a.pdf")) is not None
+
+
 def test_five_redirects_are_followed_and_six_are_not(server: FileServer, tmp_path: Path) -> None:
     for number in range(6):
         server.answers[f"/{number}"] = redirect(f"{number + 1}" if number % 2 else server.url(f"/{number + 1}"))

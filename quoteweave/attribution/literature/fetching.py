@@ -8,6 +8,7 @@
 """
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -30,6 +31,8 @@ from quoteweave.collection.storage_errors import guard_writing
 
 FetchOutcome = Literal["unreachable", "not_a_pdf", "too_large"]
 """Why a link gave no PDF; each is one of `ReadOutcome`."""
+HOSTS_VARIABLE = "QUOTEWEAVE_FETCH_HOSTS"
+"""Names the hosts, apart by commas, that are asked for files whatever their addresses and ports."""
 _PORTS = {"http": 80, "https": 443}
 _MAGIC = b"%PDF-"
 _MAGIC_WITHIN = 1024  # other bytes may stand before it, by the habit of readers (ISO 32000-1, implementation note 13)
@@ -71,9 +74,9 @@ class _Failed(Exception):
 class PdfFetcher:
     """Fetches PDFs from public addresses.
 
-    `allowed_hosts` may be at private addresses and on other ports too: `name` for all ports of a host, or `name:port`.
-    A link, or a redirect of any, may lead there. `resolver` and `make_transport` replace the system's look-up of names
-    and the connections.
+    `allowed_hosts` may be at private addresses and on other ports too: `name` for all ports of a host, or `name:port`;
+    None for those that QUOTEWEAVE_FETCH_HOSTS names. A link, or a redirect of any, may lead there. `resolver`
+    and `make_transport` replace the system's look-up of names and the connections.
 
     >>> asyncio.run(PdfFetcher().fetch("http://127.0.0.1/paper.pdf", Path("paper.pdf"))).note
     '127.0.0.1 is not asked: it is, or may be, a private address.'
@@ -83,12 +86,13 @@ class PdfFetcher:
         self,
         limits: FetchLimits | None = None,
         *,
-        allowed_hosts: Collection[str] = (),
+        allowed_hosts: Collection[str] | None = None,
         resolver: Resolver = resolve,
         make_transport: Callable[[], httpx2.AsyncBaseTransport] | None = None,
     ) -> None:
         self._limits = limits or FetchLimits()
-        self._allowed, self._resolver, self._make_transport = tuple(allowed_hosts), resolver, make_transport
+        self._allowed = _hosts_of_environment() if allowed_hosts is None else tuple(allowed_hosts)
+        self._resolver, self._make_transport = resolver, make_transport
 
     async def fetch(self, link: str, file: Path) -> FetchFailure | None:
         """Write the PDF at a link to a file; return why there is none, or None where it is written.
@@ -178,6 +182,10 @@ class PdfFetcher:
 
     def _too_large(self) -> _Failed:
         return _Failed("too_large", f"The file has more than {self._limits.bytes / 2**20:g} MiB.")
+
+
+def _hosts_of_environment() -> tuple[str, ...]:
+    return tuple(host for host in map(str.strip, os.environ.get(HOSTS_VARIABLE, "").split(",")) if host)
 
 
 async def _send_to_first(client: httpx2.AsyncClient, url: httpx2.URL, addresses: Sequence[str]) -> httpx2.Response:
