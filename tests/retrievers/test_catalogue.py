@@ -10,7 +10,16 @@ QWEN3 = ["qwen3-embedding-0.6b", "qwen3-embedding-4b", "qwen3-embedding-8b"]
 PYLATE = ["gte-moderncolbert", "lateon", "answerai-colbert-small", "mxbai-edge-colbert-17m", "mxbai-edge-colbert-32m"]
 TEXT = ["dpr", "contriever", "e5", "bge", "gte", *QWEN3, "minilm", "specter", "specter2", "colbert", *PYLATE]
 VISUAL = [
-    *("colpali", "colpali-hf", "colqwen2", "colqwen2-hf", "colqwen2.5", "colmodernvbert"),
+    *(
+        "colpali",
+        "colpali-hf",
+        "colqwen2",
+        "colqwen2-hf",
+        "colqwen2.5",
+        "colsmol-256m",
+        "colsmol-500m",
+        "colmodernvbert",
+    ),
     *("dse-wikiss", "dse-docmatix", "dse-qwen2", "qwen3-vl-embedding-2b", "qwen3-vl-embedding-8b"),
 ]
 

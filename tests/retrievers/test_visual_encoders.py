@@ -1,4 +1,4 @@
-"""ColPali, ColQwen2 and ColQwen2.5 against colpali-engine and transformers, on tiny checkpoints of each form."""
+"""ColPali, ColQwen2, ColQwen2.5 and colSmol against colpali-engine and transformers, on tiny checkpoints."""
 
 import json
 import shutil
@@ -38,6 +38,8 @@ ROWS = {
     "colpali-adapter": "colpali",
     "colqwen2-adapter": "colqwen2",
     "colqwen2.5-adapter": "colqwen2.5",
+    "colsmol": "colsmol-256m",
+    "colsmol-adapter": "colsmol-256m",
     "colpali-hf": "colpali-hf",
     "colqwen2-hf": "colqwen2-hf",
 }
@@ -74,6 +76,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
             "colpali": tiny.colpali,
             "colqwen2": tiny.colqwen,
             "colqwen2.5": lambda folder: tiny.colqwen(folder, "qwen2_5_vl"),
+            "colsmol": tiny.colsmol,
             "colpali-hf": tiny.colpali_hf,
             "colqwen2-hf": tiny.colqwen2_hf,
             "dse-qwen2": tiny.dse_qwen2,
@@ -112,8 +115,13 @@ def engine_itself(folder: Path) -> tuple[Any, Any]:
     model = getattr(engine, kind).from_pretrained(folder).eval()
     if kind == "ColPali":
         model.model.lm_head.weight = model.model.model.language_model.embed_tokens.weight
-    processors = {"ColPali": engine.ColPaliProcessor, "ColQwen2": engine.ColQwen2Processor}
-    processor = processors.get(kind, engine.ColQwen2_5_Processor).from_pretrained(folder)
+    processors = {
+        "ColPali": engine.ColPaliProcessor,
+        "ColQwen2": engine.ColQwen2Processor,
+        "ColQwen2_5": engine.ColQwen2_5_Processor,
+        "ColIdefics3": engine.ColIdefics3Processor,
+    }
+    processor = processors[kind].from_pretrained(folder)
     processor.query_prefix = "Query: "  # the engine's own until 0.3.12, with which these models were trained
     return model, processor
 
@@ -207,7 +215,7 @@ def test_both_forms_of_colpali_read_the_same_tokens(
     assert read[0] == read[1]
 
 
-@pytest.mark.parametrize("name", [*ENGINE[:4], *HF])
+@pytest.mark.parametrize("name", [*ENGINE[:4], *ENGINE[-2:], *HF])
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_vector_does_not_depend_on_what_stands_beside_it(
@@ -277,6 +285,19 @@ def test_a_picture_has_a_vector_for_each_patch_within_the_limits(name: str, enco
     # 4 × 3 patches of 28 pixels; at most 16; at least 4
     assert [len(found) - words for found in vectors] == [12, 12, 4]
     assert MOST_PIXELS == 16 * 28 * 28
+
+
+@needs_engine
+def test_colsmol_sees_a_picture_in_tiles_and_once_more_whole(
+    checkpoint: Callable[[str], Path], encoder: Callable[[str], Encoder]
+) -> None:
+    _, processor = engine_itself(checkpoint("colsmol"))
+    used = encoder("colsmol")
+    assert isinstance(used, ColPaliEncoder)
+    for picture in map(pad_to_limits, PICTURES):
+        ids = processor.process_images([picture])["input_ids"]
+        assert used._tokens(picture) == int((ids == processor.image_token_id).sum())
+    assert used._tokens(noise(64, 64)) == 4 * (2 * 2 + 1)
 
 
 def test_a_picture_of_any_size_has_the_same_number_of_patches_for_colpali(encoder: Callable[[str], Encoder]) -> None:

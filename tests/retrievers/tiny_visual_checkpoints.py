@@ -30,7 +30,7 @@ QWEN_SIGNS = (
     "<|video_pad|>",
 )
 # Adapters of the ColPali family change every projection of the language model, and the last one.
-ADAPTED = r"(.*language_model.*(up|gate|down|k|q|v|o)_proj|.*custom_text_proj)"
+ADAPTED = r"(.*(language|text)_model.*(up|gate|down|k|q|v|o)_proj|.*custom_text_proj|linear)"
 
 
 def qwen_tokenizer() -> Any:
@@ -91,6 +91,34 @@ def colpali(folder: Path) -> Path:
     return folder
 
 
+def colsmol(folder: Path) -> Path:
+    """As the base of `vidore/colSmol-256M` is: SigLIP's patches beside the words of a Llama; tiles of 32 pixels."""
+    from colpali_engine.models import ColIdefics3, ColIdefics3Processor
+    from transformers import AutoConfig, Idefics3ImageProcessor
+
+    signs = ("<|im_start|>", "<end_of_utterance>", "<fake_token_around_image>", "<image>", "<global-img>")
+    parts = [f"<row_{row}_col_{column}>" for row in range(1, 5) for column in range(1, 5)]
+    tokenizer = _bytes_and(*signs, *parts, pad_token=signs[0], bos_token=signs[0], eos_token=signs[1])
+    side = 32
+    pictures = Idefics3ImageProcessor(size={"longest_edge": 2 * side}, max_image_size={"longest_edge": side})
+    processor = ColIdefics3Processor(pictures, tokenizer, image_seq_len=(side // 8 // 2) ** 2)
+    layers = {"hidden_size": WIDTH, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
+    words = {**_layers(len(processor.tokenizer)), "model_type": "llama", "max_position_embeddings": 16384}
+    image = processor.tokenizer.convert_tokens_to_ids("<image>")
+    ends = {"pad_token_id": processor.tokenizer.pad_token_id, "bos_token_id": 0, "eos_token_id": 1}
+    config = AutoConfig.for_model(
+        "idefics3",
+        image_token_id=image,
+        scale_factor=2,
+        text_config={**words, **ends},
+        vision_config={"image_size": side, "patch_size": 8, **layers},
+        **ends,
+    )
+    _random(ColIdefics3(config)).save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
 def adapter_over(merged: Path, folder: Path) -> Path:
     """An adapter, as `vidore/colqwen2-v1.0` or `vidore/colpali-v1.3` is, over a base beside it, `folder`-base.
 
@@ -121,7 +149,7 @@ def adapter_over(merged: Path, folder: Path) -> Path:
         renamed(
             folder / "adapter_model.safetensors", lambda name: re.sub("model.model.language_model", _OLD_PALI, name)
         )
-    else:
+    elif kind != "ColIdefics3":
         renamed(base / "model.safetensors", lambda name: re.sub("^language_model", "model", name))
         renamed(folder / "adapter_model.safetensors", lambda name: name.replace(".language_model.", ".model."))
     return folder

@@ -1,4 +1,4 @@
-"""Original checkpoints of ColPali, ColQwen2 and ColQwen2.5, merged or as an adapter, through colpali-engine."""
+"""Original checkpoints of ColPali, ColQwen2, ColQwen2.5 and colSmol, merged or adapters, through colpali-engine."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +10,7 @@ from quoteweave.models.checkpoints import import_required, read_config
 from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.vision_language_helpers import (
+    count_idefics_tokens,
     count_qwen_tokens,
     drop_padding,
     explain_torchvision_mismatch,
@@ -27,6 +28,7 @@ CLASSES: Mapping[str, tuple[str, str]] = MappingProxyType(
         "paligemma": ("ColPali", "ColPaliProcessor"),
         "qwen2_vl": ("ColQwen2", "ColQwen2Processor"),
         "qwen2_5_vl": ("ColQwen2_5", "ColQwen2_5_Processor"),
+        "idefics3": ("ColIdefics3", "ColIdefics3Processor"),
     }
 )
 # Augmentation tokens appended to a question, as many as in training.
@@ -52,7 +54,7 @@ class ColPaliEngineModel:
             known = ", ".join(CLASSES)
             raise UsageError(f"{base or folder} is no checkpoint for {row.name}: its type is {kind}, none of {known}")
         self._row = row
-        self._is_pali = kind == "paligemma"
+        self._is_pali, self._is_idefics = kind == "paligemma", kind == "idefics3"
         with explain_torchvision_mismatch(), reporting_load_errors(row.name, base or folder):
             models = import_required("colpali_engine.models", "visual")
             model, processor = (getattr(models, name) for name in CLASSES[kind])
@@ -86,6 +88,8 @@ class ColPaliEngineModel:
         """Approximate number of image tokens of a picture."""
         if self._is_pali:
             return int(self._processor.image_seq_length)
+        if self._is_idefics:
+            return count_idefics_tokens(picture, self._processor)
         return count_qwen_tokens(picture, self._processor.image_processor)
 
     def _vectors(self, inputs: Any) -> "Sequence[np.ndarray[Any, Any]]":
@@ -112,7 +116,8 @@ def _load_adapter(model: Any, folder: Path) -> None:
     """Load an adapter, whose weights have the names that layers had when it was trained."""
     from transformers.conversion_mapping import get_model_conversion_mapping
 
-    names = get_model_conversion_mapping(model, key_mapping=type(model)._checkpoint_conversion_mapping)
+    renamed = getattr(type(model), "_checkpoint_conversion_mapping", None)  # ColIdefics3 renamed nothing
+    names = get_model_conversion_mapping(model, key_mapping=renamed)
     found = model.load_adapter(str(folder), weight_mapping=names)
     astray = {*found.missing_keys, *found.unexpected_keys}
     if astray:

@@ -1,5 +1,6 @@
 """Helpers of all encoders that are vision-language models."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -62,3 +63,11 @@ def count_qwen_tokens(picture: "Image", image_processor: Any) -> int:
     size = image_processor.size
     pixels = min(max(picture.width * picture.height, size["shortest_edge"]), size["longest_edge"])
     return int(pixels // (image_processor.patch_size * image_processor.merge_size) ** 2)
+
+
+def count_idefics_tokens(picture: "Image", processor: Any) -> int:
+    """Approximate number of image tokens of a picture: it is scaled and cut into tiles, and shown whole once more."""
+    longest, side = (getattr(processor.image_processor, name)["longest_edge"] for name in ("size", "max_image_size"))
+    scale = longest / max(picture.size)
+    tiles = math.prod(math.ceil(edge * scale / side) for edge in picture.size)
+    return int(processor.image_seq_len * (tiles + 1))

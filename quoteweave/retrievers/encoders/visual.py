@@ -98,11 +98,12 @@ class VisualEncoder(TextEncoder):
 
 
 class ColPaliEncoder(VisualEncoder):
-    """ColPali (arXiv 2407.01449), ColQwen2 and ColQwen2.5: a normalised vector for each patch of a picture.
+    """ColPali (arXiv 2407.01449), ColQwen2, ColQwen2.5 and colSmol: a normalised vector for each patch of a picture.
 
     A question has a vector for each of its tokens and for ten augmentation tokens; a picture also has vectors for the
-    tokens of its prompt. A checkpoint in transformers' own format (`-hf`; there is none of ColQwen2.5) is loaded by
-    transformers alone; an original one, adapter or merged, by colpali-engine, which the extra `visual` installs.
+    tokens of its prompt. A checkpoint in transformers' own format (`-hf`; there is none of ColQwen2.5 and colSmol) is
+    loaded by transformers alone; an original one, adapter or merged, by colpali-engine, which the extra `visual`
+    installs.
     """
 
     @cached_property
