@@ -21,6 +21,7 @@ OF_OWN = (
     "Grain Ships of the Skarn Coast",
     "grain ships of the SKARN coast.",
     "Grain ships of the Skarn-Coast (extended)",
+    "Data and Code for “Grain Ships of the Skarn Coast”: Supplementary Material",
 )
 
 
@@ -91,6 +92,11 @@ def test_a_hidden_paper_cannot_be_read_under_another_title_and_date() -> None:
     read = asyncio.run(unseen.read(Paper(id="7", title="Timber", published=PublicationDate(year=1999))))
 
     assert read.outcome == "withheld"
+
+
+def test_a_short_title_within_another_hides_nothing() -> None:
+    rule = HidingRule(own=Paper(id="own", title="Grain by Rail"))
+    assert rule.reason(Paper(id="1", title="Moving Grain by Rail and by Ship in Winter")) is None
 
 
 def test_what_was_hidden_is_counted_by_reason_and_not_named() -> None:

@@ -1,21 +1,17 @@
 """Checks saved trajectories for what the agent must not have seen: the excerpt's own paper, and later ones."""
 
-import re
 from typing import Literal
 
 from pydantic import Field
 
 from quoteweave.attribution.agent.trajectory import NAMED, Step, Trajectory
 from quoteweave.attribution.literature.papers import Paper
-from quoteweave.attribution.literature.unseen import HiddenBecause, HidingRule
+from quoteweave.attribution.literature.unseen import HiddenBecause, HidingRule, has_title
 from quoteweave.core.records import Record
 
 LeakKind = Literal["shown", "selected", "title_in_text"]
 """A paper was shown that is hidden; it was selected; or the title of the excerpt's own paper stands in a text, as it
 does where another paper's file is that paper."""
-_MIN_TITLE_WORDS = 4
-"""Words of a title below which it may stand in any text."""
-_WORD = re.compile(r"[^\W_]+")
 
 
 class Leak(Record):
@@ -58,12 +54,8 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
 
 def _title_in_text(step: Step, rule: HidingRule, told: set[str]) -> list[Leak]:
     """The own paper's title in what a step showed, other than as the title of a paper that is told already."""
-    title = "" if rule.own is None else _as_words(rule.own.title)
-    if len(title.split()) < _MIN_TITLE_WORDS or told or not step.shown or title not in _as_words(step.observed):
+    own = rule.own
+    if own is None or told or not step.shown or not has_title(step.observed, own.title):
         return []
-    within = [paper for paper in step.shown if title in _as_words(f"{paper.title} {paper.abstract or ''}")]
+    within = [paper for paper in step.shown if has_title(f"{paper.title} {paper.abstract or ''}", own.title)]
     return [Leak(step=step.number, kind="title_in_text", paper=(within or step.shown)[0], reason="own_paper")]
-
-
-def _as_words(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.lower()))} "

@@ -36,6 +36,8 @@ SPARE = 10
 MOST = 1_000
 """Papers or snippets asked for at most, however many of them are hidden."""
 _TITLE_CHARACTERS = 500
+_MIN_TITLE_WORDS = 4
+"""Words of a title below which it may stand in any text."""
 _REASONS: Mapping[HiddenBecause, str] = {
     "own_paper": "with the title or an identifier of the paper that the excerpt is from",
     "later": "that may have been published after {before}",
@@ -58,8 +60,9 @@ class HidingRule(Record):
         """Return why a paper is hidden, or None if it may be shown.
 
         It is the excerpt's own if they share an identifier, or have equal titles, or titles that CiteME takes for one
-        (a ratio above 0.8, in either order). Another paper of much the same title, such as another part of a series, is
-        hidden with it. `before` is a further limit.
+        (a ratio above 0.8, in either order), or if its title has the other within it, as those of supplements do.
+        Another paper of much the same title, such as another part of a series, is hidden with it. `before` is a further
+        limit.
         """
         if self.own is not None and _is_same(paper, self.own):
             return "own_paper"
@@ -71,7 +74,11 @@ class HidingRule(Record):
 
 
 def _is_same(paper: Paper, own: Paper) -> bool:
-    return bool(identifiers_of(paper) & identifiers_of(own)) or is_same_title(paper.title, own.title)
+    return (
+        bool(identifiers_of(paper) & identifiers_of(own))
+        or is_same_title(paper.title, own.title)
+        or has_title(paper.title, own.title)
+    )
 
 
 def is_same_title(title: str, other: str) -> bool:
@@ -83,6 +90,12 @@ def is_same_title(title: str, other: str) -> bool:
     if equal or SequenceMatcher(a=title.lower(), b=other.lower()).quick_ratio() <= THRESHOLD:  # an upper bound
         return equal
     return max(ratio(title, other), ratio(other, title)) > THRESHOLD
+
+
+def has_title(text: str, title: str) -> bool:
+    """Whether a title of four words or more stands in a text, whatever its case and punctuation."""
+    wanted = _as_words(title)
+    return len(wanted.split()) >= _MIN_TITLE_WORDS and wanted in _as_words(text)
 
 
 class Unseen:
