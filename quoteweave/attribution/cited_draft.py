@@ -21,7 +21,7 @@ is longer than what is searched for; or it states nothing that a passage would s
 Origin = Literal["documents", "literature"]
 MOST_AUTHORS = 3
 """Authors that a list of references names."""
-_KEYS = re.compile(r"@([\w:.#$%&+?<>~/-]*\w)|\\[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\]]*\])*\{([^{}]+)\}")
+_KEYS = re.compile(r"@([\w:.#$%&+?<>~/-]*\w)|\\[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\[\]]*\])*\{([^{}]+)\}")
 
 
 class DraftSentence(Record):

@@ -6,7 +6,7 @@ as sentences is kept; it errs towards leaving out.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Literal
@@ -116,10 +116,10 @@ theorem lemma corollary proposition definition remark example proof
 """
 _TEXTS = frozenset(_TEXT_ENVIRONMENTS.split())
 _FORMULAS = re.compile(r"(?:equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign|dmath)\*?")
-_DISPLAYED = re.compile(r"(?<!\\)(?:\\\[.*?\\\]|\$\$.*?\$\$)", re.DOTALL)
-_INLINE = re.compile(r"(?<!\\)(\$)((?:[^$\\]|\\.)+)(\$)|(\\\()(.*?)(\\\))", re.DOTALL)
-_CITED = re.compile(r"\\(?!nocite)[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\]]*\])*\{[^{}]+\}")
-_ITEM = re.compile(r"\\item(?![A-Za-z])(?:\[[^\]]*\])?")
+_DISPLAYED = re.compile(r"(?<!\\)(?:\\\[(?:(?!\\[\[\]]).)*+\\\]|\$\$.*?\$\$)", re.DOTALL)
+_INLINE = re.compile(r"(?<!\\)(\$)((?:[^$\\]|\\.)+)(\$)|(\\\()((?:(?!\\[()]).)*+)(\\\))", re.DOTALL)
+_CITED = re.compile(r"\\(?!nocite)[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\[\]]*\])*\{[^{}]+\}")
+_ITEM = re.compile(r"\\item(?![A-Za-z])(?:\[[^\[\]]*\])?")
 _FONT = re.compile(r"\\(?:emph|enquote|underline|mbox|text(?:[a-z]{2}|normal)?|textcolor\{[^{}]*\})\{")
 _ACCENT = re.compile(r"""\\(?:(["'`^~])(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))|([cvk])\{([A-Za-z])\})""")
 _ACCENTS = dict(zip("\"'`^~cvk", "\u0308\u0301\u0300\u0302\u0303\u0327\u030c\u0328", strict=True))
@@ -128,9 +128,7 @@ _LETTERS = {
     **{"ss": "ß", "ae": "æ", "oe": "œ", "aa": "å", "AE": "Æ", "OE": "Œ", "AA": "Å"},
     **{"o": "ø", "O": "Ø", "l": "ł", "L": "Ł"},
 }
-_ESCAPE = re.compile(r"\\([%&$#_{}])|\\([,;:])|\{,\}|\\[-/]|\\\\(?:\[[^\]]*\])?|\\[\s!]")
-MAX_ARGUMENT = 20_000
-"""Characters within which an argument has to be closed."""
+_ESCAPE = re.compile(r"\\([%&$#_{}])|\\([,;:])|\{,\}|\\[-/]|\\\\(?:\[[^\[\]]*\])?|\\[\s!]")
 _COMMAND = re.compile(r"\\[A-Za-z@]+\*?")
 
 
@@ -193,28 +191,32 @@ def _unescaped(found: re.Match[str]) -> str:
 
 def _without_commands(text: str) -> str:
     """The text with commands and their arguments blank, but citations, and what is set in another font."""
-    parts, last = [], 0
+    parts, last, closings = [], 0, _closings(text)
     for found in _COMMAND.finditer(text):
         if found.start() < last or found[0] == "\\cite" or _FONT.match(text, found.start()):
             continue
-        end = _arguments_end(text, found.end())
+        end = _arguments_end(closings, found.end())
         parts += [text[last : found.start()], _blanked(text[found.start() : end])]
         last = end
     return "".join([*parts, text[last:]])
 
 
-def _arguments_end(text: str, start: int) -> int:
+def _closings(text: str) -> dict[int, int]:
+    """Where each brace and square bracket that is closed is closed."""
+    opened: dict[str, list[int]] = {"{": [], "[": []}
+    found = {}
+    for bracket in re.finditer(r"[{}\[\]]", text):
+        if bracket[0] in opened:
+            opened[bracket[0]].append(bracket.start())
+        elif waiting := opened["{" if bracket[0] == "}" else "["]:
+            found[waiting.pop()] = bracket.start()
+    return found
+
+
+def _arguments_end(closings: Mapping[int, int], start: int) -> int:
     """Where the arguments that stand directly behind a command end; unclosed ones are none."""
-    while text[start : start + 1] in ("{", "["):
-        opening = text[start]
-        closing, depth = {"{": "}", "[": "]"}[opening], 0
-        for end in range(start, min(len(text), start + MAX_ARGUMENT)):
-            depth += (text[end] == opening) - (text[end] == closing)
-            if depth == 0:
-                break
-        else:
-            return start
-        start = end + 1
+    while start in closings:
+        start = closings[start] + 1
     return start
 
 

@@ -122,3 +122,11 @@ def test_the_format_is_told_by_the_name(name: str, form: DraftFormat) -> None:
 )  # fmt: skip
 def test_no_character_is_moved(draft: str, form: DraftFormat) -> None:
     assert len(running_text(draft, form)) == len(draft)
+
+
+@pytest.mark.parametrize(
+    "part", ["\\a{", "\\[", "\\(", "\\emph{", "\\begin{x}", "$", "\\cite[", "[a](", "<!--", "\\verb|"]
+)
+def test_brackets_that_are_never_closed_take_no_longer_than_others(part: str) -> None:
+    draft = part * 10_000
+    assert len(running_text(draft, "latex")) == len(running_text(draft, "markdown")) == len(draft)
