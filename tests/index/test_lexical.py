@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection, prepare, put
@@ -16,7 +17,7 @@ from made_collections import made_quote, make_collection, prepare, put
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments import builder as segment_builder
 from quoteweave.collection.segments import store as segment_store
-from quoteweave.collection.segments.segment import write_segment
+from quoteweave.collection.segments.segment import merge_segments, read_segment, write_segment
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Query
@@ -416,6 +417,22 @@ def test_texts_continue_each_other_however_segments_are_merged(tmp_path: Path) -
         with collection.writer() as writer:
             writer.remove("a.pdf")
         assert _continuations(collection) == [("c.pdf", 2, 0), ("c.pdf", 3, 2)]
+
+
+def test_segments_from_before_texts_were_joined_are_read(tmp_path: Path) -> None:
+    """Their files end with the postings; where documents are added, they are merged with newer ones."""
+    quotes = [made_quote("The grain was", layout="paragraph"), made_quote("shipped.", layout="paragraph")]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        (path,), _ = collection.segments()
+        whole = read_segment(path)
+        assert whole.continued.tolist() == [0, 1]
+        data = path.read_bytes()[: -3 * 64]  # the head and the two numbers of the last array
+        older = tmp_path / f"{xxhash.xxh3_128_hexdigest(data)}.seg"
+        older.write_bytes(data)
+        read = read_segment(older)
+    assert read.continued.tolist() == [0, 0]
+    assert read.vocabulary() == whole.vocabulary()
+    assert merge_segments([read], (), [whole]).continued.tolist() == [0, 0, 0, 1]
 
 
 def _continuations(collection: Collection) -> list[tuple[str, int, int]]:

@@ -329,10 +329,11 @@ def _arrays(segment: Segment) -> "list[Array]":
 
     names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")
     arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
-    arrays += [segment.page_of, segment.is_image, segment.continued, segment.tokens, segment.token_ends]
+    arrays += [segment.page_of, segment.is_image, segment.tokens, segment.token_ends]
     for field in FIELDS:
         found = segment.fields[field]
         arrays += [found.starts, found.items, found.counts, found.lengths]
+    arrays.append(segment.continued)
     return [np.ascontiguousarray(_narrow(found)) for found in arrays]
 
 
@@ -386,14 +387,14 @@ def read_segment(path: Path) -> Segment:
         names=tuple(json.loads(next_array().tobytes())),
         quote_counts=next_array(),
         page_counts=next_array(),
-        rows=next_array(),
+        rows=(rows := next_array()),
         page_of=next_array(),
         is_image=next_array(),
-        continued=next_array(),
         tokens=next_array(),
         token_ends=next_array(),
         fields={
             field: Postings(starts=next_array(), items=next_array(), counts=next_array(), lengths=next_array())
             for field in FIELDS
         },
+        continued=next_array() if data.tell() < size else np.zeros(len(rows), np.uint8),  # not in older files
     )
