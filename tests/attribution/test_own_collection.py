@@ -131,6 +131,25 @@ def test_the_excerpts_own_document_is_not_shown_of_a_collection(own: OwnCollecti
     assert shown == {"grain.pdf", "old.pdf"}
 
 
+def test_further_identifiers_of_a_paper_hide_it_too() -> None:
+    metadata = {"title": "Another title", "source_id": "7", "same_as": "doi:10.1/own source_id:8"}
+    document = Document(id="", name="d", content="", format="pdf", parser="", pages=1, quotes=1, metadata=metadata)
+    rule = HidingRule(own=Paper(id="-", title="Grain", identifiers={"doi": "10.1/OWN"}))
+
+    assert rule.reason(paper_of(document)) == "own_paper"
+
+
+def test_documents_that_come_later_are_seen_and_dated(tmp_path: Path) -> None:
+    limit = PublicationDate(year=2020)
+    with make_collection(tmp_path, {}) as made:
+        own = OwnCollection(made, make_search(made, RetrievalSettings()))
+        assert asyncio.run(own.search("grain", before=limit)).papers == ()
+        for name, year in (("a.md", "2019"), ("b.md", "2021"), ("c.md", "2020")):
+            with made.writer() as writer:
+                put(writer, tmp_path / "files", name, [made_quote("Grain went by rail.")], metadata={"year": year})
+        assert {paper.id for paper in asyncio.run(own.search("grain", before=limit)).papers} == {"a.md", "c.md"}
+
+
 def test_a_paper_reads_back_from_its_metadata() -> None:
     paper = Paper(
         id="ab12",
@@ -153,6 +172,13 @@ def test_a_paper_reads_back_from_its_metadata() -> None:
             "identifiers": {"document": "d", "doi": "10.1/x"},
         }
     )
+
+
+def test_a_summary_at_the_end_is_no_abstract() -> None:
+    document = Document(id="", name="d", content="", format="pdf", parser="", pages=9, quotes=1)
+    last = made_quote("We counted.", page=8).model_copy(update={"section": "Summary"})
+
+    assert abstract_in(document, [last]) is None
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,17 @@
 """A collection of one's own as a source of papers: its documents are the papers, with what their metadata say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 
-from quoteweave.attribution.literature.paper_metadata import abstract_in, is_only_described, paper_of
+from quoteweave.attribution.literature.paper_metadata import (
+    ABSTRACT_PAGES,
+    abstract_in,
+    date_in,
+    is_only_described,
+    paper_of,
+)
 from quoteweave.attribution.literature.paper_text import text_of_quotes
 from quoteweave.attribution.literature.papers import (
     Paper,
@@ -25,7 +33,7 @@ CITED_POOL = 50
 MOST_QUOTES = 5_000
 """Quotes that are searched for at most, to find as many documents as are asked for."""
 _QUOTES_PER_DOCUMENT = 5
-_FIRST_PAGES = 2  # on which a paper's abstract stands
+_FEW_QUOTES = 300  # that are read at once faster than those of a page
 
 
 class OwnCollection:
@@ -44,7 +52,7 @@ class OwnCollection:
 
     def __init__(self, collection: Collection, search: Search) -> None:
         self._collection, self._search = collection, search
-        self._known: tuple[int, dict[str, Document]] = -1, {}
+        self._state = _State(-1, {})
 
     async def search(
         self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
@@ -52,19 +60,21 @@ class OwnCollection:
         """Return the documents of the best quotes; by citations, those most cited of the first 50 of them."""
         where, notes = self._allowed(before)
         names, said = await self._documents(query, k if by == "relevance" else max(k, CITED_POOL), where)
-        papers = [self._paper(name) for name in names]
+        documents = self._current().documents
+        papers = [paper_of(documents[name]) for name in names]
         if by == "citations":
             papers.sort(key=lambda paper: -1 if paper.citations is None else paper.citations, reverse=True)
             unknown = sum(paper.citations is None for paper in papers)
             if unknown:
                 notes.append(f"The citations of {pluralize(unknown, 'document')} are not known; these stand last.")
-        return PapersFound(papers=tuple(papers[:k]), notes=(*notes, *said))
+        shown = tuple(self._with_abstract(documents[paper.id]) for paper in papers[:k])
+        return PapersFound(papers=shown, notes=(*notes, *said))
 
     async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
         """Return the best quotes as passages of their documents."""
         where, notes = self._allowed(before)
         found = await self._search.find(Query(text=query), k, where=where)
-        documents = self._documents_by_name()
+        documents = self._current().documents
         snippets = tuple(
             Snippet(paper=paper_of(documents[quote.document]), text=quote.words(), section=quote.section)
             for quote in (hit.quote for hit in found.hits)
@@ -85,14 +95,12 @@ class OwnCollection:
         """A filter for what was published by then, and a note on what has no date."""
         if before is None:
             return None, []
-        dates = {name: paper_of(document).published for name, document in self._documents_by_name().items()}
-        allowed = tuple(name for name, date in dates.items() if date is not None and not date.may_follow(before))
-        undated = sum(date is None for date in dates.values())
+        where, undated = self._current().published_by(before)
         note = (
             f"{pluralize(undated, 'document')} without a date (metadata `published` or `year`) left out, as "
             f"{'it' if undated == 1 else 'they'} may have been published after {before}."
         )
-        return Filter(documents=allowed), [note] if undated else []
+        return where, [note] if undated else []
 
     async def _documents(self, query: str, k: int, where: Filter | None) -> tuple[list[str], tuple[str, ...]]:
         """Names of the `k` documents whose best quotes rank first, and the notes of the search."""
@@ -101,25 +109,52 @@ class OwnCollection:
             found = await self._search.find(Query(text=query), count, where=where)
             names = _names(found.hits)
             if len(names) >= k or len(found.hits) < count or count >= MOST_QUOTES:
-                known = self._documents_by_name()
+                known = self._current().documents
                 return [name for name in names if name in known][:k], found.trace.notes
             count = min(4 * count, MOST_QUOTES)
 
-    def _paper(self, name: str) -> Paper:
-        document = self._documents_by_name()[name]
-        pages = document.pages if is_only_described(document) else min(document.pages, _FIRST_PAGES)
+    def _with_abstract(self, document: Document) -> Paper:
         quotes: list[Quote] = []
         with suppress(UsageError):  # it was removed a moment ago
-            for page in range(pages):
-                quotes += self._collection.page_quotes(name, page)
+            if document.quotes <= _FEW_QUOTES:
+                quotes = self._collection.document_quotes(document.name)
+            else:
+                quotes = [quote for page in range(ABSTRACT_PAGES) for quote in self._quotes_of(document, page)]
         return paper_of(document, abstract_in(document, quotes))
 
-    def _documents_by_name(self) -> dict[str, Document]:
-        """Every document by name, read again only when the collection has changed."""
+    def _quotes_of(self, document: Document, page: int) -> list[Quote]:
+        return self._collection.page_quotes(document.name, page) if page < document.pages else []
+
+    def _current(self) -> "_State":
+        """The documents as they are now, read again only when the collection has changed."""
         revision = self._collection.revision()
-        if self._known[0] != revision:
-            self._known = revision, {document.name: document for document in self._collection.documents()}
-        return self._known[1]
+        if self._state.revision != revision:
+            self._state = _State(revision, {document.name: document for document in self._collection.documents()})
+        return self._state
+
+
+@dataclass(frozen=True)
+class _State:
+    """The documents of one revision of the collection, by name."""
+
+    revision: int
+    documents: Mapping[str, Document]
+
+    @cached_property
+    def _dates(self) -> dict[str, PublicationDate | None]:
+        return {name: date_in(document.metadata) for name, document in self.documents.items()}
+
+    @cached_property
+    def _filters(self) -> dict[str, tuple[Filter, int]]:
+        return {}
+
+    def published_by(self, before: PublicationDate) -> tuple[Filter, int]:
+        """A filter for the documents that were published by a date, and how many have none; made once for each."""
+        if str(before) not in self._filters:
+            dates = self._dates.items()
+            names = tuple(name for name, date in dates if date is not None and not date.may_follow(before))
+            self._filters[str(before)] = Filter(documents=names), sum(date is None for _, date in dates)
+        return self._filters[str(before)]
 
 
 def read_document(document: Document, text: str) -> PaperText:

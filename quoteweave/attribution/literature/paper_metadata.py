@@ -20,6 +20,7 @@ SOURCE_ID = "source_id"
 """The id of a paper at the source that found it; documents without it are nobody's papers but the user's."""
 SAME_AS = "same_as"
 """Further identifiers of the same paper, such as `doi:10.1/x`, apart by spaces."""
+ABSTRACT_PAGES = 2
 MAX_ABSTRACT_CHARACTERS = 3_000
 _ABSTRACT = re.compile(r"\s*(?:abstract|summary)\s*(?:[-.:—–]\s*|$)", re.IGNORECASE)
 _DATES = ("published", "date", "year")
@@ -59,10 +60,10 @@ def paper_from_metadata(name: str, said: Mapping[str, str], abstract: str | None
         title=said.get("title") or name,
         abstract=abstract or said.get("abstract"),
         authors=tuple(name.strip() for name in said.get("authors", "").split(";") if name.strip()),
-        published=_date(said),
+        published=date_in(said),
         venue=said.get("venue"),
         citations=int(citations) if citations.isascii() and citations.isdigit() else None,
-        identifiers={"document": name, **{kind: said[kind] for kind in IDENTIFIERS if said.get(kind)}},
+        identifiers={"document": name, **_identifiers(said)},
         url=said.get("url"),
         pdf_url=said.get("pdf_url"),
     )
@@ -73,7 +74,8 @@ def _identifiers(metadata: Mapping[str, str]) -> dict[str, str]:
     return {kind: found for kind in IDENTIFIERS if (found := metadata.get(kind) or further.get(kind))}
 
 
-def _date(metadata: Mapping[str, str]) -> PublicationDate | None:
+def date_in(metadata: Mapping[str, str]) -> PublicationDate | None:
+    """Return the first of `published`, `date` and `year` that is a date."""
     for key in _DATES:
         with suppress(ValueError):
             return PublicationDate.parse(metadata.get(key, ""))
@@ -86,11 +88,11 @@ def is_only_described(document: Document) -> bool:
 
 
 def abstract_in(document: Document, quotes: Sequence[Quote]) -> str | None:
-    """Return the abstract of a document: what stands under that heading, or begins with that word."""
+    """Return the abstract of a document: what stands on its first two pages under that heading, or after that word."""
     if is_only_described(document):
         found = [quote.text for quote in quotes if quote.layout != "title"]
     else:
-        found = list(_abstract(quotes))
+        found = list(_abstract([quote for quote in quotes if quote.page < ABSTRACT_PAGES]))
     text = "\n".join(found)
     return text[:MAX_ABSTRACT_CHARACTERS].strip() or None
 
