@@ -176,6 +176,8 @@ def test_prose_is_asked_for_again_with_what_was_wrong_with_it() -> None:
         ('{"rationale": "x", "action": {"name": "name_paper", "title": "T"}}', "there is no action 'name_paper'"),
         ('{"rationale": "x", "action": {"name": ["select"]}}', "there is no action"),
         ('{"a":' * 100_000, "it holds no JSON object"),
+        ('{"rationale": "x", "action": {"name": "read", "x": NaN, "paper_id": [1]}}', "action read.paper_id: Input"),
+        ('{"rationale": "x", "action": {"x": ' + "[" * 700 + "]" * 700 + "}}", "recursion limit"),
     ],
 )
 def test_what_is_no_action_ends_as_bad_format_when_it_is_not_mended(reply: str, problem: str) -> None:

@@ -306,10 +306,16 @@ def test_each_leak_of_a_trajectory_is_named_with_its_step_and_reason() -> None:
         (1, "shown", "l3", "later"),
         (2, "shown", "own", "own_paper"),
         (2, "shown", "u", "undated"),
-        (3, "title_in_text", "o2", "own_paper"),
+        (3, "own_text", "o2", "own_paper"),
         (3, "selected", "l3", "later"),
     ]
     assert str(leaks[0]) == "step 1: “Freight in June”, published 2023 was shown (later than it)"
+
+
+def test_a_list_of_references_may_name_the_papers_own_title() -> None:
+    references = f"Timber by rail. {'wood ' * 500} [4] {OWN.title}. 2020."
+
+    assert find_leaks(trajectory_of(step_of(1, OTHER, text=references)), RULE) == ()
 
 
 def test_a_trajectory_is_checked_by_its_own_rule_unless_another_is_given() -> None:

@@ -155,6 +155,8 @@ def read_decision(text: str, allowed: tuple[ActionName, ...]) -> Decision:
         decision = Decision(rationale=reply.rationale, action=read_action(reply.action, allowed))
     except ValidationError as error:
         raise NotAnAction(describe_validation_error(error)) from error
+    except RecursionError as error:
+        raise NotAnAction("its JSON is nested too deeply") from error
     if len(decisions) > 1:
         return decision.model_copy(update={"notes": (_several(len(decisions)),)})
     return decision

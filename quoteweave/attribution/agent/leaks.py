@@ -4,14 +4,17 @@ from typing import Literal
 
 from pydantic import Field
 
+from quoteweave.attribution.agent.actions import Read
 from quoteweave.attribution.agent.trajectory import NAMED, Step, Trajectory
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.literature.unseen import HiddenBecause, HidingRule, has_title
 from quoteweave.core.records import Record
 
-LeakKind = Literal["shown", "selected", "title_in_text"]
-"""A paper was shown that is hidden; it was selected; or the title of the excerpt's own paper stands in a text, as it
-does where another paper's file is that paper."""
+LeakKind = Literal["shown", "selected", "own_text"]
+"""A paper was shown that is hidden; it was selected; or the text that was read of another paper begins with the title
+of the excerpt's own, as it does where a link leads to the wrong file. A list of references may name it."""
+_BEGINNING = 1_500
+"""Characters of what was shown of a text in which its own title stands."""
 
 
 class Leak(Record):
@@ -19,14 +22,15 @@ class Leak(Record):
 
     step: int = Field(ge=1, description="number of the step; of a selection, the last")
     kind: LeakKind
-    paper: Paper = Field(description="the paper shown or selected, or whose text or entry has the title")
+    paper: Paper = Field(description="the paper shown or selected, or whose text is the own paper's")
     reason: HiddenBecause
 
     def __str__(self) -> str:
-        said = {"shown": "was shown", "selected": "was selected", "title_in_text": "came with the own paper's title"}
+        if self.kind == "own_text":
+            return f"step {self.step}: what was read of “{self.paper.title}” is the excerpt's own paper"
         date = f", published {self.paper.published}" if self.paper.published else ""
         reason = {"own_paper": "the excerpt's own paper", "later": "later than it", "undated": "without a date"}
-        return f"step {self.step}: “{self.paper.title}”{date} {said[self.kind]} ({reason[self.reason]})"
+        return f"step {self.step}: “{self.paper.title}”{date} was {self.kind} ({reason[self.reason]})"
 
 
 def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[Leak, ...]:
@@ -44,7 +48,8 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
             for paper in step.shown
             if (reason := rule.reason(paper)) is not None
         ]
-        leaks += _title_in_text(step, rule, {leak.paper.id for leak in leaks if leak.step == step.number})
+        if rule.own is not None and _is_own_text(step, rule.own):
+            leaks.append(Leak(step=step.number, kind="own_text", paper=step.shown[0], reason="own_paper"))
     selected = trajectory.selected
     reason = None if selected is None or selected.id == NAMED else rule.reason(selected)
     if selected is not None and reason is not None:
@@ -52,10 +57,6 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
     return tuple(leaks)
 
 
-def _title_in_text(step: Step, rule: HidingRule, told: set[str]) -> list[Leak]:
-    """The own paper's title in what a step showed, other than as the title of a paper that is told already."""
-    own = rule.own
-    if own is None or told or not step.shown or not has_title(step.observed, own.title):
-        return []
-    within = [paper for paper in step.shown if has_title(f"{paper.title} {paper.abstract or ''}", own.title)]
-    return [Leak(step=step.number, kind="title_in_text", paper=(within or step.shown)[0], reason="own_paper")]
+def _is_own_text(step: Step, own: Paper) -> bool:
+    """Whether a step read what begins with the title of the excerpt's own paper."""
+    return isinstance(step.action, Read) and bool(step.shown) and has_title(step.observed[:_BEGINNING], own.title)
