@@ -36,6 +36,11 @@ _MARK = re.compile(
     """,
     re.VERBOSE,
 )
+# What introduces a source says nothing once its mark is taken out.
+_INTRODUCTION = re.compile(
+    r"^(?:according to|following|as (?:shown|reported|found|noted|observed|described|argued) (?:by|in)|in|by)\s*,\s*",
+    re.IGNORECASE,
+)
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
 
 
@@ -120,6 +125,12 @@ def _around(sentences: list[Sentence], mark: re.Match[str]) -> tuple[int, int]:
     return own.start, max(own.end, mark.end())
 
 
+def _without_introduction(claim: str) -> str:
+    """The claim without words such as "According to" at its beginning that had a mark behind them."""
+    rest = _INTRODUCTION.sub("", claim)
+    return claim if rest == claim or not rest else rest[0].upper() + rest[1:]
+
+
 def _excerpt(text: str, mark: re.Match[str], marks: list[re.Match[str]], sentence: tuple[int, int]) -> Excerpt:
     start, end = sentence
     inside = [other for other in marks if start <= other.start() < end]
@@ -127,7 +138,7 @@ def _excerpt(text: str, mark: re.Match[str], marks: list[re.Match[str]], sentenc
     begin = inside[at - 1].end() if at else start
     until = mark.start() if at + 1 < len(inside) else end
     part = without_marks(text[begin:until]).strip(" ,;:")
-    claim = part if len(part.split()) >= MIN_CLAIM_WORDS else without_marks(text[start:end])
+    claim = _without_introduction(part if len(part.split()) >= MIN_CLAIM_WORDS else without_marks(text[start:end]))
     whole = without_marks(text)
     if len(whole) <= MAX_EXCERPT_CHARACTERS:
         return Excerpt(mark=mark[0], start=mark.start(), claim=claim, text=whole)

@@ -106,3 +106,14 @@ def test_whatever_is_written_a_claim_has_no_mark_and_each_mark_is_where_it_is_sa
     for one in found:
         assert one.claim == without_marks(one.claim)
         assert one.mark is None or text[one.start : one.start + len(one.mark)] == one.mark
+
+
+def test_words_that_introduce_a_mark_are_no_part_of_the_claim() -> None:
+    (according,) = read_excerpts("According to [CITATION], blur hurts networks more than people.")
+    (following,) = read_excerpts("In [4], the authors say that blur hurts networks.")
+    (kept,) = read_excerpts("In summer, blur hurts networks more than people [4].")
+    assert [one.claim for one in (according, following, kept)] == [
+        "Blur hurts networks more than people.",
+        "The authors say that blur hurts networks.",
+        "In summer, blur hurts networks more than people.",
+    ]

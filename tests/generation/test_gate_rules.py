@@ -35,10 +35,27 @@ TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 |
         ("Calls reached 1,204 in the port.", "The port: calls reached l,2O4 in all."),
         ("Grain reached 547 thousand tonnes.", "Grain, in thousand tonnes: 547"),
         ("Grain reached 547,000 tonnes.", "Grain, in thousand tonnes: 547"),
+        ("Two-thirds of the grain was wheat.", "Wheat was two thirds of the grain."),
+        ("Three quarters of the grain was wheat.", "Wheat was 75% of the grain."),
     ],
 )
 def test_what_occurs_is_supported_however_it_is_written(sentence: str, quote: str) -> None:
     assert verdict(sentence, quote) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("Errors fell by about two fifths.", "Errors fell by 38.7 percent with the lexicon."),
+        ("Two-thirds of the grain was wheat.", "Wheat was 66.7% of the grain."),
+    ],
+)
+def test_a_fraction_in_words_may_be_a_rounded_percentage(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) == "unchecked"
+
+
+def test_quarters_of_a_year_are_no_fraction() -> None:
+    assert verdict("Calls fell for two quarters.", "Calls fell for 2 quarters.") == "supported"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +72,7 @@ def test_what_occurs_is_supported_however_it_is_written(sentence: str, quote: st
         ("Sample H7-8 came from a birch.", "A birch twig was bagged as sample H7-3."),
         ("The crew said “the first rod bent”.", "The crew said: the last rod bent."),
         ("There were five accidents.", "There were four accidents in the port."),
+        ("Errors fell by about two fifths.", "Errors fell by 21.3 percent with the lexicon."),
         ("There were 2O4 calls, so 240.", "There were 204 calls."),
     ],
 )

@@ -62,6 +62,10 @@ _AMOUNT = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_PARTS = "thirds quarters fifths sixths sevenths eighths ninths tenths"
+_DENOMINATORS = {word: value for value, word in enumerate(_PARTS.split(), 3)}
+_FRACTION_STEP = Decimal(10)
+"""Percentage points that a fraction in words is exact to: two fifths may be 35 to 45 %."""
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _BEFORE_YEAR = re.compile(
     r"(?:^|[(|\n,/-]|\b(?:[Ii]n|[Oo]f|[Bb]y|[Ss]ince|[Ff]rom|[Uu]ntil|till|to|and|or|[Dd]uring|[Ff]or|[Bb]efore|[Aa]fter"
@@ -85,6 +89,8 @@ class Amount:
     """The separate numbers, in case its blanks do not group thousands (`1 204` may be 1 and 204)."""
     ordinal: bool = False
     in_words: bool = False
+    fraction: bool = False
+    """Whether it was written as one, such as `two fifths`; the value is in per cent."""
     nouns: tuple[str, ...] = ()
     """The two words after it, stemmed: what it may count."""
     year: bool = False
@@ -105,8 +111,22 @@ def read_amounts(text: str) -> list[Amount]:
         unit = find_unit("percent" if match["after"] == "per cent" else match["after"] or "")
         after = match.string[match.end("words") : match.end() + 40]
         value = Decimal(value_of(match["words"]))
-        found.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
+        fraction = _fraction(match, value)
+        if fraction is None:
+            found.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
+        else:
+            found.append(fraction)
     return found
+
+
+def _fraction(match: re.Match[str], value: Decimal) -> Amount | None:
+    """`two fifths` as 40 per cent; None for a number of which no fraction follows, as in `two quarters ago`."""
+    part = match["after"]
+    denominator = _DENOMINATORS.get(part or "", 0)
+    if not 1 < value < denominator or (part == "quarters" and not match.string.startswith(" of ", match.end())):
+        return None
+    share = (100 * value / denominator).quantize(Decimal("0.01"))
+    return Amount(match[0], share, _FRACTION_STEP, find_unit("percent"), in_words=True, fraction=True)
 
 
 def ordinal_words(text: str) -> set[int]:

@@ -41,10 +41,10 @@ def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
     """Whether the number is rounded from one of the quotes: 14.2 from 14.22, or `nearly 1,900` from 1,896."""
     value, step = float(amount.value), float(amount.step)
     digits = str(amount.value).replace(".", "").strip("0")
-    if _HEDGED.search(_before(amount, sentence)) and step >= 1:
+    if _HEDGED.search(_before(amount, sentence)) and step >= 1 and not amount.fraction:
         whole = str(int(amount.value))
         step *= 10 ** (len(whole) - len(whole.rstrip("0")))
-    elif len(digits) < 2:
+    elif len(digits) < 2 and not amount.fraction:
         return False
     finer = [other for other in evidence.amounts if not other.year and _units_agree(amount, other)]
     return any(
@@ -55,7 +55,7 @@ def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
 
 
 def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: Sequence[Amount]) -> bool:
-    """Whether the number follows from those of the quotes; `said` are those of them that the sentence states."""
+    """Whether the number follows from those of the quotes; `amounts` are those of them that the sentence states."""
     mentioned = _mentioned_operations(sentence)
     numbers = _distinct(other for other in evidence.amounts if not other.year)
     if len(numbers) > MAX_NUMBERS:
