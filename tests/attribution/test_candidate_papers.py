@@ -65,6 +65,16 @@ def find(*sources: PaperSource, excerpt: Excerpt = EXCERPT) -> CandidatePapers:
     return asyncio.run(find_candidate_papers(sources, excerpt))
 
 
+def test_a_link_to_the_file_of_another_paper_does_not_make_one_candidate_of_two() -> None:
+    right = paper("1", "Blur fools", identifiers={"arxiv": "2301.00001"}, abstract="Of blur.")
+    wrong = paper("2", "Noise harms", pdf_url="https://arxiv.org/pdf/2301.00001")
+    found = find(Scripted("one", [wrong, right]))
+    assert [(one.paper.title, one.paper.abstract) for one in found.papers] == [
+        ("Noise harms", None),
+        ("Blur fools", "Of blur."),
+    ]
+
+
 def test_one_paper_of_two_sources_is_one_candidate_with_what_both_know() -> None:
     first = Scripted("one", [paper("1", "Blur fools", identifiers={"doi": "10.1/x"}, citations=3), *MANY])
     second = Scripted(

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature.claim_queries import claim_queries
-from quoteweave.attribution.literature.identifiers import identifiers_of
+from quoteweave.attribution.literature.identifiers import stated_identifiers
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
 from quoteweave.core.errors import SourceError
 from quoteweave.core.messages import pluralize
@@ -158,7 +158,7 @@ class _Known:
     def add(self, paper: Paper, source: str) -> str:
         """Add a paper that a source found; return the key of all that are the same paper."""
         title = letters(paper.title)
-        names = [*sorted(identifiers_of(paper)), f"{source} {paper.id}", *([f"title {title}"] if title else [])]
+        names = [*sorted(stated_identifiers(paper)), f"{source} {paper.id}", *([f"title {title}"] if title else [])]
         key = next((self._keys[name] for name in names if name in self._keys), names[0])
         self._keys.update((name, key) for name in names if name not in self._keys)
         self.papers[key] = _merged(self.papers.get(key, paper), paper)

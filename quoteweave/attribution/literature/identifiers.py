@@ -15,3 +15,11 @@ def identifiers_of(paper: Paper) -> frozenset[str]:
     """
     found = [normalized(paper.identifiers), *(identifiers_of_address(url or "") for url in (paper.url, paper.pdf_url))]
     return frozenset(f"{kind}:{value}" for one in found for kind, value in one.items())
+
+
+def stated_identifiers(paper: Paper) -> frozenset[str]:
+    """Return what `identifiers_of` does, but for what the link of its file tells.
+
+    Sources link to other papers' files too, by which two papers would be taken for one.
+    """
+    return identifiers_of(paper.model_copy(update={"pdf_url": None}))

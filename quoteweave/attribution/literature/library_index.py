@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 
-from quoteweave.attribution.literature.identifiers import identifiers_of
+from quoteweave.attribution.literature.identifiers import stated_identifiers
 from quoteweave.attribution.literature.paper_metadata import (
     IDENTIFIERS,
     SAME_AS,
@@ -64,13 +64,8 @@ class CurrentIndex:
 
 
 def identities_of(paper: Paper) -> frozenset[str]:
-    """Return the paper's identifiers, as `identifiers_of`, and its id at its source.
-
-    What the link of its file tells is left out, as sources link to other papers' files too: two papers would be taken
-    for one, and the text of one read as that of the other.
-    """
-    stated = identifiers_of(paper.model_copy(update={"pdf_url": None}))
-    named = {one for one in stated if not one.startswith("document:")}
+    """Return the paper's identifiers, as `stated_identifiers`, and its id at its source."""
+    named = {one for one in stated_identifiers(paper) if not one.startswith("document:")}
     return frozenset({*named, f"{SOURCE_ID}:{paper.id}"})
 
 
