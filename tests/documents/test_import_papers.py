@@ -51,6 +51,12 @@ def test_a_paper_is_a_document_of_its_title_and_abstract(tmp_path: Path) -> None
         assert (found.candidates[0].identifiers["document"], found.candidates[0].citation.page) == ("10.1/tides", 0)
 
 
+def test_two_ids_that_differ_by_spaces_alone_name_one_document_and_are_refused(tmp_path: Path) -> None:
+    rows = [{"id": "a  b", "title": "Tides"}, {"id": "a b", "title": "Cranes"}]
+    with pytest.raises(DatasetError, match=r"papers\.jsonl, line 2, id: 'a b' is that of line 1 too"):
+        imported(table(tmp_path / "papers.jsonl", *rows))
+
+
 def test_csv_and_compressed_lines_are_read_alike(tmp_path: Path) -> None:
     lines, compressed = table(tmp_path / "a.jsonl", {**CRANES, "year": "2020"}), tmp_path / "b.jsonl.gz"
     compressed.write_bytes(gzip.compress(lines.read_bytes()))

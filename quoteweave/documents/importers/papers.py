@@ -49,10 +49,11 @@ def iter_papers(path: Path) -> Iterator[ImportedPaper]:
         for column in NEEDED:
             if not getattr(row, column):
                 raise DatasetError(f"{path}, line {number}, {column}: it is empty; every paper needs one")
-        if row.id in seen:
-            raise DatasetError(f"{path}, line {number}, id: {row.id!r} is that of line {seen[row.id]} too")
-        seen[row.id] = number
-        yield _paper(row)
+        paper = _paper(row)
+        if paper.name in seen:
+            raise DatasetError(f"{path}, line {number}, id: {paper.name!r} is that of line {seen[paper.name]} too")
+        seen[paper.name] = number
+        yield paper
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, _Row]]:
