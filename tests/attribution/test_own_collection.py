@@ -8,7 +8,7 @@ import pytest
 from made_collections import made_quote, make_collection, put
 
 from quoteweave.attribution.literature.own_collection import OwnCollection
-from quoteweave.attribution.literature.paper_metadata import abstract_in, metadata_of, paper_of
+from quoteweave.attribution.literature.paper_metadata import abstract_in, metadata_of, paper_from_metadata, paper_of
 from quoteweave.attribution.literature.papers import Paper, PublicationDate
 from quoteweave.attribution.literature.unseen import HidingRule, Unseen
 from quoteweave.collection.collection import Collection
@@ -63,6 +63,14 @@ def test_documents_are_papers_with_what_their_metadata_say(own: OwnCollection) -
     assert (papers["notes.md"].title, papers["notes.md"].published) == ("notes.md", None)
     assert papers["old.pdf"].published == PublicationDate(year=1950)  # the first of the dates that can be read
     assert found.notes == ()
+
+
+def test_years_and_citations_that_a_data_frame_wrote_are_whole_numbers() -> None:
+    found = paper_from_metadata("a", {"year": "2019.0", "citations": "1040.0"})
+    assert (found.published, found.citations) == (PublicationDate(year=2019), 1040)
+    assert paper_from_metadata("a", {"year": "2019.5", "citations": "1.5"}) == Paper(
+        id="a", title="a", identifiers={"document": "a"}
+    )
 
 
 def test_the_number_asked_for_is_given_even_where_one_document_has_the_best_quotes(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ SAME_AS = "same_as"
 ABSTRACT_PAGES = 2
 MAX_ABSTRACT_CHARACTERS = 3_000
 _ABSTRACT = re.compile(r"\s*(?:abstract|summary)\s*(?:[-.:—–]\s*|$)", re.IGNORECASE)
+_WHOLE = ".0"  # behind whole numbers of tables that a data frame wrote
 _DATES = ("published", "date", "year")
 
 
@@ -54,7 +55,7 @@ def paper_of(document: Document, abstract: str | None = None) -> Paper:
 
 def paper_from_metadata(name: str, said: Mapping[str, str], abstract: str | None = None) -> Paper:
     """Return the paper that a document of this name and metadata is."""
-    citations = said.get("citations", "").replace(",", "").strip()
+    citations = said.get("citations", "").replace(",", "").strip().removesuffix(_WHOLE)
     return Paper(
         id=name,
         title=said.get("title") or name,
@@ -78,7 +79,7 @@ def date_in(metadata: Mapping[str, str]) -> PublicationDate | None:
     """Return the first of `published`, `date` and `year` that is a date."""
     for key in _DATES:
         with suppress(ValueError):
-            return PublicationDate.parse(metadata.get(key, ""))
+            return PublicationDate.parse(metadata.get(key, "").strip().removesuffix(_WHOLE))
     return None
 
 
