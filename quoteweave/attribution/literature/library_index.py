@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from quoteweave.attribution.literature.identifiers import stated_identifiers
 from quoteweave.attribution.literature.paper_metadata import (
@@ -11,7 +12,7 @@ from quoteweave.attribution.literature.paper_metadata import (
     SOURCE_ID,
     is_only_described,
     metadata_of,
-    paper_of,
+    paper_from_metadata,
 )
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.collection.collection import Collection
@@ -70,11 +71,18 @@ def identities_of(paper: Paper) -> frozenset[str]:
 
 
 def _identities_of_document(document: Document) -> frozenset[str]:
-    source_id = document.metadata.get(SOURCE_ID)
+    return _identities_in(frozenset(document.metadata.items()))
+
+
+@lru_cache(maxsize=1 << 16)
+def _identities_in(metadata: frozenset[tuple[str, str]]) -> frozenset[str]:
+    """The identities that metadata state; kept, as an index is made anew for all documents when one is added."""
+    said = dict(metadata)
+    source_id = said.get(SOURCE_ID)
     if source_id is None:
         return frozenset()
-    of_paper = identities_of(paper_of(document).model_copy(update={"id": source_id}))
-    return of_paper.union(document.metadata.get(SAME_AS, "").split())
+    of_paper = identities_of(paper_from_metadata(source_id, said))
+    return of_paper.union(said.get(SAME_AS, "").split())
 
 
 def document_name(paper: Paper) -> str:
