@@ -195,6 +195,8 @@ SLOW_FILES = (
     "test_published_responses.py",
     "test_alce_correctness.py",
     "test_run_alce.py",
+    "test_run_post_hoc.py",
+    "test_cite_literature.py",
     "test_unseen.py",
     "test_agent_trajectories.py",
     "test_agent_conversation.py",

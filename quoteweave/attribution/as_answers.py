@@ -38,14 +38,15 @@ def attribution_as_answer(found: Attribution, collection: Collection) -> Answere
 def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, origin: Origin = "documents") -> Answered:
     """Return the draft as an answer that cites its references; what found no source is among its warnings.
 
-    Of the references those of one origin, whose collection is given.
+    Of the references those of one origin, whose collection is given; warnings are of the documents' answer alone.
     """
     own = {number: one.found for number, one in enumerate(cited.references, 1) if one.origin == origin}
     context, marks = _context(list(own.values()), collection)
     shown = dict.fromkeys(range(1, len(cited.references) + 1), "")
     shown |= {number: f" {mark}" for number, mark in zip(own, marks, strict=True)}
     text = insert_marks(_without_numbered_marks(cited.draft), cited.sentences, shown)
-    without = [each.text for each in cited.sentences if each.status in ("no_source", "not_asked", "too_long")]
+    listed = ("no_source", "not_asked", "too_long") if origin == "documents" else ()
+    without = [each.text for each in cited.sentences if each.status in listed]
     warnings = tuple(
         f"No passage was found to support “{clip(' '.join(each.split()), SHOWN_CHARACTERS)}”" for each in without
     )

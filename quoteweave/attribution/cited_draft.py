@@ -47,8 +47,8 @@ class Reference(Record):
 
     @property
     def paper(self) -> Paper:
-        """The document as a paper, by its metadata."""
-        return paper_from_metadata(self.found.identifiers["document"], self.found.identifiers)
+        """The paper as its source describes it; else the document as one, by its metadata."""
+        return self.found.paper or paper_from_metadata(self.found.identifiers["document"], self.found.identifiers)
 
 
 class CitedDraft(Record):
@@ -132,7 +132,8 @@ def _described(reference: Reference) -> str:
         named = _named(reference.paper)
     else:
         named = found.title if found.title == citation.document else f"{found.title} ({citation.document})"
-    return " ".join(f"{named}, {citation.place}".split()) + (f": “{words}”" if words else "")
+    place = "" if citation.place == found.title else f", {citation.place}"
+    return " ".join(f"{named}{place}".split()) + (f": “{words}”" if words else "")
 
 
 def _named(paper: Paper) -> str:

@@ -78,7 +78,8 @@ COMMANDS = {
         "commands.attribute",
     ),
     "cite": _command(
-        "Cite your own text from your documents: a mark for each sentence that a passage supports.", "commands.cite"
+        "Cite your own text from your documents or the literature: a mark for each sentence that is supported.",
+        "commands.cite",
     ),
     "serve": _command("Serve cited answers over HTTP, with a page on which people ask.", "commands.serve"),
     "keys": LazyCommand("Make, list and revoke the keys of a server.", commands=KEYS),

@@ -1,6 +1,7 @@
 """`quoteweave cite`: finds a source for each factual sentence of a text."""
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -8,10 +9,12 @@ import typer
 
 from quoteweave.attribution.as_answers import draft_as_answer
 from quoteweave.attribution.calls import cite as cite_text
+from quoteweave.attribution.calls import read_limit
 from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence
 from quoteweave.attribution.draft_text import Draft, draft_format
+from quoteweave.attribution.open_literature import open_literature
 from quoteweave.cli.answer_pages import HtmlOption, write_answer_page
-from quoteweave.cli.console import print_json, print_notes, printable, writing_output
+from quoteweave.cli.console import print_json, print_message, print_notes, printable, writing_output
 from quoteweave.cli.options.collection import (
     CollectionOption,
     DocumentOption,
@@ -22,11 +25,13 @@ from quoteweave.cli.options.collection import (
     parse_path,
 )
 from quoteweave.cli.options.derive import make_settings
+from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption
 from quoteweave.cli.options.models import RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
+from quoteweave.pipeline.rag import Answered
 from quoteweave.pipeline.runs.search import name_chat_model
 from quoteweave.pipeline.settings import RetrievalSettings
 
@@ -55,6 +60,10 @@ def cite(
         Path | None,
         typer.Option(help="Set keys as marks, and write their BibTeX entries here; a new file.", metavar="FILE"),
     ] = None,
+    source: SourceOption = None,
+    before: BeforeOption = None,
+    not_from: NotFromOption = None,
+    papers: PapersOption = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
@@ -63,11 +72,15 @@ def cite(
     open_it: OpenOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Cite your own text from your documents: a mark for each sentence that a passage supports.
+    """Cite your own text from your documents or the literature: a mark for each sentence that is supported.
 
     Nothing else of the text changes; a list of references follows it. Sentences
     without a passage stay without a mark; they are listed on stderr, as are
     those whose passage could not be checked.
+
+    With --source, sentences that your documents do not support are searched for
+    in the literature. Where that can no longer be asked, what was found is
+    written, the rest is listed, and the exit code is 1.
 
     Marks are numbers, [1]; with --bib they are keys, [@reed2016grain], in LaTeX
     \\cite{reed2016grain}. LaTeX wants --bib: its references are comments.
@@ -76,23 +89,52 @@ def cite(
     text = _read(draft)
     if bib is not None and bib.exists():
         raise UsageError(f"{bib} is there already, and is not written over: name a new file")
-    with Collection.open(collection) as opened:
-        where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
+    with ExitStack() as stack:
+        opened = stack.enter_context(Collection.open(collection))
+        literature = None
+        if source:
+            print_message(f"sentences that your documents do not support are searched for at {' and '.join(source)}")
+            literature = stack.enter_context(
+                open_literature(
+                    [one.value for one in source], papers=papers, before=read_limit(before), not_from=not_from
+                )
+            )
         given = Draft(text=text, form=draft_format(draft.name), marks="numbers" if bib is None else "keys")
-        cited = cite_text(opened, given, settings=settings, where=where, progress=progress)
-        if as_json:
-            print_json({**cited.model_dump(mode="json"), "text": cited.text, "bibtex": cited.bibtex})
-        elif out is None:
-            typer.echo(printable(cited.text))
-        for path, content in ((out, cited.text), (bib, cited.bibtex)):
-            if path is not None:
-                with writing_output(path):
-                    path.write_bytes(content.encode())  # line ends stay as they are
+        where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
+        cited = cite_text(opened, given, literature=literature, settings=settings, where=where, progress=progress)
+        _write(cited, out=out, bib=bib, as_json=as_json)
         _print_summary(cited)
-        answer = draft_as_answer(cited, draft.name, opened)
-        page = write_answer_page([answer], opened, draft.name, html=html, open_it=open_it)
+        page = write_answer_page(
+            [draft_as_answer(cited, draft.name if literature is None else f"{draft.name}: your documents", opened)],
+            opened,
+            draft.name,
+            html=html,
+            open_it=open_it,
+            others=_of_literature(cited, draft.name, None if literature is None else literature.collection),
+        )
     if open_it and page is not None:
         typer.launch(str(page))
+    if cited.stopped is not None:
+        raise typer.Exit(1)
+
+
+def _write(cited: CitedDraft, *, out: Path | None, bib: Path | None, as_json: bool) -> None:
+    """Write the draft and its entries; the draft on stdout where no file is named."""
+    if as_json:
+        print_json({**cited.model_dump(mode="json"), "text": cited.text, "bibtex": cited.bibtex})
+    elif out is None:
+        typer.echo(printable(cited.text))
+    for path, content in ((out, cited.text), (bib, cited.bibtex)):
+        if path is not None:
+            with writing_output(path):
+                path.write_bytes(content.encode())  # line ends stay as they are
+
+
+def _of_literature(cited: CitedDraft, title: str, papers: Collection | None) -> dict[Collection, list[Answered]]:
+    """The draft with the papers that it cites, for its page; nothing where it cites none."""
+    if papers is None or not any(one.origin == "literature" for one in cited.references):
+        return {}
+    return {papers: [draft_as_answer(cited, f"{title}: the literature", papers, origin="literature")]}
 
 
 def _read(draft: Path) -> str:
@@ -111,6 +153,10 @@ def _read(draft: Path) -> str:
 
 def _print_summary(cited: CitedDraft) -> None:
     """Say what was cited, and name each sentence whose citation could not be checked, or that has none."""
+    if cited.stopped is not None:
+        left = sum(one.status == "not_asked" for one in cited.sentences)
+        print_message(f"error: the literature could not be asked, or not to the end: {cited.stopped}")
+        print_message(f"{pluralize(left, 'sentence')} left that your documents do not support")
     marked = sum(one.number is not None for one in cited.sentences)
     already = sum(one.status == "cited_already" for one in cited.sentences)
     lines = [f"{pluralize(marked, 'sentence')} cited, from {pluralize(len(cited.references), 'passage')}"]

@@ -1,0 +1,95 @@
+"""`cite --source` over a server that speaks the sources' APIs: own documents first, then the literature."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Quoteweave
+from made_collections import make_collection
+
+from quoteweave.testing.literature import MadePaper
+from quoteweave.testing.literature_server import LibraryServer
+
+OWN = "In 2023 the port shipped 4,210 tonnes of grain."
+NOWHERE = "In 2021 the port of Skarn employed 9,411 people."
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[LibraryServer]:
+    with LibraryServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: LibraryServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[LibraryServer]:
+    monkeypatch.setenv("OPENALEX_BASE_URL", running.openalex_url)
+    monkeypatch.delenv("OPENALEX_API_KEY", raising=False)
+    yield running
+    running.clear_faults()
+
+
+@pytest.fixture
+def paper(server: LibraryServer) -> MadePaper:
+    """One whose abstract says what only it says, with a number."""
+    return next(one for one in server.library.papers if one.known_abstract and "percent" in one.known_abstract)
+
+
+@pytest.fixture
+def draft(tmp_path: Path, paper: MadePaper) -> Path:
+    make_collection(tmp_path, {"port.md": [OWN]}).close()
+    path = tmp_path / "draft.md"
+    path.write_text(f"{OWN}\n\n{finding_of(paper)}\n\n{NOWHERE}\n")
+    return path
+
+
+def finding_of(paper: MadePaper) -> str:
+    return (
+        next(sentence for sentence in (paper.known_abstract or "").split(". ") if "percent" in sentence).rstrip(".")
+        + "."
+    )
+
+
+def options(draft: Path, *more: object) -> tuple[object, ...]:
+    folder = draft.parent
+    return (draft, "-c", folder / "collection", "--source", "openalex", "--papers", folder / "papers", *more)
+
+
+def test_what_the_documents_do_not_support_is_cited_from_the_literature(
+    quoteweave: Quoteweave, draft: Path, paper: MadePaper
+) -> None:
+    bib, page = draft.parent / "found.bib", draft.parent / "page.html"
+    got = quoteweave("cite", *options(draft, "--bib", bib, "--html", page, "--json"))
+    assert got.code == 0, got.err
+    value = got.json()
+    assert [one["status"] for one in value["sentences"]] == ["cited", "cited", "no_source"]
+    own, published = value["references"]
+    assert (own["origin"], published["origin"]) == ("documents", "literature")
+    assert published["found"]["title"] == paper.title
+    assert f"[@{published['key']}]." in value["text"]
+    assert f"@misc{{{own['key']},\n" in bib.read_text("utf-8")
+    assert f"{{{published['key']},\n" in bib.read_text("utf-8")
+    assert "are searched for at openalex" in got.err
+    assert paper.title in page.read_text("utf-8")
+
+
+def test_a_source_that_refuses_leaves_what_the_documents_support(
+    quoteweave: Quoteweave, draft: Path, server: LibraryServer
+) -> None:
+    server.fail("/openalex/works", 401, times=None)
+    out = draft.parent / "cited.md"
+    got = quoteweave("cite", *options(draft, "--out", out))
+    assert got.code == 1
+    assert out.read_text("utf-8").startswith(OWN.replace("grain.", "grain [1]."))
+    assert "error: the literature could not be asked" in got.err
+    assert f"not in your documents, and not asked of the literature: “{NOWHERE}”" in got.err
+
+
+def test_nothing_is_sent_of_what_the_documents_support(
+    quoteweave: Quoteweave, draft: Path, server: LibraryServer
+) -> None:
+    draft.write_text(OWN)
+    before = len(server.requests)
+    got = quoteweave("cite", *options(draft))
+    assert got.code == 0
+    assert json.dumps([str(request) for request in server.requests[before:]]) == "[]"
