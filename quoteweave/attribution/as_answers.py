@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from quoteweave.attribution.attribute import MODEL
 from quoteweave.attribution.cited_draft import CitedDraft, Origin, insert_marks
+from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context
@@ -26,13 +27,35 @@ def attribution_as_answer(found: Attribution, collection: Collection) -> Answere
     shown = supporting or list(found.candidates[: 1 if found.outcome == "likely" else None])
     context, marks = _context(shown, collection)
     status: AnswerStatus = "answered" if supporting else "located" if shown else "abstained"
+    places = [f"- {_named(one)} {mark}" for one, mark in zip(shown, marks, strict=True)]
     if supporting:
         text = f"{found.excerpt.claim} {' '.join(marks)}"
+        text = "\n".join([text, "", *places]) if any(one.paper is not None for one in shown) else text
     else:
-        places = [f"- {one.title}, {one.citation.place} {mark}" for one, mark in zip(shown, marks, strict=True)]
         text = "\n".join([LIKELY if found.outcome == "likely" else CLOSEST, "", *places])
+    if found.confidence is not None:
+        text += f"\n\n{how_sure(found.confidence)}"
     answer = _answer(found.excerpt.claim, text, context, shown, status)
     return Answered(answer=answer, context=context, trace=found.trace)
+
+
+def how_sure(confidence: float) -> str:
+    """Say the chance that the first candidate is the source."""
+    return f"The chance that the first is the source is estimated at {100 * confidence:.0f} %."
+
+
+def _named(found: Candidate) -> str:
+    """A candidate's title and place, and what its paper is."""
+    told = [f"{found.title}, {found.citation.place}", *([] if found.paper is None else [describe_paper(found.paper)])]
+    return ". ".join([*told, *([] if found.note is None else [found.note.rstrip(".")])])
+
+
+def describe_paper(paper: Paper) -> str:
+    """Return the authors, year, venue and identifiers of a paper on one line."""
+    authors = f"{paper.authors[0]} et al." if len(paper.authors) > 2 else " and ".join(paper.authors)
+    year = None if paper.published is None else str(paper.published.year)
+    named = (f"{kind}:{paper.identifiers[kind]}" for kind in ("doi", "arxiv") if kind in paper.identifiers)
+    return ", ".join(part for part in (authors, year, paper.venue, *named) if part)
 
 
 def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, origin: Origin = "documents") -> Answered:

@@ -8,10 +8,15 @@
    are fused.
 4. The best are checked as documents of any collection (`attribution.attribute`). A passage that cites another paper for
    what it says is not taken for the source.
+5. The chance that the first is the source is estimated from how far it stands before the others, its passage's words,
+   and the gate's verdict. Below the threshold of the calibration the source counts as not found.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
 from typing import get_args
 
 from quoteweave.attribution.attribute import CANDIDATES, PASSAGES, Attributor, attribution_of, hits_by_document
@@ -26,6 +31,8 @@ from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibra
 from quoteweave.attribution.literature.paper_metadata import is_only_described
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
+from quoteweave.core.answers import Verdict
+from quoteweave.core.confidence import Calibration, Signals
 from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
@@ -47,10 +54,13 @@ CITED_WEIGHT = 2.0
 """Of the order of the papers that sentences like the claim cite; the other orders have 1."""
 CHECKED = 10
 """Candidates that are checked, if no more are asked for."""
+SUPPORT: Mapping[Verdict, float] = MappingProxyType({"supported": 1.0, "unchecked": 0.5, "unsupported": 0.0})
+"""Of the gate's verdict on the passage, as a signal of confidence."""
 MOST_EXCERPTS = 20
 """Citation marks that are looked for at once; each takes several requests."""
 NOT_FETCHED = "Its full text was not fetched, as other papers rank before it; the passage is of its abstract."
 NOTHING_FOUND = "The sources found no paper for its words."
+UNSURE = "Other papers speak for it nearly as much."
 SECONDHAND = "The passage cites another paper for it."
 _SHORTEST_TITLE = 12  # letters, below which a title may stand within another
 
@@ -125,7 +135,7 @@ class LiteratureAttributor:
             one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
             for rank, one in enumerate(described, 1)
         ]
-        return attribution_of(excerpt, ranked, _trace(found, context))
+        return _sure(attribution_of(excerpt, ranked, _trace(found, context)), scores)
 
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""
@@ -192,6 +202,32 @@ def _secondhand(found: Candidate) -> Candidate:
     """A candidate whose passages cite another paper for what they say, so that it is not the source."""
     citation = found.citation.model_copy(update={"reason": SECONDHAND})
     return found.model_copy(update={"outcome": "not_found", "citation": citation})
+
+
+def _sure(found: Attribution, scores: Mapping[str, float]) -> Attribution:
+    """What was found, with how sure that is; below the threshold the first candidate does not count as the source."""
+    if not found.candidates:
+        return found
+    best = found.candidates[0]
+    following = max((score for name, score in scores.items() if name != best.citation.document), default=0.0)
+    support = 0.0 if best.citation.reason == SECONDHAND else SUPPORT[best.citation.verdict or "unchecked"]
+    signals = Signals(score=best.score - following, bearing=best.coverage, support=support)
+    fitted = _calibration().after
+    confidence = fitted.confidence(signals)
+    outcome: Outcome = "not_found"
+    if confidence >= fitted.threshold:
+        outcome = "supported" if best.outcome == "supported" else "likely"
+    reason = best.citation.reason or (UNSURE if outcome == "not_found" else None)
+    update = {"signals": signals, "confidence": confidence, "outcome": outcome, "reason": reason}
+    candidates = (best.model_copy(update={"outcome": outcome}), *found.candidates[1:])
+    return found.model_copy(update={**update, "candidates": candidates})
+
+
+@cache
+def _calibration() -> Calibration:
+    """The chance that a first candidate is the source; `benchmarks/literature.py` fitted it over the made library."""
+    text = resources.files("quoteweave.attribution.literature").joinpath("confidence.json").read_text("utf-8")
+    return Calibration.model_validate_json(text)
 
 
 def _trace(found: CandidatePapers, context: RetrievedContext) -> Trace:

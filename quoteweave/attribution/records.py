@@ -8,6 +8,7 @@ from pydantic import Field
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature.papers import Paper, ReadOutcome
 from quoteweave.core.answers import Citation
+from quoteweave.core.confidence import Signals
 from quoteweave.core.records import Kind, Record
 from quoteweave.pipeline.search import Trace
 
@@ -56,4 +57,11 @@ class Attribution(Record):
     outcome: Outcome
     reason: str | None = Field(description="why the best candidate is not `supported`, in a sentence")
     candidates: tuple[Candidate, ...] = Field(description="best first; also where none is the source")
+    signals: Signals | None = Field(
+        default=None,
+        description="of the first candidate, from which its confidence is computed; of the literature alone",
+    )
+    confidence: float | None = Field(
+        default=None, ge=0, le=1, description="the chance that the first candidate is the source, where it is known"
+    )
     trace: Trace

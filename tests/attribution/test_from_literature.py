@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from quoteweave.attribution.as_answers import attribution_as_answer
-from quoteweave.attribution.from_literature import MOST_EXCERPTS, NOTHING_FOUND, SECONDHAND, LiteratureAttributor
+from quoteweave.attribution.from_literature import (
+    MOST_EXCERPTS,
+    NOTHING_FOUND,
+    SECONDHAND,
+    LiteratureAttributor,
+    _calibration,
+)
 from quoteweave.attribution.literature.fetching import PdfFetcher
 from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.paper_library import NOT_OPEN
@@ -207,3 +213,18 @@ def test_it_finds_sources_for_drafts_as_documents_do(server: LibraryServer, pape
 def test_a_source_has_to_be_named() -> None:
     with pytest.raises(UsageError, match="semantic-scholar or openalex"), open_literature([]):
         pass
+
+
+def test_how_sure_it_is_decides_whether_the_source_counts_as_found(server: LibraryServer, papers: Path) -> None:
+    """The first candidate of a sentence with a source far before others is given; below the threshold none is."""
+    fitted = _calibration().after
+    excerpts = [*(of_kind(server, kind)[0] for kind in ("plain", "same_group")), server.library.absent[2]]
+    for excerpt in excerpts:
+        (found,) = attribute(server, papers, excerpt.text, excerpt.source)
+        assert found.signals is not None
+        assert found.confidence == fitted.confidence(found.signals)
+        assert (found.outcome != "not_found") == (found.confidence >= fitted.threshold)
+        assert found.candidates[0].outcome == found.outcome
+        if found.outcome == "not_found":
+            assert found.reason
+    assert found.outcome == "not_found", "the library lacks the source of the last"

@@ -32,7 +32,7 @@ def test_what_is_not_found_is_said_with_the_reason(quoteweave: Quoteweave, port:
 def test_json_has_candidates_with_document_page_and_box(quoteweave: Quoteweave, port: Path) -> None:
     got = quoteweave("attribute", "The port shipped 3,210 tonnes of grain.", "-c", port, "--json")
     (found,) = got.json()["attributions"]
-    assert list(found) == ["excerpt", "outcome", "reason", "candidates", "trace"]
+    assert list(found) == ["excerpt", "outcome", "reason", "candidates", "signals", "confidence", "trace"]
     best = found["candidates"][0]
     own = ["rank", "title", "identifiers", "score", "outcome", "coverage", "kind", "passage", "citation"]
     assert list(best) == [*own, "paper", "read", "note"]

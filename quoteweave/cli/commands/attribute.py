@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.attribution.as_answers import attribution_as_answer
+from quoteweave.attribution.as_answers import attribution_as_answer, describe_paper, how_sure
 from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.calls import attribute as find_sources
 from quoteweave.attribution.calls import read_limit
-from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.open_literature import open_literature
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.cli.answer_pages import HtmlOption, write_answer_page
@@ -39,8 +38,8 @@ JSON = """--json prints one object: attributions, one for each citation mark of 
 sentence: excerpt (mark, start, claim, text, cut), outcome (supported, likely or not_found), reason, candidates
 (rank, title, identifiers, score, outcome, coverage, kind, passage, and citation: document, page from 0, bbox, verdict,
 reason, spans and regions, as ask has them; of the literature also paper, as its source describes it, read, what became
-of reading it, and note, why the passage is not of its full text), and trace, how they were found. With -c and --source
-both, those of your documents stand first."""
+of reading it, and note, why the passage is not of its full text), signals and confidence, how sure that is (null for
+your documents), and trace, how they were found. With -c and --source both, those of your documents stand first."""
 
 OUTCOMES = {
     "supported": "supported by",
@@ -138,6 +137,8 @@ def _print(found: Attribution) -> None:
         return
     supporting = [one for one in found.candidates if one.outcome == "supported"]
     out.print(plain(f"  {OUTCOMES[found.outcome]}"))
+    if found.confidence is not None:
+        out.print(plain(f"  {how_sure(found.confidence)}", "dim"))
     for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
         _print_candidate(one)
 
@@ -148,17 +149,9 @@ def _print_candidate(found: Candidate) -> None:
     line.append(f"  {found.score:.2f}  {citation.quote_id}\n", style="dim")
     line.append_text(plain(f"      {snippet(found.passage, 'paragraph')}"))
     if found.paper is not None:
-        line.append_text(plain(f"\n      {_said(found.paper)}", "dim"))
+        line.append_text(plain(f"\n      {describe_paper(found.paper)}, {found.paper.url}", "dim"))
     if found.note is not None:
         line.append_text(plain(f"\n      {found.note}", "dim"))
     if citation.reason is not None:
         line.append_text(plain(f"\n      {citation.reason}", "dim"))
     console().print(line)
-
-
-def _said(paper: Paper) -> str:
-    """Authors, year, venue and identifiers of a paper on a line."""
-    authors = f"{paper.authors[0]} et al." if len(paper.authors) > 2 else " and ".join(paper.authors)
-    year = None if paper.published is None else str(paper.published.year)
-    named = (f"{kind}:{paper.identifiers[kind]}" for kind in ("doi", "arxiv") if kind in paper.identifiers)
-    return ", ".join(part for part in (authors, year, paper.venue, *named, paper.url) if part)
