@@ -4,9 +4,9 @@ import re
 
 SENTENCE_END = re.compile(r"""[.!?:;…。！？।؟]["'”’»)\]]*\s*$""")
 """The end of a text that ends with a whole sentence, or announces something."""
-_ANNOUNCES = re.compile(r"[:：]\s*$")
+_ANNOUNCES = (":", "：")
 # Within a sentence; a bracket or a quotation mark may end one, or be code.
-_BROKEN_OFF = re.compile(r"[^\W_][,-]?\s*$")
+_BROKEN_OFF = re.compile(r"[^\W_][,-]?$")
 # A word of prose: names in code have marks within them.
 _WORD = re.compile(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
 
@@ -21,7 +21,8 @@ def continues(text: str, before: str, *, is_list: bool) -> bool:
     >>> continues("The ferry left at noon.", "The ferry came at ten.", is_list=False)
     False
     """
-    if is_list and _ANNOUNCES.search(before):
+    before = before.rstrip()
+    if is_list and before.endswith(_ANNOUNCES):
         return True
-    goes_on = text[:1].islower() and _WORD.match(text) is not None
-    return goes_on and not before.isupper() and _BROKEN_OFF.search(before) is not None
+    goes_on = text[:1].islower() and _WORD.match(text) is not None and not before.isupper()
+    return goes_on and _BROKEN_OFF.search(before[-2:]) is not None
