@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from quoteweave.attribution.agent.trajectory_files import read_trajectory
 from quoteweave.cli.app import app
+from quoteweave.core.answers import Usage
 from quoteweave.core.runs import read_run, read_run_record
 from quoteweave.testing import ModelServer, Reply
 
@@ -162,6 +163,28 @@ def test_a_run_that_was_broken_off_goes_on_at_its_step_and_repeats_no_call(
         assert replayed.run("--preset", "citeme", "--source", library).exit_code == 0
         assert server.requests == []
     assert replayed.figures()["title_match"] == 1.0
+
+
+def test_a_budget_that_is_spent_ends_the_run_and_more_goes_on_with_it(
+    table: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = table.with_name("config.toml")
+    limits = "[limits]\nconcurrency = 1\nmax_tokens = "
+
+    def counted(request: Mapping[str, Any]) -> Reply:
+        return agent(request).model_copy(update={"usage": Usage(input_tokens=2000, output_tokens=1)})
+
+    with ModelServer(counted) as server:
+        runs = Runs(table, server, monkeypatch)
+        file.write_text(limits + "6000")
+        stopped = runs.run("--preset", "citeme", "--source", library, "--config", file)
+        assert "the next call" in str(stopped.exception)
+        asked = len(server.requests)
+        assert 0 < asked < 6
+        file.write_text(limits + "1000000")
+        assert runs.run("--preset", "citeme", "--source", library, "--config", file).exit_code == 0
+        assert len(server.requests) == 6
+    assert runs.figures()["title_match"] == 1.0
 
 
 def test_what_is_no_action_is_a_technical_error_and_no_wrong_answer(
