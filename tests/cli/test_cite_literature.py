@@ -93,3 +93,8 @@ def test_nothing_is_sent_of_what_the_documents_support(
     got = quoteweave("cite", *options(draft))
     assert got.code == 0
     assert json.dumps([str(request) for request in server.requests[before:]]) == "[]"
+
+
+def test_options_of_the_literature_want_a_source(quoteweave: Quoteweave, draft: Path) -> None:
+    got = quoteweave("cite", draft, "-c", draft.parent / "collection", "--before", "2023")
+    assert (got.code, "name its source with --source" in got.err) == (2, True)

@@ -35,6 +35,8 @@ from quoteweave.pipeline.rag import Answered
 from quoteweave.pipeline.runs.search import name_chat_model
 from quoteweave.pipeline.settings import RetrievalSettings
 
+MOST_NOTES = 5
+"""Of the searches, that are printed."""
 JSON = """--json prints one object: draft; form (markdown, text or latex); sentences (start, end, mark_at, text, status:
 cited, likely, no_source, not_asked, cited_already, too_long or not_factual; number, of its reference; attribution, as
 attribute prints it); references, the passages cited, in the order of their numbers (found, as a candidate of attribute;
@@ -89,6 +91,8 @@ def cite(
     text = _read(draft)
     if bib is not None and bib.exists():
         raise UsageError(f"{bib} is there already, and is not written over: name a new file")
+    if not source and (before or not_from or papers):
+        raise UsageError("--before, --not-from and --papers are of the literature: name its source with --source")
     with ExitStack() as stack:
         opened = stack.enter_context(Collection.open(collection))
         literature = None
@@ -162,6 +166,10 @@ def _print_summary(cited: CitedDraft) -> None:
     lines = [f"{pluralize(marked, 'sentence')} cited, from {pluralize(len(cited.references), 'passage')}"]
     if already:
         lines.append(f"{pluralize(already, 'sentence')} had a citation already")
+    notes = dict.fromkeys(note for one in cited.sentences if one.attribution for note in one.attribution.trace.notes)
+    lines += list(notes)[:MOST_NOTES]
+    if len(notes) > MOST_NOTES:
+        lines.append(f"and {pluralize(len(notes) - MOST_NOTES, 'other note')} on what was searched: see --json")
     print_notes([*lines, *(line for one in cited.sentences if (line := _message_about(one, cited)) is not None)])
 
 
