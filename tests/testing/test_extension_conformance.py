@@ -31,6 +31,7 @@ from quoteweave import (
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.answers import Usage
 from quoteweave.core.examples import GoldBox, GoldLayout, GoldRegion, PageBoxes
+from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
 from quoteweave.core.records import PageHit
 from quoteweave.documents.parser import DocumentParser
 from quoteweave.evaluation import METRICS, Aggregate, MetricOptions, mean_of
@@ -115,6 +116,9 @@ def tasks() -> list[tuple[Prediction, Example]]:
         make_example("boxed", Reference(regions=(region,))).model_copy(update={"documents": ("report.pdf",)}),
     ]
     answers = [Prediction(example="q", scope="context", response=said) for said in ("A", "A", "A", "Grain rose 5%.")]
+    read = SearchStep(action="read", papers=(NamedPaper(title="A"),))
+    search = PaperSearch(outcome="selected", selected=NamedPaper(title="A"), steps=(read,))
+    answers[2] = answers[2].model_copy(update={"paper_search": search})
     quote, page = make_quote("Grain rose 5%."), PageBoxes(document="report.pdf", page=0, boxes=(region.bbox,))
     answers.append(
         Prediction(
