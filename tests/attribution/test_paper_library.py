@@ -1,6 +1,8 @@
 """A library of papers: what it keeps of them, when it asks their links, and what it survives."""
 
 import asyncio
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -321,6 +323,89 @@ def test_two_processes_read_the_same_paper(server: FileServer, tmp_path: Path) -
 
 def _require_read(folder: Path, paper: Paper) -> None:
     assert read(folder, paper).outcome == "full_text"
+
+
+def test_processes_that_describe_the_same_papers_wait_for_each_other_and_make_one_document_of_each(
+    tmp_path: Path,
+) -> None:
+    papers = [Paper(id=str(number), title=f"On crane {number}") for number in range(6)]
+    ready, tell = os.pipe()
+    with library(tmp_path) as opened:
+        children = []
+        with opened.collection.writer():
+            for first in (0, 2):
+                child = os.fork()
+                if child == 0:
+                    _describe_in_a_child(tmp_path, papers[first : first + 4], tell)
+                children.append(child)
+            assert os.read(ready, 1) == os.read(ready, 1) == b"x"
+        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0]
+        assert {document.metadata["source_id"] for document in opened.collection.documents()} == set("012345")
+        assert len(opened.collection.documents()) == 6
+
+
+def _describe_in_a_child(folder: Path, papers: list[Paper], tell: int) -> None:
+    try:
+        with library(folder) as opened:
+            os.write(tell, b"x")
+            asyncio.run(opened.add_papers(papers))
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+HOSTILE = (
+    *(
+        "",
+        " ",
+        "\ud800",
+        "a\0b",
+        "a\nb\r\nc",
+        "# x",
+        "---\ntitle: y\n---",
+        "[a](/etc/passwd)",
+        "![a](b.png)",
+        "<b>c</b>",
+    ),
+    *(
+        "$$x$$",
+        "\u202egrain",
+        "1. one",
+        "谷物 运输",
+        "a;b",
+        "doi:10.1/x",
+        "../../etc",
+        "| a | b |\n|---|---|",
+        "x" * 3_000,
+    ),
+)
+
+
+def test_whatever_sources_say_of_papers_can_be_kept_and_found_again(tmp_path: Path) -> None:
+    papers = [
+        Paper(
+            id=f"{number} {HOSTILE[-number]}".replace("\ud800", "?"),
+            title=title,
+            abstract=HOSTILE[number - 1],
+            authors=(HOSTILE[number - 2],),
+            venue=HOSTILE[number - 3],
+            identifiers={"doi": f"10.1/{number}/{HOSTILE[number - 4]}", "made": f"{number}{HOSTILE[number - 5]}"},
+            url=HOSTILE[number - 6],
+        )
+        for number, title in enumerate(HOSTILE)
+    ]
+    with library(tmp_path) as opened:
+        names = asyncio.run(opened.add_papers(papers))
+        revision = opened.collection.revision()
+        assert len(set(names)) == len(papers)
+        assert asyncio.run(opened.add_papers(papers)) == names
+        assert opened.collection.revision() == revision
+        texts = [asyncio.run(opened.read(paper)) for paper in papers]
+        assert [text.document for text in texts] == list(names)
+        assert all(re.fullmatch(r"[\w-]{8,80}", name) for name in names)
+        own = OwnCollection(opened.collection, make_search(opened.collection, RetrievalSettings()))
+        assert [paper.id for paper in asyncio.run(own.search("运输")).papers]
+    assert check(tmp_path / "papers").damaged == ()
 
 
 def test_a_process_that_is_killed_while_it_describes_papers_leaves_all_or_none(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from quoteweave.attribution.literature.paper_metadata import (
     SOURCE_ID,
     is_only_described,
     metadata_of,
+    on_one_line,
     paper_from_metadata,
 )
 from quoteweave.attribution.literature.papers import Paper
@@ -67,7 +68,8 @@ class CurrentIndex:
 def identities_of(paper: Paper) -> frozenset[str]:
     """Return the paper's identifiers, as `stated_identifiers`, and its id at its source."""
     named = {one for one in stated_identifiers(paper) if not one.startswith("document:")}
-    return frozenset({*named, f"{SOURCE_ID}:{paper.id}"})
+    # In the form in which metadata have them.
+    return frozenset(on_one_line(one) for one in (*named, f"{SOURCE_ID}:{paper.id}"))
 
 
 def _identities_of_document(document: Document) -> frozenset[str]:
@@ -116,8 +118,17 @@ def merged_metadata(document: Document, paper: Paper) -> dict[str, str]:
         merged["citations"] = str(max(int(new["citations"]), int(old["citations"])))
     if "pdf_url" in new and is_only_described(document):
         merged["pdf_url"] = new["pdf_url"]
-    known = _identities_of_document(document.model_copy(update={"metadata": merged}))
+    return _with_further_identities(merged, paper)
+
+
+def first_metadata(paper: Paper) -> dict[str, str]:
+    """Return the metadata of a document of a paper that is new."""
+    return _with_further_identities(metadata_of(paper), paper)
+
+
+def _with_further_identities(metadata: dict[str, str], paper: Paper) -> dict[str, str]:
+    """The metadata with those identities of the paper that they do not state yet."""
+    known = _identities_in(frozenset(metadata.items()))
     further = {identity for identity in identities_of(paper) - known if " " not in identity}
-    if further:
-        merged[SAME_AS] = " ".join(sorted({*old.get(SAME_AS, "").split(), *further}))
-    return merged
+    stated = metadata.get(SAME_AS, "").split()
+    return {**metadata, SAME_AS: " ".join(sorted({*stated, *further}))} if further else metadata

@@ -20,11 +20,12 @@ from quoteweave.attribution.literature.library_index import (
     CurrentIndex,
     LibraryIndex,
     document_name,
+    first_metadata,
     identities_of,
     merged_metadata,
 )
 from quoteweave.attribution.literature.paper_documents import as_markdown, is_paper_meant
-from quoteweave.attribution.literature.paper_metadata import is_only_described, metadata_of
+from quoteweave.attribution.literature.paper_metadata import is_only_described
 from quoteweave.attribution.literature.paper_text import join_pages, text_of_quotes
 from quoteweave.attribution.literature.papers import Paper, PaperText, ReadOutcome
 from quoteweave.collection.collection import Collection
@@ -184,7 +185,7 @@ class PaperLibrary:
                 claimed |= identities_of(paper)
                 document = index.document_of(paper)
                 name = document_name(paper) if document is None else document.name
-                metadata = metadata_of(paper) if document is None else merged_metadata(document, paper)
+                metadata = first_metadata(paper) if document is None else merged_metadata(document, paper)
                 if document is None or _lacks_abstract(document, paper):
                     new[name] = self._described(writer, name, paper, metadata, Path(folder))
                 else:

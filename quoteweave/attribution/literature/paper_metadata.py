@@ -41,7 +41,7 @@ def metadata_of(paper: Paper) -> dict[str, str]:
         SOURCE_ID: paper.id,
     }
     identifiers = {kind.lower(): value for kind, value in paper.identifiers.items() if kind.lower() in IDENTIFIERS}
-    texts = {key: _on_one_line(str(value)) for key, value in {**identifiers, **stated}.items() if value is not None}
+    texts = {key: on_one_line(str(value)) for key, value in {**identifiers, **stated}.items() if value is not None}
     return {key: text for key, text in texts.items() if text}
 
 
@@ -115,5 +115,6 @@ def _is_abstract(heading: str) -> bool:
     return begins is not None and begins.end() == len(heading)
 
 
-def _on_one_line(text: str) -> str:
+def on_one_line(text: str) -> str:
+    """Return a text as metadata have it: with single spaces, and valid Unicode."""
     return " ".join(text.encode("utf-8", "replace").decode().split())
