@@ -122,3 +122,16 @@ def test_a_parser_that_is_not_installed_is_named(ask: Ask, tmp_path: Path) -> No
     result = ask("--kept", tmp_path / "kept.jsonl", "--parser", "xx_no_such_model")
     assert isinstance(result.exception, ModelNotFound | MissingExtra)
     assert "xx_no_such_model" in str(result.exception) or "citations" in str(result.exception)
+
+
+@pytest.mark.usefixtures("ask")
+def test_answers_that_are_cited_post_hoc_are_scored_as_others(model: Path, tmp_path: Path) -> None:
+    own = ("--dataset", "alce", "--references", tmp_path / "data.json")
+    cite = ("run", *own, "--preset", "alce-post-hoc", "--answers", tmp_path / "run.jsonl", "--out", tmp_path / "out")
+    cited = CliRunner().invoke(app, list(map(str, cite)))
+    assert cited.exit_code == 0, cited.output
+    score = ("eval", "entailment", tmp_path / "out", *own, "--checkpoint", model, "--json")
+    figures = json.loads(CliRunner().invoke(app, list(map(str, score))).stdout)["figures"]
+    # "… grain [1]. sales fell [2]. so be it.": the first of three is entailed, and the first of two citations precise.
+    assert figures["alce.recall"]["value"] == pytest.approx(1 / 3)
+    assert figures["alce.precision"]["value"] == pytest.approx(1 / 2)
