@@ -110,3 +110,26 @@ def test_options_that_say_nothing_are_refused(
     assert got.code == 2
     assert said in " ".join(got.err.split())
     assert len(server.requests) == before
+
+
+@pytest.mark.parametrize("command", ["attribute", "cite"])
+@pytest.mark.parametrize("option", [("--before", "2020"), ("--not-from", "My Draft"), ("--papers", "found")])
+def test_options_of_the_literature_are_refused_where_it_is_not_searched(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path, command: str, option: tuple[str, str]
+) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text("The port shipped 3,210 tonnes of grain.")
+    what = draft if command == "cite" else draft.read_text()
+    got = quoteweave(command, what, "-c", port, *option)
+    assert (got.code, got.out) == (2, "")
+    assert f"{option[0]} is of the literature, and no source of it is named" in got.err
+
+
+@pytest.mark.parametrize("option", [("--doc", "report.pdf"), ("--meta", "year=2020"), ("--retriever", "bm25")])
+def test_options_of_documents_are_refused_where_these_are_not_searched(
+    quoteweave: Quoteweave, server: LibraryServer, option: tuple[str, str]
+) -> None:
+    asked = len(server.requests)
+    got = quoteweave("attribute", "Grain was shipped.", "--source", "openalex", *option)
+    assert (got.code, got.out, len(server.requests)) == (2, "", asked)
+    assert f"{option[0]} is of your documents, and none are named" in got.err

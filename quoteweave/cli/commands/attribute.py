@@ -25,7 +25,7 @@ from quoteweave.cli.options.collection import (
     valid_text,
 )
 from quoteweave.cli.options.derive import make_settings
-from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption
+from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption, require_source
 from quoteweave.cli.options.models import RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -80,6 +80,10 @@ def attribute(
     """
     if collection is None and not source:
         raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
+    require_source(source, before=before, not_from=not_from, papers=papers)
+    own = {"--doc": doc, "--meta": meta, "--retriever": retriever, "--rerank": rerank}
+    if collection is None and (useless := [name for name, value in own.items() if value]):
+        raise UsageError(f"{useless[0]} is of your documents, and none are named: add -c DIR, or leave it out")
     limit = read_limit(before)
     shown: list[tuple[Collection, list[Attribution]]] = []
     with ExitStack() as opened:

@@ -25,7 +25,7 @@ from quoteweave.cli.options.collection import (
     parse_path,
 )
 from quoteweave.cli.options.derive import make_settings
-from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption
+from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption, require_source
 from quoteweave.cli.options.models import RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -87,6 +87,7 @@ def cite(
     Marks are numbers, [1]; with --bib they are keys, [@reed2016grain], in LaTeX
     \\cite{reed2016grain}. LaTeX wants --bib: its references are comments.
     """
+    require_source(source, before=before, not_from=not_from, papers=papers)
     settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
     text = _read(draft)
     if bib is not None and bib.exists():

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.options.collection import parse_path, valid_text
+from quoteweave.core.errors import UsageError
 
 _PANEL = "Literature"
 
@@ -25,7 +26,9 @@ SourceOption = Annotated[
 BeforeOption = Annotated[
     str | None,
     typer.Option(
-        help="Nothing published after this: 2023, 2023-05 or 2023-05-09.", metavar="DATE", rich_help_panel=_PANEL
+        help="No paper published after this: 2023, 2023-05 or 2023-05-09. Your own documents are not limited.",
+        metavar="DATE",
+        rich_help_panel=_PANEL,
     ),
 ]
 NotFromOption = Annotated[
@@ -47,3 +50,15 @@ PapersOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+
+
+def require_source(
+    source: list[Source] | None, *, before: str | None, not_from: str | None, papers: Path | None
+) -> None:
+    """Raises UsageError for options of the literature where none of it is searched, as they would limit nothing."""
+    given = {"--before": before, "--not-from": not_from, "--papers": papers}
+    useless = [name for name, value in given.items() if value is not None]
+    if useless and not source:
+        raise UsageError(
+            f"{useless[0]} is of the literature, and no source of it is named: add --source, or leave it out"
+        )
