@@ -30,7 +30,11 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[
 
 
 class Draft(Record):
-    """A text that is to be cited, how it is written, and which marks are to be set in it."""
+    """A text that is to be cited, how it is written, and which marks are to be set in it.
+
+    >>> cite(collection, Draft(text="The harbour shipped 4,210 tonnes of grain.", marks="keys")).sentences[0].status
+    'cited'
+    """
 
     text: str
     form: DraftFormat = "markdown"
