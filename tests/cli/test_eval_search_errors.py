@@ -109,6 +109,15 @@ def test_people_see_the_steps_on_the_page(table: Path) -> None:
     assert "Deep Snow" not in text
 
 
+def test_a_long_search_is_shown_to_its_end(table: Path) -> None:
+    step = SearchStep(action="search_relevance", argument="x", papers=(NamedPaper(title="Long " * 100),) * 10)
+    search = PaperSearch(outcome="selected", selected=NamedPaper(title="The End"), steps=(step,) * 15)
+    wrong = Prediction(example="blur", response="The End", paper_search=search)
+    page = table.with_name("errors.html")
+    assert errors(table, "--page", page, predictions=(wrong,)).exit_code == 0
+    assert "ended: selected: The End" in page.read_text()
+
+
 def test_labels_of_another_search_for_the_same_paper_are_refused(table: Path) -> None:
     other = searched("noise", "Shallow Learning").model_copy(update={"example": "blur"})
     people = table.with_name("labels.jsonl")

@@ -108,14 +108,15 @@ def _allowed(content: str) -> str:
 
 def _shown(prediction: Prediction, example: Example, pictures: PictureReader) -> LabelledAnswer:
     search = prediction.paper_search
-    said = answer_of(prediction.response or "", "own")
-    answer = (describe_search(search) if search is not None and search.steps else said).strip()
+    said = answer_of(prediction.response or "", "own").strip()
+    # A search is bounded as it is, and its end says what was selected.
+    steps = describe_search(search) if search is not None and search.steps else None
     return LabelledAnswer(
         id=example.id,
         sha256=answer_hash(prediction),
         question=example.query.text,
-        answer=answer[:LONGEST],
-        cut=max(0, len(answer) - LONGEST),
+        answer=said[:LONGEST] if steps is None else steps,
+        cut=max(0, len(said) - LONGEST) if steps is None else 0,
         gold_answer=example.reference.answer or example.reference.short_answer or "",
         quotes=tuple(shown_quotes(prediction, example, pictures)),
     )

@@ -134,6 +134,7 @@ function show() {
   place("cut").textContent = `${answer.cut} characters more are not shown.`;
   place("gold").textContent = answer.gold_answer || "(the dataset gives none)";
   place("quotes").replaceChildren(...answer.quotes.map(quoteItem));
+  place("quotes").parentElement.hidden = !answer.quotes.length; // a search for a paper has none
   const buttons = kinds.map(({ name, says }, number) =>
     kindButton(`${number + 1}  ${name.replaceAll("_", " ")}`, says, Boolean(label && label.includes(name)), () => toggle(number), "kind"),
   );
