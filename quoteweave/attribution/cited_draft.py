@@ -115,9 +115,9 @@ def insert_marks(draft: str, sentences: Sequence[DraftSentence], marks: Mapping[
 
 
 def reference_keys(references: Sequence[Reference], draft: str) -> tuple[Reference, ...]:
-    """Return the references with keys: one for each document, none of which the draft has already."""
+    """Return the references with keys: one for each document, none of which the draft has already, in whatever case."""
     papers = {(one.origin, one.found.identifiers["document"]): one.paper for one in references}
-    taken = {key.strip() for found in _KEYS.finditer(draft) for key in (found[1] or found[2]).split(",")}
+    taken = {key.strip().lower() for found in _KEYS.finditer(draft) for key in (found[1] or found[2]).split(",")}
     keys = dict(zip(papers, bibtex_keys(list(papers.values()), taken), strict=True))
     return tuple(
         one.model_copy(update={"key": keys[one.origin, one.found.identifiers["document"]]}) for one in references

@@ -132,12 +132,12 @@ def test_keys_can_be_told_from_numbers_of_the_authors(port: Collection) -> None:
 
 
 def test_keys_name_documents_and_avoid_those_of_the_draft(port: Collection) -> None:
-    said = "The port shipped 4,210 tonnes of grain in 2023. Timber went by ship in 1999 [@report]."
+    said = "The port shipped 4,210 tonnes of grain in 2023. Timber went by ship in 1999 [@Report]."
     cited = cite(port, Draft(text=said, marks="keys"))
     assert "grain in 2023 [@reporta]. Timber" in cited.text
     assert "\n\n`reporta`: report.pdf, page 4: “" in cited.text
     assert cited.bibtex == "@misc{reporta,\n  title = {report.pdf},\n}\n"
-    assert not cite(port, said.replace("[@report]", "(Reed, 2016)")).bibtex
+    assert not cite(port, said.replace("[@Report]", "(Reed, 2016)")).bibtex
 
 
 def test_latex_is_cited_by_commands_and_listed_in_comments(port: Collection) -> None:
