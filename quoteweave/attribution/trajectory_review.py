@@ -25,7 +25,8 @@ class TrajectoryReview(Record):
     actions: int = Field(ge=0)
     selected: str | None = Field(description="title of the paper selected")
     correct: bool | None = Field(
-        description="whether that is the paper cited, by its title; None where it is not known"
+        description="whether that is the paper cited, by its title; None where it is not known, and where a technical "
+        "error or nothing yet has ended the search: that is no wrong answer"
     )
     findings: tuple[str, ...] = Field(description="where it went wrong, in sentences")
     leaks: tuple[Leak, ...] = Field(description="what it was shown against its rule")
@@ -72,12 +73,13 @@ def _review(file: Path, gold: dict[str, list[str]], pages: Path | None) -> Traje
         except OSError as error:
             raise StorageError(f"{page} cannot be written ({error.strerror or error})") from error
     diagnosis = diagnose(trajectory, titles) if titles else None
+    answered = trajectory.outcome is not None and not trajectory.technical_error
     return TrajectoryReview(
         id=trajectory.setup.id or file.stem,
         outcome=trajectory.outcome,
         actions=len(trajectory.steps),
         selected=None if trajectory.selected is None else trajectory.selected.title,
-        correct=None if diagnosis is None else diagnosis.correct,
+        correct=diagnosis.correct if diagnosis is not None and answered else None,
         findings=_ended(trajectory) if diagnosis is None else diagnosis.sentences,
         leaks=find_leaks(trajectory),
         page=None if page is None else str(page),

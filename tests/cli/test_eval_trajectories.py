@@ -19,6 +19,7 @@ TABLE = (
     "id,excerpt,target_paper_title,target_paper_url,source_paper_title,source_paper_url,year,split\n"
     "2,Blur hurts [CITATION].,Deep Blur,,Our Paper,,2020,test\n"
     "10,Noise helps [CITATION].,Loud Noise in Networks,,Our Paper,,2020,test\n"
+    "11,Blur is bad [CITATION].,Deep Blur,,Our Paper,,2020,test\n"
 )
 PAPERS = (
     Paper(id="b", title="Deep Blur", published=PublicationDate(year=2017)),
@@ -63,7 +64,8 @@ def test_each_search_is_told_with_where_it_went_wrong(run: Path) -> None:
         "2  selected, right, 2 actions: Deep Blur",
         "10  selected, wrong, 2 actions: Deep Blur",
         "  The paper cited was shown in step 1, at rank 2, and not selected.",
-        "11  endpoint, 1 action",
+        "11  endpoint, 1 action",  # no wrong answer
+        "  The paper cited was shown in step 1, at rank 1, and not selected.",
         "  The model's endpoint failed.",
         "3 trajectories: 2 selected, 1 endpoint",
         "1 of 2 selected the paper cited, by its title",

@@ -16,7 +16,8 @@ from quoteweave.evaluation.datasets import load_dataset
 
 JSON = """--json prints one object: trajectories, each with id, outcome (selected, bad_format, content_filter, window,
 loops, no_selection, endpoint or source; null where it was broken off), actions, selected (a title), correct (null
-without references), findings, leaks (step, kind, paper, reason) and page; and leaks, their number."""
+without references, after a technical error, and where it was broken off), findings, leaks (step, kind, paper, reason)
+and page; and leaks, their number."""
 
 
 def trajectories(
