@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from quoteweave.attribution.attribute import CANDIDATES, Attributor
+from quoteweave.attribution.agent.calls import find_papers
+from quoteweave.attribution.agent.trajectory import Trajectory
+from quoteweave.attribution.attribute import CANDIDATES, Attributor, attribution_of
 from quoteweave.attribution.cited_draft import CitedDraft
 from quoteweave.attribution.draft_text import Draft
-from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.excerpts import Excerpt, read_excerpts
+from quoteweave.attribution.from_literature import LiteratureAttributor
 from quoteweave.attribution.literature.make_source import SourceName
 from quoteweave.attribution.literature.papers import PublicationDate
 from quoteweave.attribution.open_literature import open_literature
@@ -16,9 +19,11 @@ from quoteweave.attribution.records import Attribution
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Filter
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.search import Trace
 from quoteweave.pipeline.settings import RetrievalSettings
 
 
@@ -61,6 +66,25 @@ def attribute_literature(
     """
     with open_literature(sources, papers=papers, before=read_limit(before), not_from=not_from) as literature:
         return run_sync(literature.attribute(text, k))
+
+
+def attribute_by_agent(literature: LiteratureAttributor, text: str, model: ChatModel) -> tuple[Attribution, ...]:
+    """Have a chat model search and read until it chooses a paper for each citation mark, and check its passages.
+
+    The model searches the first source. Without a choice there is no candidate, and the reason says how it ended.
+    Raises what `find_papers` raises.
+    """
+    excerpts, found = read_excerpts(text), find_papers(text, literature.source, model)
+    return tuple(run_sync(_chosen(literature, *each)) for each in zip(excerpts, found, strict=True))
+
+
+async def _chosen(literature: LiteratureAttributor, excerpt: Excerpt, trajectory: Trajectory) -> Attribution:
+    if trajectory.selected is not None:
+        return await literature.attribute_paper(excerpt, trajectory.selected)
+    ending = trajectory.ending
+    why = "" if ending is None else f": {ending.reason or ending.kind}"
+    nothing = attribution_of(excerpt, (), Trace(clauses=()))
+    return nothing.model_copy(update={"reason": f"The agent chose no paper{why}"})
 
 
 def read_limit(before: str | None) -> PublicationDate | None:

@@ -137,6 +137,21 @@ class LiteratureAttributor:
         ]
         return _sure(attribution_of(excerpt, ranked, _trace(found, context)), scores)
 
+    @property
+    def source(self) -> PaperSource:
+        """The first of its sources."""
+        return self._sources[0]
+
+    async def attribute_paper(self, excerpt: Excerpt, paper: Paper) -> Attribution:
+        """Check the passages of a paper that was chosen as the source: it is likely where they do not support it."""
+        texts = await self._texts(_keyed([paper]), 1)
+        (name,) = await self._library.add_papers([paper])
+        context = await self._search.context(Query(text=excerpt.text), POOL, where=Filter(documents=(name,)))
+        (best,) = self._checked(excerpt, [name], context)
+        outcome: Outcome = "supported" if best.outcome == "supported" else "likely"
+        described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
+        return attribution_of(excerpt, [described], context.trace)
+
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""
         chosen = [key for key, paper in papers.items() if paper.pdf_url is not None][:most]

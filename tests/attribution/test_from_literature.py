@@ -218,13 +218,14 @@ def test_a_source_has_to_be_named() -> None:
 def test_how_sure_it_is_decides_whether_the_source_counts_as_found(server: LibraryServer, papers: Path) -> None:
     """The first candidate of a sentence with a source far before others is given; below the threshold none is."""
     fitted = _calibration().after
-    excerpts = [*(of_kind(server, kind)[0] for kind in ("plain", "same_group")), server.library.absent[2]]
-    for excerpt in excerpts:
+    outcomes = set()
+    for excerpt in [of_kind(server, "plain")[0], *server.library.absent[:3]]:
         (found,) = attribute(server, papers, excerpt.text, excerpt.source)
         assert found.signals is not None
         assert found.confidence == fitted.confidence(found.signals)
         assert (found.outcome != "not_found") == (found.confidence >= fitted.threshold)
         assert found.candidates[0].outcome == found.outcome
-        if found.outcome == "not_found":
-            assert found.reason
-    assert found.outcome == "not_found", "the library lacks the source of the last"
+        assert found.reason or found.outcome == "supported"
+        outcomes.add(found.outcome)
+    assert "not_found" in outcomes, "the library lacks the sources of three"
+    assert len(outcomes) > 1

@@ -1,5 +1,6 @@
 """`attribute --source`: what it prints, writes and says of a source that cannot be asked."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
-from quoteweave.testing import LibraryServer
+from quoteweave.testing import LibraryServer, ModelServer, Reply
 
 KEY = "a-secret-key"
 
@@ -100,6 +101,7 @@ def test_where_the_source_cannot_be_asked_documents_answer_and_it_is_said(
         ((), "say where to look: -c DIR for your documents, --source NAME for the literature"),
         (("--source", "openalex", "--before", "last year"), "'last year' is no date such as 2023"),
         (("--source", "arxiv"), "semantic-scholar"),
+        (("--model", "m", "-c", "x"), "name one source of it with --source"),
     ],
 )
 def test_options_that_say_nothing_are_refused(
@@ -133,3 +135,19 @@ def test_options_of_documents_are_refused_where_these_are_not_searched(
     got = quoteweave("attribute", "Grain was shipped.", "--source", "openalex", *option)
     assert (got.code, got.out, len(server.requests)) == (2, "", asked)
     assert f"{option[0]} is of your documents, and none are named" in got.err
+
+
+def test_an_agents_choice_is_shown_with_its_passage(quoteweave: Quoteweave, server: LibraryServer) -> None:
+    said, title = sentence(server)
+    paper = next(one for one in server.library.papers if one.title == title)
+    search = {"name": "search_relevance", "query": title}
+    select = {"name": "select", "paper_id": paper.openalex}
+    replies = [Reply(text=json.dumps({"rationale": "It says so.", "action": each})) for each in (search, select)]
+    with ModelServer(replies) as model:
+        options = ("--model", "m", "--base-url", model.base_url, "--api-key", "k")
+        got = quoteweave("attribute", said, "--source", "openalex", *options, "--json")
+    assert got.code == 0, got.err
+    (found,) = got.json()["attributions"]
+    assert [one["title"] for one in found["candidates"]] == [title]
+    assert found["outcome"] in ("supported", "likely")
+    assert "percent" in found["candidates"][0]["passage"]

@@ -10,7 +10,7 @@ import typer
 from quoteweave.attribution.as_answers import attribution_as_answer, describe_paper, how_sure
 from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.calls import attribute as find_sources
-from quoteweave.attribution.calls import read_limit
+from quoteweave.attribution.calls import attribute_by_agent, read_limit
 from quoteweave.attribution.open_literature import open_literature
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.cli.answer_pages import HtmlOption, write_answer_page
@@ -26,13 +26,15 @@ from quoteweave.cli.options.collection import (
 )
 from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption, require_source
-from quoteweave.cli.options.models import RerankOption, RetrieversOption
+from quoteweave.cli.options.models import ApiKeyOption, BaseUrlOption, ModelOption, RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import SourceError, UsageError
+from quoteweave.core.protocols import ChatModel
+from quoteweave.pipeline.runs.compose import make_chat
 from quoteweave.pipeline.runs.search import name_chat_model
-from quoteweave.pipeline.settings import RetrievalSettings
+from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
 
 JSON = """--json prints one object: attributions, one for each citation mark of the sentence, or one for the
 sentence: excerpt (mark, start, claim, text, cut), outcome (supported, likely or not_found), reason, candidates
@@ -67,6 +69,9 @@ def attribute(
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
     rerank: RerankOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
     html: HtmlOption = None,
     open_it: OpenOption = False,
     as_json: JsonOption = False,
@@ -77,7 +82,12 @@ def attribute(
     whole. A source is supported where its passage has the numbers, names and words
     of the claim, as the gate checks them; likely where it has most of the words
     and the rest cannot be checked. Else it is said that none was found.
+
+    With --model an agent searches and reads in the source until it chooses a
+    paper; its passages are checked as others are.
     """
+    if model is not None and len(source or ()) != 1:
+        raise UsageError("--model has an agent search the literature: name one source of it with --source")
     if collection is None and not source:
         raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
     require_source(source, before=before, not_from=not_from, papers=papers)
@@ -98,7 +108,12 @@ def attribute(
                 open_literature([one.value for one in source], papers=papers, before=limit, not_from=not_from)
             )
             try:
-                found = run_sync(literature.attribute(sentence, k))
+                chat = _chat(model, base_url, api_key)
+                found = (
+                    run_sync(literature.attribute(sentence, k))
+                    if chat is None
+                    else attribute_by_agent(literature, sentence, chat)
+                )
             except SourceError as error:
                 if collection is None:
                     raise
@@ -108,6 +123,12 @@ def attribute(
         page = _show(sentence, shown, html=html, open_it=open_it, as_json=as_json)
     if open_it and page is not None:
         typer.launch(str(page))
+
+
+def _chat(model: str | None, base_url: str | None, api_key: str | None) -> ChatModel | None:
+    """The model of the agent; None where none was named."""
+    given = {"model": model, "base_url": base_url, "api_key": api_key}
+    return None if model is None else make_chat(make_settings(ChatSettings, given))
 
 
 def _show(
