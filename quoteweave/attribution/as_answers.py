@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from quoteweave.attribution.attribute import MODEL
+from quoteweave.attribution.checked_passages import MODEL
 from quoteweave.attribution.cited_draft import CitedDraft, Origin, insert_marks
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate

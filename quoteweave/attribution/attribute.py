@@ -11,64 +11,24 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import get_args
 
+from quoteweave.attribution.checked_passages import CheckedPassage, check_passage, passage_context
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
-from quoteweave.attribution.records import Attribution, Candidate, Outcome
+from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Answer, Context, Verdict
+from quoteweave.core.answers import Context
 from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import words_with_headings
-from quoteweave.generation.gate import check_answer
 from quoteweave.generation.relevance import coverage, question_terms, weigh_terms
 from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.pipeline.search import Search, Trace
 
-MODEL = "attribution"
-"""The model's name in answers that are made of attributions."""
 CANDIDATES = 5
 """Candidates of a claim, unless another number is asked for."""
 POOL = ContextSize(texts=40, images=20)
 PASSAGES = 12
 """Most quotes of a candidate that are checked."""
-LIKELY_COVERAGE = 0.6
-"""Least coverage of a passage that cannot be checked, to be likely."""
-
-# The gate speaks of a sentence and what it cites; here nothing is cited yet.
-_REWORDED = (
-    ("the document that it cites", "the passage's document"),
-    ("It cites an image whose", "The passage is an image whose"),
-    ("Either it or what it cites", "Either the claim or the passage"),
-    ("It says nothing", "The claim says nothing"),
-    ("what it cites", "the passage"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Passage:
-    """A quote that was checked."""
-
-    hit: Hit
-    checked: Answer
-    covered: float
-    """Share of the claim's words that it has, weighed by rarity."""
-
-    @property
-    def verdict(self) -> Verdict | None:
-        return self.checked.citations[0].verdict
-
-    @property
-    def outcome(self) -> Outcome:
-        if self.verdict == "supported":
-            return "supported"
-        return "likely" if self.verdict == "unchecked" and self.covered >= LIKELY_COVERAGE else "not_found"
-
-    @property
-    def order(self) -> int:
-        return get_args(Outcome).index(self.outcome)
 
 
 class Attributor:
@@ -110,20 +70,18 @@ class Attributor:
         hits = [*context.texts, *context.images]
         weights = weigh_terms(question_terms(claim), [words_with_headings(hit.quote) for hit in hits], context.rarity)
 
-        def best(found: Sequence[Hit]) -> _Passage:
-            passages = [
-                _Passage(hit, _checked(claim, hit, found), min(1.0, coverage(weights, words_with_headings(hit.quote))))
-                for hit in found
-            ]
+        def best(found: Sequence[Hit]) -> CheckedPassage:
+            covered = [min(1.0, coverage(weights, words_with_headings(hit.quote))) for hit in found]
+            passages = [check_passage(claim, hit, share, found) for hit, share in zip(found, covered, strict=True)]
             return min(passages, key=lambda passage: passage.order)
 
         chosen = sorted((best(found[:PASSAGES]) for found in by_document.values()), key=lambda passage: passage.order)
         return tuple(self._candidate(rank, passage) for rank, passage in enumerate(chosen, 1))
 
-    def _candidate(self, rank: int, passage: _Passage) -> Candidate:
+    def _candidate(self, rank: int, passage: CheckedPassage) -> Candidate:
         quote = passage.hit.quote
         metadata = self._collection.document(quote.document).metadata
-        (citation,) = add_highlights(passage.checked, passage_context([passage.hit]), self._collection).citations
+        (citation,) = add_highlights(passage.answer, passage_context([passage.hit]), self._collection).citations
         return Candidate(
             rank=rank,
             title=metadata.get("title") or quote.document,
@@ -155,27 +113,3 @@ def attribution_of(excerpt: Excerpt, candidates: Sequence[Candidate], trace: Tra
         candidates=tuple(candidates),
         trace=trace,
     )
-
-
-def passage_context(hits: Sequence[Hit]) -> Context:
-    """Return a context of these passages, numbered by kind in their order."""
-    texts = tuple(hit for hit in hits if hit.quote.kind == "text")
-    return Context(texts=texts, images=tuple(hit for hit in hits if hit.quote.kind == "image"))
-
-
-def _checked(claim: str, hit: Hit, found: Sequence[Hit]) -> Answer:
-    """The claim as an answer that cites this passage alone, with the gate's verdict.
-
-    The gate also sees what else was found in the document, which may name its year, or what its numbers count.
-    """
-    context = passage_context([hit, *(other for other in found if other is not hit)])
-    mark = "[1]" if hit.quote.kind == "text" else "![](image1)"
-    checked = check_answer(build_answer("", f"{claim} {mark}", context, model=MODEL), context)
-    (citation,) = checked.citations
-    return with_citations(checked, [citation.model_copy(update={"reason": _reworded(citation.reason)})])
-
-
-def _reworded(reason: str | None) -> str | None:
-    for of_a_sentence, of_a_claim in _REWORDED if reason is not None else ():
-        reason = (reason or "").replace(of_a_sentence, of_a_claim)
-    return reason

@@ -1,16 +1,14 @@
 """Finds the source of a claim among a few passages that are at hand, without a collection: those of a question."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from quoteweave.attribution.attribute import LIKELY_COVERAGE, MODEL, PASSAGES, passage_context
+from quoteweave.attribution.attribute import PASSAGES
+from quoteweave.attribution.checked_passages import check_passage, cite_passage, passage_context
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
-from quoteweave.core.answers import Citation
 from quoteweave.core.records import Hit
-from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive.statements import words_with_headings
-from quoteweave.generation.gate import check_answer
 from quoteweave.generation.relevance import coverage, question_terms, weigh_terms
 from quoteweave.pipeline.search import Trace
 
@@ -38,7 +36,7 @@ class PassageFinder:
         weights = weigh_terms(question_terms(excerpt.claim), [one.words for one in self._passages])
         covered = sorted(((min(1.0, coverage(weights, one.words)), one) for one in self._passages), key=_least_covered)
         candidates = [self._candidate(excerpt.claim, one.hit, share) for share, one in covered[:PASSAGES]]
-        ranked = sorted(candidates, key=lambda one: ("supported", "likely", "not_found").index(one.outcome))
+        ranked = sorted(candidates, key=lambda one: get_args(Outcome).index(one.outcome))
         best = ranked[0] if ranked else None
         return Attribution(
             excerpt=excerpt,
@@ -49,14 +47,12 @@ class PassageFinder:
         )
 
     def _candidate(self, claim: str, hit: Hit, covered: float) -> Candidate:
-        citation = _cited(claim, hit, checked=self._checked)
-        outcome: Outcome = "not_found"
-        if not self._checked:
-            outcome = "likely"
-        elif citation.verdict == "supported":
-            outcome = "supported"
-        elif citation.verdict == "unchecked" and covered >= LIKELY_COVERAGE:
-            outcome = "likely"
+        outcome: Outcome = "likely"
+        if self._checked:
+            passage = check_passage(claim, hit, covered)
+            outcome, citation = passage.outcome, passage.citation
+        else:
+            (citation,) = cite_passage(claim, hit, passage_context([hit])).citations
         return Candidate(
             rank=1,
             title=hit.quote.document,
@@ -72,13 +68,3 @@ class PassageFinder:
 
 def _least_covered(one: tuple[float, _Passage]) -> float:
     return -one[0]
-
-
-def _cited(claim: str, hit: Hit, *, checked: bool) -> Citation:
-    """The claim's citation of a passage, with the gate's verdict."""
-    context = passage_context([hit])
-    answer = build_answer(
-        "", f"{claim} [1]" if hit.quote.kind == "text" else f"{claim} ![](image1)", context, model=MODEL
-    )
-    (citation,) = (check_answer(answer, context) if checked else answer).citations
-    return citation
