@@ -15,6 +15,7 @@ MODEL = "attribution"
 LIKELY_COVERAGE = 0.6
 """Least coverage of a passage that cannot be checked, to be likely."""
 
+_PLAIN = str.maketrans("`[]", "'()")
 # The gate speaks of a sentence and what it cites; here nothing is cited yet.
 _REWORDED = (
     ("the document that it cites", "the passage's document"),
@@ -66,9 +67,12 @@ def check_passage(claim: str, hit: Hit, covered: float, others: Sequence[Hit] = 
 
 
 def cite_passage(claim: str, hit: Hit, context: Context) -> Answer:
-    """Return the claim as an answer that cites the passage, which is the first of its kind in the context."""
+    """Return the claim as an answer that cites the passage, which is the first of its kind in the context, once.
+
+    What the claim has of code, in which nothing is cited, and of marks is put in other characters.
+    """
     mark = "[1]" if hit.quote.kind == "text" else "![](image1)"
-    return build_answer("", f"{claim} {mark}", context, model=MODEL)
+    return build_answer("", f"{claim.translate(_PLAIN)} {mark}", context, model=MODEL)
 
 
 def passage_context(hits: Sequence[Hit]) -> Context:

@@ -46,6 +46,12 @@ def test_the_passage_with_the_claims_numbers_is_the_source_and_its_words_are_mar
     )
 
 
+@pytest.mark.parametrize("opening", ["``` ", "```", "[[1]1] ", "![a](image1) ", "`"])
+def test_a_claim_with_code_or_marks_within_is_checked_like_any_other(port: Collection, opening: str) -> None:
+    (found,) = attribute(port, f"{opening}Most of the grain, 4,210 tonnes, was shipped by rail.")[-1:]
+    assert found.candidates[0].title == "report-2023.pdf"
+
+
 def test_a_document_that_supports_the_claim_stands_before_one_that_is_only_alike(port: Collection) -> None:
     (found,) = attribute(port, "Most of the grain, 4,210 tonnes, was shipped by rail.")
     assert [one.title for one in found.candidates[:2]] == ["report-2023.pdf", "report-2022.pdf"]
