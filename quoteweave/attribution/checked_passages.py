@@ -21,7 +21,10 @@ _REWORDED = (
     ("the document that it cites", "the passage's document"),
     ("It cites an image whose", "The passage is an image whose"),
     ("Either it or what it cites", "Either the claim or the passage"),
-    ("It says nothing", "The claim says nothing"),
+    (
+        "It says nothing that can be looked for.",
+        "The claim has no number or date to compare, and its words alone do not show it.",
+    ),
     ("what it cites", "the passage"),
 )
 

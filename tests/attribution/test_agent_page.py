@@ -72,6 +72,14 @@ class Citing(MadeSource):
                 "The model's endpoint failed.",
             ],
         ),
+        (
+            [SEARCH, EndpointUnreachable("gone")],
+            [TARGET.title, OTHER.title],  # one search shows both
+            [
+                "The paper cited was shown in step 1, at rank 1, and not selected.",
+                "The model's endpoint failed.",
+            ],
+        ),
     ],
 )
 def test_where_a_search_went_wrong_is_said(

@@ -86,6 +86,12 @@ def test_what_no_document_says_is_not_found_and_the_reason_is_given(port: Collec
     assert found.reason
 
 
+def test_of_a_claim_of_words_alone_it_is_said_that_they_do_not_show_it(port: Collection) -> None:
+    (found,) = attribute(port, "Most of the grain that farmers brought in autumn was stored in wooden sheds.")
+    assert found.outcome == "not_found"
+    assert found.reason == "The claim has no number or date to compare, and its words alone do not show it."
+
+
 def test_the_closest_passages_stand_in_the_order_of_the_search(port: Collection) -> None:
     (found,) = attribute(port, "In 2023 the port shipped 9,999 tonnes of grain, most of it by rail, not by ship.")
     scores = [one.score for one in found.candidates]

@@ -58,13 +58,14 @@ def test_a_draft_is_printed_with_marks_and_what_was_not_cited_is_named(
     quoteweave: Quoteweave, port: Path, tmp_path: Path
 ) -> None:
     draft = tmp_path / "draft.md"
-    draft.write_text("The port shipped 3,210 tonnes of grain.\n\nIt employs 9,411 people.\n")
+    draft.write_text("The port shipped 3,210 tonnes of grain.\n\nIt employs 9,411 people.\n\nThanks to all.\n")
     got = quoteweave("cite", draft, "-c", port)
     assert got.code == 0
     assert got.out.startswith(
-        "The port shipped 3,210 tonnes of grain [1].\n\nIt employs 9,411 people.\n\n## References"
+        "The port shipped 3,210 tonnes of grain [1].\n\nIt employs 9,411 people.\n\nThanks to all.\n\n## References"
     )
     assert "1 sentence cited, from 1 passage" in got.err
+    assert "1 sentence passed over, without a fact that can be looked up" in got.err
     assert "not cited, “It employs 9,411 people.”: Nothing in these documents has words of the claim" in got.err
 
 

@@ -69,7 +69,8 @@ def _sentences(found: Diagnosis, trajectory: Trajectory) -> Iterator[str]:
         yield "The paper cited could not be found: it has the title of the paper that the excerpt is from."
     if found.shown:
         (step, rank), *others = found.shown
-        again = f", and again in {_steps([number for number, _ in others])}" if others else ""
+        later = [number for number, _ in others if number != step]  # of one search several titles may match
+        again = f", and again in {_steps(later)}" if later else ""
         yield f"The paper cited was shown in step {step}, at rank {rank}{again}, and not selected."
     elif not found.hidden and trajectory.setup.settings.actions:
         yield "The paper cited was never shown."

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, Protocol
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from quoteweave.core.records import Record
 
@@ -43,7 +43,11 @@ class PublicationDate(Record):
         if found is None:
             raise ValueError(f"{text!r} is no date such as 2023, 2023-05 or 2023-05-09")
         year, month, day = (None if part is None else int(part) for part in found.groups())
-        return cls.model_validate({"year": year, "month": month, "day": day})
+        try:
+            return cls.model_validate({"year": year, "month": month, "day": day})
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            raise ValueError(f"{text!r} is no date: there is no {wrong['loc'][0]} {wrong['input']}") from error
 
     def __str__(self) -> str:
         parts = (self.month, self.day) if self.month else ()

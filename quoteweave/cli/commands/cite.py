@@ -167,6 +167,9 @@ def _print_summary(cited: CitedDraft) -> None:
     lines = [f"{pluralize(marked, 'sentence')} cited, from {pluralize(len(cited.references), 'passage')}"]
     if already:
         lines.append(f"{pluralize(already, 'sentence')} had a citation already")
+    passed_over = sum(one.status == "not_factual" for one in cited.sentences)
+    if passed_over:
+        lines.append(f"{pluralize(passed_over, 'sentence')} passed over, without a fact that can be looked up")
     notes = dict.fromkeys(note for one in cited.sentences if one.attribution for note in one.attribution.trace.notes)
     lines += list(notes)[:MOST_NOTES]
     if len(notes) > MOST_NOTES:
