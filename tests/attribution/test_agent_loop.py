@@ -11,13 +11,21 @@ from scripted_agents import EXCERPT, OTHER, PAPERS, SEARCH, SELECT, TARGET, does
 from quoteweave.attribution.agent.actions import Condition
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import NAMED, AgentSettings, published_settings
-from quoteweave.attribution.literature.papers import Paper, PapersFound, PaperText, SnippetsFound, SortBy
+from quoteweave.attribution.literature.papers import (
+    Paper,
+    PapersFound,
+    PaperText,
+    PublicationDate,
+    SnippetsFound,
+    SortBy,
+)
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import (
     EndpointBadResponse,
     EndpointRefused,
     EndpointUnreachable,
     ModelFailed,
+    SourceRefused,
     SourceUnreachable,
     UsageError,
 )
@@ -402,3 +410,19 @@ def test_roles_take_turns_in_every_conversation() -> None:
 
     for request in model.requests:
         assert _roles(request) == ["system", *["user", "assistant"] * (len(request) // 2 - 1), "user"]
+
+
+def test_a_query_that_the_source_refuses_is_worded_anew_where_it_took_others() -> None:
+    class Refusing(MadeSource):
+        async def search(
+            self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+        ) -> PapersFound:
+            if "???" in query:
+                raise SourceRefused("made answered 400: bad query", status=400)
+            return await super().search(query, k, by=by, before=before)
+
+    refused = does("search_relevance", query="???")
+    found = find(FakeChat([SEARCH, refused, SELECT]), source=Refusing(PAPERS))
+    assert (found.outcome, found.steps[1].observed) == ("selected", "The source refused this. Use other words.")
+    assert found.steps[1].notes == ("The source refused it: made answered 400: bad query",)
+    assert find(FakeChat([refused]), source=Refusing(PAPERS)).outcome == "source"

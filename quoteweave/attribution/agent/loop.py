@@ -35,9 +35,12 @@ from quoteweave.attribution.agent.trajectory import (
 from quoteweave.attribution.agent.trajectory_files import TrajectoryRecorder, open_trajectory
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText
 from quoteweave.attribution.literature.unseen import HidingRule, Unseen
-from quoteweave.core.errors import SourceError, UsageError
+from quoteweave.core.errors import SourceError, SourceRefused, UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.evaluation.metrics.answers.title_match import last_line
+
+_OF_QUERIES = (400, 414, 422)
+"""Statuses by which a source refuses one query, and not whoever asks."""
 
 
 class CiteAgent:
@@ -205,10 +208,7 @@ class _Search:
         elif earlier is not None:  # it would show the same
             observation = Observation(text=earlier.observed, shown=earlier.shown, read=earlier.read)
         else:
-            try:
-                observation = await self._observe(decision.action)
-            except SourceError as failed:
-                raise TrajectoryEnded("source", f"step {number}, {_shown(decision.action)}: {failed}") from failed
+            observation = await self._observe_or_end(number, decision.action)
         if made:
             observation = _again(made[0].number, observation)
         return Step(
@@ -230,6 +230,16 @@ class _Search:
         if isinstance(action, Read | FindInText | Select) and action.paper_id not in self._recorder.trajectory.shown:
             return "never_shown"
         return None
+
+    async def _observe_or_end(self, number: int, action: Action) -> Observation:
+        try:
+            return await self._observe(action)
+        except SourceError as failed:
+            # One query that the source does not take, where it took others, is the model's to word anew.
+            if isinstance(failed, SourceRefused) and failed.status in _OF_QUERIES and any(s.shown for s in self._steps):
+                text = "The source refused this. Use other words."
+                return Observation(text=text, notes=(f"The source refused it: {failed}",))
+            raise TrajectoryEnded("source", f"step {number}, {_shown(action)}: {failed}") from failed
 
     async def _observe(self, action: Action) -> Observation:
         source, most, limit = self._source, self._settings.results, self._limit
