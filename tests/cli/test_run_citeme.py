@@ -193,7 +193,9 @@ def test_what_is_no_action_is_a_technical_error_and_no_wrong_answer(
     with ModelServer(lambda _: Reply(text="I believe that it is Deep Blur.")) as server:
         runs = Runs(table, server, monkeypatch)
         assert runs.run("--preset", "citeme-search", "--source", library).exit_code == 1
-        assert runs.run("--preset", "citeme-search", "--source", library).exit_code == 1
+        again = runs.run("--preset", "citeme-search", "--source", library)
+        assert again.exit_code == 1
+        assert "goes on where the endpoint or the source failed; others are kept" in again.stderr
         assert len(server.requests) == 6  # each asked anew twice, and not again by the second command
     strict, published = runs.figures(), runs.figures("--convention", "published")
     assert "title_match" not in strict

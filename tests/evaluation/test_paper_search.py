@@ -215,6 +215,7 @@ def test_technical_errors_are_apart_from_wrong_answers(results: Path) -> None:
             assert run.figures[name].n == expected[1], name
     assert "1 excerpt without a paper selected (1 no_selection), counted as wrong" in strict.scores.notes
     assert "this file has 3 excerpts; published figures are of 119, and of which is not told" in strict.scores.notes
+    assert not any("[1, 2]" in note for note in strict.scores.notes), "titles have no marks"
 
 
 def test_figures_break_down_by_year_tag_and_actions(results: Path) -> None:

@@ -102,9 +102,9 @@ def run(
             answer_dataset(file, questions, out, collection=collection, only=setting, hooks=hooks)
     except BaseException:  # however it ends early, what there is is shown
         if reached := [outcome for outcome in hooks.outcomes if outcome.questions]:
-            _show(reached, as_json=as_json)
+            _show(reached, names_papers=names_papers, as_json=as_json)
         raise
-    _show(hooks.outcomes, as_json=as_json)
+    _show(hooks.outcomes, names_papers=names_papers, as_json=as_json)
     if any(outcome.failed for outcome in hooks.outcomes):
         raise typer.Exit(1)
 
@@ -155,7 +155,7 @@ class _Hooks(RunHooks):
         self.outcomes.append(outcome)
 
 
-def _show(outcomes: Sequence[RunOutcome], *, as_json: bool) -> None:
+def _show(outcomes: Sequence[RunOutcome], *, names_papers: bool, as_json: bool) -> None:
     """On stdout; what was spent, and reasons of failures, on stderr."""
     if as_json:
         print_json([_as_dict(outcome) for outcome in outcomes])
@@ -174,7 +174,9 @@ def _show(outcomes: Sequence[RunOutcome], *, as_json: bool) -> None:
             typer.echo(f"  {pluralize(outcome.left_out, 'question')} left out: pictures are not there", err=True)
         if outcome.searched_otherwise:
             typer.echo(f"  {outcome.searched_otherwise} searched otherwise than asked: see their notes", err=True)
-        print_failures(outcome.errors)
+        print_failures(outcome.errors, again=not names_papers)
+        if names_papers and outcome.errors:
+            typer.echo("the same command goes on where the endpoint or the source failed; others are kept", err=True)
 
 
 def _spending(spent: Spending) -> str:
