@@ -46,7 +46,7 @@ def how_sure(confidence: float) -> str:
 
 def _named(found: Candidate) -> str:
     """A candidate's title and place, and what its paper is."""
-    told = [f"{found.title}, {found.citation.place}", *([] if found.paper is None else [describe_paper(found.paper)])]
+    told = [found.under(found.title), *([] if found.paper is None else [describe_paper(found.paper)])]
     return ". ".join([*told, *([] if found.note is None else [found.note.rstrip(".")])])
 
 

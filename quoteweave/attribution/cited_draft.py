@@ -132,8 +132,7 @@ def _described(reference: Reference) -> str:
         named = _named(reference.paper)
     else:
         named = found.title if found.title == citation.document else f"{found.title} ({citation.document})"
-    place = "" if citation.place == found.title else f", {citation.place}"
-    return " ".join(f"{named}{place}".split()) + (f": “{words}”" if words else "")
+    return " ".join(found.under(named).split()) + (f": “{words}”" if words else "")
 
 
 def _named(paper: Paper) -> str:

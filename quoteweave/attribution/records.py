@@ -44,6 +44,14 @@ class Candidate(Record):
     )
     note: str | None = Field(default=None, description="why the passage is not of the full text, in a sentence")
 
+    def under(self, name: str) -> str:
+        """Return a name of the document with the passage's place, left out where it is the title, as of abstracts.
+
+        >>> found.candidates[0].under("port.md")
+        'port.md, Freight in May'
+        """
+        return name if self.citation.place == self.title else f"{name}, {self.citation.place}"
+
 
 class Attribution(Record):
     """Where one claim comes from.

@@ -111,6 +111,7 @@ def test_a_paper_that_is_not_open_access_is_shown_by_its_abstract_and_that_is_sa
     best = found.candidates[0]
     assert found.outcome != "not_found"
     assert (best.title, best.read, best.note) == (closed.title, "not_open_access", NOT_OPEN)
+    assert best.under("paper 7") == "paper 7", "an abstract's place is the title, which is not said twice"
     assert sentence in best.passage
 
 

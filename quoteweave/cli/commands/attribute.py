@@ -170,7 +170,7 @@ def _print(found: Attribution) -> None:
 
 def _print_candidate(found: Candidate) -> None:
     citation = found.citation
-    line = plain(f"  {found.rank:>2}  ").append_text(plain(f"{shown_name(found.title)}, {citation.place}", "bold"))
+    line = plain(f"  {found.rank:>2}  ").append_text(plain(found.under(shown_name(found.title)), "bold"))
     line.append(f"  {found.score:.2f}  {citation.quote_id}\n", style="dim")
     line.append_text(plain(f"      {snippet(found.passage, 'paragraph')}"))
     if found.paper is not None:
