@@ -20,6 +20,7 @@ from quoteweave.attribution.literature.papers import Paper, PaperSource, Publica
 from quoteweave.attribution.literature.unseen import HidingRule
 from quoteweave.core.errors import DatasetError, EndpointUnreachable, UsageError, error_reason
 from quoteweave.core.examples import Example, Prediction, Scope, Task
+from quoteweave.core.messages import pluralize
 from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
 from quoteweave.pipeline.presets import PresetKind
@@ -118,6 +119,9 @@ def answer_excerpts(
     """
     file = config if isinstance(config, PaperRunFile) else read_run_file_as(PaperRunFile, config)
     hooks = hooks or RunHooks()
+    searches = any(setting.actions for setting in file.settings)
+    for note in _unhidden(questions.examples) if searches else ():
+        hooks.progress.note(f"{questions.dataset}: {note}")
 
     @contextmanager
     def make_predictor(
@@ -128,6 +132,14 @@ def answer_excerpts(
             yield _make_finder(setting, limits, folder, papers), {**fingerprints, **_model_fingerprints(setting)}
 
     return answer_with(make_predictor, file.with_source(source), questions, out, only=only, hooks=hooks)
+
+
+def _unhidden(examples: Sequence[Example]) -> Iterator[str]:
+    """Say of how many excerpts the rule of what is hidden knows less than it should."""
+    if ownless := sum(example.document is None for example in examples):
+        yield f"{pluralize(ownless, 'excerpt')} without source_paper_title: the paper that they are from is not hidden"
+    if yearless := sum(example.year is None for example in examples):
+        yield f"{pluralize(yearless, 'excerpt')} without year: papers up to {WITHOUT_YEAR} are shown"
 
 
 @contextmanager

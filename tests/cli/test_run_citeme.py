@@ -227,6 +227,19 @@ def test_what_cannot_be_as_it_is_set_is_named(
     assert said in str(result.exception)
 
 
+def test_it_is_said_where_the_table_does_not_tell_what_is_to_be_hidden(
+    table: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(agent) as server:
+        runs = Runs(table, server, monkeypatch)
+        assert "is not hidden" not in runs.run("--preset", "citeme", "--source", library).stderr
+        table.write_text("id,excerpt,target_paper_title\n1,Blur hurts [CITATION].,Deep Blur\n")
+        runs.folder = table.parent / "other"
+        told = runs.run("--preset", "citeme", "--source", library).stderr
+    assert "1 excerpt without source_paper_title: the paper that they are from is not hidden" in told
+    assert "1 excerpt without year: papers up to 2024 are shown" in told
+
+
 def test_without_a_model_nothing_is_asked(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer([]) as server:
         runs = Runs(table, server, monkeypatch)
