@@ -18,6 +18,7 @@ from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context
 from quoteweave.core.context_sizes import ContextSize
+from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.relevance import coverage, question_terms, weigh_terms
@@ -55,7 +56,11 @@ class Attributor:
     async def attribute_excerpt(
         self, excerpt: Excerpt, k: int = CANDIDATES, *, where: Filter | None = None
     ) -> Attribution:
-        """Find the source of one claim: at most `k` candidates. Raises what `Search.context` raises."""
+        """Find the source of one claim: at most `k` candidates.
+
+        Raises UsageError for a `k` below 1, and what `Search.context` raises.
+        """
+        require_candidates(k)
         found = await self._search.context(Query(text=excerpt.text), POOL, where=where)
         by_document = hits_by_document(found.context)
         candidates = self.check(excerpt.claim, dict(list(by_document.items())[:k]), found.context)
@@ -93,6 +98,12 @@ class Attributor:
             passage=quote.words(),
             citation=citation,
         )
+
+
+def require_candidates(k: int) -> None:
+    """Raise UsageError for a number of candidates below 1."""
+    if k < 1:
+        raise UsageError(f"k is {k}: at least one candidate has to be asked for")
 
 
 def hits_by_document(context: Context) -> dict[str, list[Hit]]:

@@ -51,7 +51,7 @@ def attribute(
 
 def attribute_literature(
     text: str,
-    sources: Sequence[SourceName] = ("semantic-scholar",),
+    sources: SourceName | Sequence[SourceName] = "semantic-scholar",
     k: int = CANDIDATES,
     *,
     papers: Path | None = None,

@@ -19,7 +19,14 @@ from importlib import resources
 from types import MappingProxyType
 from typing import get_args
 
-from quoteweave.attribution.attribute import CANDIDATES, PASSAGES, Attributor, attribution_of, hits_by_document
+from quoteweave.attribution.attribute import (
+    CANDIDATES,
+    PASSAGES,
+    Attributor,
+    attribution_of,
+    hits_by_document,
+    require_candidates,
+)
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (
@@ -87,9 +94,10 @@ class LiteratureAttributor:
     ) -> tuple[Attribution, ...]:
         """Find the source of each citation mark of a text, or of each sentence of one without marks.
 
-        Raises what `read_excerpts` raises, UsageError for more than `MOST_EXCERPTS` of them, and SourceError where none
-        of the sources can be asked.
+        Raises what `read_excerpts` raises, UsageError for a `k` below 1 and for more than `MOST_EXCERPTS` excerpts, and
+        SourceError where none of the sources can be asked.
         """
+        require_candidates(k)
         excerpts = read_excerpts(text)
         if len(excerpts) > MOST_EXCERPTS:
             raise UsageError(

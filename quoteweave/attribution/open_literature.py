@@ -19,7 +19,7 @@ FETCH_SECONDS = 10.0
 
 @contextmanager
 def open_literature(
-    sources: Sequence[SourceName],
+    sources: SourceName | Sequence[SourceName],
     *,
     papers: Path | None = None,
     before: PublicationDate | None = None,
@@ -35,11 +35,12 @@ def open_literature(
     """
     if not sources:
         raise UsageError("name a source of papers: semantic-scholar or openalex")
+    names = [sources] if isinstance(sources, str) else list(dict.fromkeys(sources))
     fetcher = fetcher or PdfFetcher(FetchLimits(seconds=FETCH_SECONDS))
     own = None if not_from is None else Paper(id="excerpt", title=not_from)
     rule = HidingRule(own=own, before=before)
     with PaperLibrary(papers or default_papers_folder(), fetcher) as library:
-        opened: list[PaperSource] = [make_source(name, library, options.get(name)) for name in dict.fromkeys(sources)]
+        opened: list[PaperSource] = [make_source(name, library, options.get(name)) for name in names]
         if rule != HidingRule():
             opened = [Unseen(source, rule) for source in opened]
         library.prepare()  # while the sources are asked

@@ -9,6 +9,7 @@ from made_collections import made_quote, make_collection, put
 
 from quoteweave import Collection, add, attribute
 from quoteweave.attribution.as_answers import attribution_as_answer
+from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Quote
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "attribution.md").read_text("utf-8")
@@ -158,3 +159,8 @@ def test_the_example_of_the_guide_runs(
         printed = [line.partition("#")[2].strip() for line in block[1].splitlines() if "print(" in line]
         assert capsys.readouterr().out.splitlines() == printed
     assert Path("cited.md").read_text("utf-8").startswith("The harbour shipped 4,210 tonnes of grain [1].\n")
+
+
+def test_no_candidate_at_all_cannot_be_asked_for(port: Collection) -> None:
+    with pytest.raises(UsageError, match="k is 0: at least one candidate"):
+        attribute(port, "The harbour shipped 4,210 tonnes of grain.", 0)

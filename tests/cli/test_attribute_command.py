@@ -65,8 +65,18 @@ def test_a_draft_is_printed_with_marks_and_what_was_not_cited_is_named(
         "The port shipped 3,210 tonnes of grain [1].\n\nIt employs 9,411 people.\n\nThanks to all.\n\n## References"
     )
     assert "1 sentence cited, from 1 passage" in got.err
-    assert "1 sentence passed over, without a fact that can be looked up" in got.err
+    assert "1 sentence passed over, without a number, date or name (--every-sentence)" in got.err
     assert "not cited, “It employs 9,411 people.”: Nothing in these documents has words of the claim" in got.err
+
+
+def test_a_source_is_looked_for_of_every_sentence_where_that_is_asked_for(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path
+) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text("Thanks to all who helped.\n")
+    got = quoteweave("cite", draft, "-c", port, "--every-sentence")
+    assert "passed over" not in got.err
+    assert "not cited, “Thanks to all who helped.”" in got.err
 
 
 def test_a_draft_is_written_to_a_file_and_described_as_json(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:

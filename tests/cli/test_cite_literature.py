@@ -97,4 +97,4 @@ def test_nothing_is_sent_of_what_the_documents_support(
 
 def test_options_of_the_literature_want_a_source(quoteweave: Quoteweave, draft: Path) -> None:
     got = quoteweave("cite", draft, "-c", draft.parent / "collection", "--before", "2023")
-    assert (got.code, "name its source with --source" in got.err) == (2, True)
+    assert (got.code, "--before is of the literature, and no source of it is named" in got.err) == (2, True)

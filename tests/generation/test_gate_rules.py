@@ -37,6 +37,8 @@ TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 |
         ("Grain reached 547,000 tonnes.", "Grain, in thousand tonnes: 547"),
         ("Two-thirds of the grain was wheat.", "Wheat was two thirds of the grain."),
         ("Three quarters of the grain was wheat.", "Wheat was 75% of the grain."),
+        ("The port shipped 512 tonnes with and without rain.", "With and without rain the port shipped 512 tonnes."),
+        ("The port shipped 512 tonnes.", "With or without rain the port shipped 512 tonnes."),
     ],
 )
 def test_what_occurs_is_supported_however_it_is_written(sentence: str, quote: str) -> None:

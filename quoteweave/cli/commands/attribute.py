@@ -109,11 +109,12 @@ def attribute(
             )
             try:
                 chat = _chat(model, base_url, api_key)
-                found = (
-                    run_sync(literature.attribute(sentence, k))
-                    if chat is None
-                    else attribute_by_agent(literature, sentence, chat)
-                )
+                with TerminalProgress(quiet=as_json).task("searching the literature"):
+                    found = (
+                        run_sync(literature.attribute(sentence, k))
+                        if chat is None
+                        else attribute_by_agent(literature, sentence, chat)
+                    )
             except SourceError as error:
                 if collection is None:
                     raise
@@ -171,7 +172,9 @@ def _print(found: Attribution) -> None:
 def _print_candidate(found: Candidate) -> None:
     citation = found.citation
     line = plain(f"  {found.rank:>2}  ").append_text(plain(found.under(shown_name(found.title)), "bold"))
-    line.append(f"  {found.score:.2f}  {citation.quote_id}\n", style="dim")
+    # Papers are in the order of three rankings and the gate's verdicts, which their scores alone do not explain.
+    score = f"{found.score:.2f}  " if found.paper is None else ""
+    line.append(f"  {score}{citation.quote_id}\n", style="dim")
     line.append_text(plain(f"      {snippet(found.passage, 'paragraph')}"))
     if found.paper is not None:
         line.append_text(plain(f"\n      {describe_paper(found.paper)}, {found.paper.url}", "dim"))

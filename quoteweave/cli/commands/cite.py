@@ -62,6 +62,12 @@ def cite(
         Path | None,
         typer.Option(help="Set keys as marks, and write their BibTeX entries here; a new file.", metavar="FILE"),
     ] = None,
+    every_sentence: Annotated[
+        bool,
+        typer.Option(
+            "--every-sentence", help="Look for a source also of sentences without a number, date, name or quoted words."
+        ),
+    ] = False,
     source: SourceOption = None,
     before: BeforeOption = None,
     not_from: NotFromOption = None,
@@ -92,8 +98,6 @@ def cite(
     text = _read(draft)
     if bib is not None and bib.exists():
         raise UsageError(f"{bib} is there already, and is not written over: name a new file")
-    if not source and (before or not_from or papers):
-        raise UsageError("--before, --not-from and --papers are of the literature: name its source with --source")
     with ExitStack() as stack:
         opened = stack.enter_context(Collection.open(collection))
         literature = None
@@ -104,7 +108,12 @@ def cite(
                     [one.value for one in source], papers=papers, before=read_limit(before), not_from=not_from
                 )
             )
-        given = Draft(text=text, form=draft_format(draft.name), marks="numbers" if bib is None else "keys")
+        given = Draft(
+            text=text,
+            form=draft_format(draft.name),
+            marks="numbers" if bib is None else "keys",
+            every_sentence=every_sentence,
+        )
         where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
         cited = cite_text(opened, given, literature=literature, settings=settings, where=where, progress=progress)
         _write(cited, out=out, bib=bib, as_json=as_json)
@@ -169,7 +178,9 @@ def _print_summary(cited: CitedDraft) -> None:
         lines.append(f"{pluralize(already, 'sentence')} had a citation already")
     passed_over = sum(one.status == "not_factual" for one in cited.sentences)
     if passed_over:
-        lines.append(f"{pluralize(passed_over, 'sentence')} passed over, without a fact that can be looked up")
+        lines.append(
+            f"{pluralize(passed_over, 'sentence')} passed over, without a number, date or name (--every-sentence)"
+        )
     notes = dict.fromkeys(note for one in cited.sentences if one.attribution for note in one.attribution.trace.notes)
     lines += list(notes)[:MOST_NOTES]
     if len(notes) > MOST_NOTES:

@@ -41,7 +41,10 @@ MIN_OVERLAP = 0.4
 SMALL_COUNT = 12
 """A number in words up to this may be the answer's own count of things."""
 
-_NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|nowhere)\b|n['’]t\b", re.I)
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
+    re.I,
+)
 _CLAUSES = re.compile(r"[,;:]\s|\s(?:and|but|while|whereas|as)\s")
 _NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
