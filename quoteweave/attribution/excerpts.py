@@ -41,6 +41,8 @@ _INTRODUCTION = re.compile(
     r"^(?:according to|following|as (?:shown|reported|found|noted|observed|described|argued) (?:by|in)|in|by)\s*,\s*",
     re.IGNORECASE,
 )
+_ENDED = re.compile(r"[.!?]\s*\Z")
+_GOES_ON = re.compile(r"\s*[a-z]")
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
 
 
@@ -71,7 +73,7 @@ def read_excerpts(text: str) -> list[Excerpt]:
     if not marks:
         return _sentences(text)
     sentences = split_sentences(_blanked(text))
-    return [_excerpt(text, mark, marks, _around(sentences, mark)) for mark in marks]
+    return [_excerpt(text, mark, marks, _around(text, sentences, mark)) for mark in marks]
 
 
 def without_marks(text: str) -> str:
@@ -118,10 +120,15 @@ def _blanked(text: str) -> str:
     return _MARK.sub(lambda mark: " " * len(mark[0]), text)
 
 
-def _around(sentences: list[Sentence], mark: re.Match[str]) -> tuple[int, int]:
-    """Where the sentence of a mark begins and ends: one that stands behind a sentence belongs to it."""
+def _around(text: str, sentences: list[Sentence], mark: re.Match[str]) -> tuple[int, int]:
+    """Where the sentence of a mark begins and ends.
+
+    A mark that stands behind a sentence belongs to it, unless it is the subject of what follows: "[4] showed that".
+    """
     found = [each for each in sentences if each.start < mark.start()]
     own = found[-1] if found else sentences[0]
+    if not found or (_ENDED.search(text, own.start, mark.start()) and _GOES_ON.match(text, mark.end())):
+        return mark.start(), max(own.end, mark.end())
     return own.start, max(own.end, mark.end())
 
 
@@ -138,7 +145,8 @@ def _excerpt(text: str, mark: re.Match[str], marks: list[re.Match[str]], sentenc
     begin = inside[at - 1].end() if at else start
     until = mark.start() if at + 1 < len(inside) else end
     part = without_marks(text[begin:until]).strip(" ,;:")
-    claim = _without_introduction(part if len(part.split()) >= MIN_CLAIM_WORDS else without_marks(text[start:end]))
+    whole_sentence = without_marks(text[start:end]).lstrip(" ,;:")
+    claim = _without_introduction(part if len(part.split()) >= MIN_CLAIM_WORDS else whole_sentence)
     whole = without_marks(text)
     if len(whole) <= MAX_EXCERPT_CHARACTERS:
         return Excerpt(mark=mark[0], start=mark.start(), claim=claim, text=whole)

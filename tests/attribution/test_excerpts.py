@@ -1,7 +1,7 @@
 """Citation marks of papers and drafts, and the claim that each belongs to."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, has_citation_mark, read_excerpts, without_marks
@@ -97,6 +97,17 @@ def test_a_long_text_without_a_mark_is_refused_with_what_to_do() -> None:
         read_excerpts("x" * 100_001)
 
 
+def test_a_mark_that_is_the_subject_belongs_to_what_follows() -> None:
+    found = read_excerpts("[CITATION] shows that blur hurts networks. People see well. [4] found that they do not.")
+    assert [(one.mark, one.claim) for one in found] == [
+        ("[CITATION]", "shows that blur hurts networks."),
+        ("[4]", "found that they do not."),
+    ]
+    both = read_excerpts("[4], [5] say that blur hurts networks.")
+    assert [one.claim for one in both] == ["say that blur hurts networks."] * 2
+
+
+@example("[0]0")
 @given(st.text(alphabet="ab .[]1,(Ré et al., 2016)@\\cite{}\n", max_size=80))
 def test_whatever_is_written_a_claim_has_no_mark_and_each_mark_is_where_it_is_said_to_be(text: str) -> None:
     try:
