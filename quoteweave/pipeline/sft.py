@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from quoteweave.core.answers import Context
+from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Hit, Kind
 from quoteweave.core.text.marks import Mark, parse_marks
@@ -104,7 +105,7 @@ class TrainingLines:
             return example.context
         try:
             return with_image_view(example.context, self._view)
-        except ValueError as error:
+        except DatasetError as error:
             raise ExampleSkipped(NO_VIEW) from error
 
     def _files(self, context: Context) -> dict[str, Path]:

@@ -90,8 +90,9 @@ def cite(
     in the literature. Where that can no longer be asked, what was found is
     written, the rest is listed, and the exit code is 1.
 
-    Marks are numbers, [1]; with --bib they are keys, [@reed2016grain], in LaTeX
-    \\cite{reed2016grain}. LaTeX wants --bib: its references are comments.
+    Marks are numbers in brackets; with --bib they are keys such as
+    @reed2016grain, in LaTeX \\cite{reed2016grain}. LaTeX wants --bib: its
+    references are comments.
     """
     require_source(source, before=before, not_from=not_from, papers=papers)
     settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))

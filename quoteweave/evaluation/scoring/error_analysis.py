@@ -51,6 +51,12 @@ def wrong_papers(items: Sequence[tuple[Prediction, Example]]) -> list[tuple[Pred
     """Those answers that name another paper than the one cited, or none; technical errors are no such answers.
 
     What counts as right is the authors' match of titles, or an identifier in common.
+
+        >>> example = Example(id="7", query=Query(text="Grain went by rail [CITATION]."), task="name_paper",
+        ...                   reference=Reference(short_answer="Freight in May"))
+        >>> named = [Prediction(example="7", scope="context", response=title) for title in ("Freight in May", "Cranes")]
+        >>> [answer.response for answer, _ in wrong_papers([(one, example) for one in named])]
+        ['Cranes']
     """
     match = TitleMatch()
     rows = [(item, match.row(*item)) for item in items if item[0].error is None]
