@@ -6,16 +6,18 @@ documents' names, so that the same documents give the same results, in whatever 
 """
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.segments.builder import DEFINITIONS
 from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
+from quoteweave.index.term_weights import B, Field, Ids, concatenated, inverse_frequency
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
 # Changes whenever the same quotes would give another index.
 FINGERPRINT = "lexical-6"
-# Lucene's BM25 (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with the parameters that bm25s has by default.
-K1, B = 1.5, 0.75
 # Pages among which it first shows which words are common (`LexicalIndex.rarity_share`).
 FEW_PAGES = 100
 
@@ -52,21 +52,21 @@ class LexicalIndex:
         """How many documents there are."""
         self.page_count = int(pages[-1])
         """How many pages with quotes there are."""
-        counts = _concatenated([part.page_counts for part in parts], np.int64)
+        counts = concatenated([part.page_counts for part in parts], np.int64)
         self.document_of: npt.NDArray[np.int64] = np.repeat(np.arange(len(counts)), counts)
         """(m,) the position of each page's document, 0 … d-1."""
-        self.rows = _concatenated([part.rows for part in parts], np.int64)
+        self.rows = concatenated([part.rows for part in parts], np.int64)
         """(n,) rows of the quotes in the catalogue."""
-        self.page_of: npt.NDArray[np.int64] = _concatenated(
+        self.page_of: npt.NDArray[np.int64] = concatenated(
             [part.page_of.astype(np.int64) + base for part, base in zip(parts, pages, strict=False)], np.int64
         )
         """(n,) position of each quote's page."""
-        self.is_image: npt.NDArray[np.bool_] = _concatenated([part.is_image for part in parts], np.bool_)
+        self.is_image: npt.NDArray[np.bool_] = concatenated([part.is_image for part in parts], np.bool_)
         """(n,) whether each quote is an image quote."""
-        self._continued = _concatenated([part.continued for part in parts], np.int64)
+        self._continued = concatenated([part.continued for part in parts], np.int64)
         names = [name for part in parts for name in part.names]
         self._documents = {name: at for at, name in enumerate(names)}
-        self._fields = {field: _Field(parts, field) for field in FIELDS}
+        self._fields = {field: Field(parts, field) for field in FIELDS}
         # A question asks for the same words in several fields, and questions share words.
         self._ids = lru_cache(maxsize=4096)(partial(_find, parts))
         self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_named(f"page #{number + 1}"))
@@ -79,6 +79,24 @@ class LexicalIndex:
 
         later = np.flatnonzero(self._continued)
         return later, later - self._continued[later]
+
+    def best_on_pages(self, scores: "npt.NDArray[Any]") -> "Scores":
+        """(m,) the best of the scores (n,) of each page's quotes; 0 for a page without quotes."""
+        import numpy as np
+
+        best = np.zeros(self.page_count, dtype=np.float32)
+        if len(scores):
+            pages, first = self._first_quotes
+            best[pages] = np.maximum.reduceat(scores, first)
+        return best
+
+    @cached_property
+    def _first_quotes(self) -> "tuple[Positions, Positions]":
+        """Positions of the pages with quotes, and of the first quote of each."""
+        import numpy as np
+
+        first = np.flatnonzero(np.diff(self.page_of, prepend=-1))
+        return self.page_of[first], first
 
     @cached_property
     def order(self) -> "Positions":
@@ -95,7 +113,7 @@ class LexicalIndex:
         import numpy as np
 
         names = [name for part in self._parts for name in part.names]
-        counts = _concatenated(of_parts, np.int64)
+        counts = concatenated(of_parts, np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         start = np.empty(len(names), dtype=np.int64)  # of each document's items in the new order
         start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
@@ -135,8 +153,8 @@ class LexicalIndex:
 
         As among `FEW_PAGES` where there are fewer: these do not tell which words are common.
         """
-        having, pages = self._fields["pages"].having(self._ids(token)).size, max(self.page_count, FEW_PAGES)
-        return _idf(pages, having) / _idf(pages, 0) if having else 1.0
+        having, pages = self._fields["pages"].count(self._ids(token)), max(self.page_count, FEW_PAGES)
+        return inverse_frequency(pages, having) / inverse_frequency(pages, 0) if having else 1.0
 
     def on_several_pages(self, token: str, page: int) -> bool:
         """Whether a word is on two or more pages of the document that contains `page`."""
@@ -162,11 +180,17 @@ class LexicalIndex:
         return np.union1d(pages, self.pages_named(f"page #{number}")) if number.isdecimal() else pages
 
     def names_beginning(self, prefix: str, most: int) -> list[str]:
-        """The first `most` names of pages that begin so (`collection.segments.builder.acronym_prefix`), sorted."""
+        """The first `most` definitions that begin so (`collection.segments.builder.acronym_prefix`), sorted."""
         encoded = prefix.encode("utf-8", "surrogatepass")
-        # The first of all are among the first of each.
-        found = {token for part in self._parts for token in part.beginning(encoded, most)}
-        return [token.decode("utf-8", "surrogatepass") for token in sorted(found)[:most]]
+        first = bisect_left(self._definitions, encoded)
+        found = self._definitions[first : first + most]
+        return [token.decode("utf-8", "surrogatepass") for token in found if token.startswith(encoded)]
+
+    @cached_property
+    def _definitions(self) -> list[bytes]:
+        """All that pages say of what acronyms stand for, and which words go by one, sorted."""
+        found = {token for part in self._parts for kind in DEFINITIONS for token in part.beginning(kind)}
+        return sorted(found)
 
     def quotes_with(self, tokens: Iterable[str]) -> "Positions":
         """Positions of the quotes that hold all of these words, ascending; none for no words."""
@@ -184,6 +208,10 @@ class LexicalIndex:
         found = int(self.document_of[pages].searchsorted(at))
         return int(pages[found]) if found < len(pages) and self.document_of[pages[found]] == at else None
 
+    def pages_of(self, document: int) -> slice:
+        """Positions of the pages of a document, given its own position."""
+        return slice(*self.document_of.searchsorted([document, document + 1]).tolist())
+
     def quotes_of(self, page: int) -> "Positions":
         """Positions of the quotes of a page, in order."""
         import numpy as np
@@ -192,183 +220,9 @@ class LexicalIndex:
         return np.arange(first, last)
 
 
-_Ids = tuple[int | None, ...]
-"""The number of a token in each segment."""
-
-
-def _find(segments: Sequence[Segment], token: str) -> _Ids:
+def _find(segments: Sequence[Segment], token: str) -> Ids:
     encoded = token.encode("utf-8", "surrogatepass")
     return tuple(segment.find(encoded) for segment in segments)
-
-
-class _Field:
-    """The postings of one field in all segments, with the statistics over them."""
-
-    def __init__(self, segments: Sequence[Segment], name: str) -> None:
-        import numpy as np
-
-        self._segments = segments
-        self._parts = parts = [segment.fields[name] for segment in segments]
-        self._bases = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
-        self._size: int = self._bases[-1]
-        # Most pages stand under no heading, which says nothing of how long headings are.
-        self._sparse = name == "outline"
-
-    def having(self, ids: _Ids) -> "Positions":
-        """Positions of the items that have a token."""
-        return self._found(ids)[0]
-
-    def bm25(self, tokens: Sequence[_Ids], b: float, within: "Mask | None") -> "Scores":
-        """Scores (n,) of all items for a question's tokens, which count as often as they occur."""
-        import numpy as np
-
-        scores = np.zeros(self._size, dtype=np.float32)
-        length = self._mean_length(within)
-        gains = {ids: self._gains(ids, b, length, within) for ids in set(tokens)}
-        for ids in tokens:
-            # One after the other, as bm25s adds them, so that sums of float32 agree to the last bit.
-            items, gain = gains[ids]
-            scores[items] += gain
-        return scores
-
-    def grouped(self, tokens: Sequence[_Ids], group_of: "Positions", groups: int) -> "Scores":
-        """BM25 (g,) of the groups to which items belong (n,), ascending, each as one long item."""
-        import numpy as np
-
-        lengths = np.bincount(group_of, self._lengths, minlength=groups)
-        saturation = K1 * ((1 - B) + B * lengths / max(lengths.mean(), 1.0)) if groups else lengths
-        scores = np.zeros(groups, dtype=np.float32)
-        for ids, times in Counter(tokens).items():
-            items, counts = self._found(ids)
-            if len(items):
-                # Items ascend, and so do their groups: those that have the token are few among all.
-                of = group_of[items]
-                first = np.flatnonzero(np.diff(of, prepend=-1))
-                found, sums = of[first], np.add.reduceat(counts, first)
-                gain = times * _idf(groups, len(found)) * sums / (sums + saturation[found])
-                scores[found] += gain.astype(np.float32)
-        return scores
-
-    def idf(self, ids: _Ids) -> float:
-        """The idf of a token; 0 for one that no item has."""
-        found = [(part.starts, id) for part, id in zip(self._parts, ids, strict=True) if id is not None]
-        having = sum(int(starts[id + 1]) - int(starts[id]) for starts, id in found)
-        return _idf(self._size, having) if having else 0.0
-
-    def cosines(self, tokens: Mapping[_Ids, int]) -> "Scores":
-        """TF-IDF cosine (n,) of each item with a question in which each token occurs so often.
-
-        A token weighs tf × idf with idf = ln((1 + n) / (1 + df)) + 1 for n items of which df have it, and vectors are
-        compared by their cosine (Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988; the
-        smoothed idf is the default of scikit-learn's TfidfVectorizer). Tokens that no item has play no part.
-        """
-        import numpy as np
-
-        scores, squares = np.zeros(self._size, dtype=np.float32), 0.0
-        for ids, asked in tokens.items():
-            items, counts = self._found(ids)
-            if len(items):
-                idf = float(_smooth_idf(self._size, len(items)))
-                scores[items] += np.float32(asked * idf * idf) * counts
-                squares += (asked * idf) ** 2
-        if squares:
-            scores /= np.float32(math.sqrt(squares)) * self._norms
-        return scores
-
-    def _gains(self, ids: _Ids, b: float, mean_length: float, within: "Mask | None") -> "tuple[Positions, Scores]":
-        """Positions of the items that have a token, and what it adds to their scores."""
-        import numpy as np
-
-        items, counts = self._found(ids)
-        if not len(items):
-            return items, np.empty(0, dtype=np.float32)
-        idf = np.float32(_idf(self._size, len(items)))
-        if within is not None:
-            among = _idf(int(np.count_nonzero(within)), int(np.count_nonzero(within[items])))
-            idf = (idf + np.float32(among)) / np.float32(2)
-        if b == B and within is None:
-            gains = self._saturation.take(items)
-        else:
-            gains = K1 * ((1 - b) + b * self._lengths.take(items).astype(np.float64) / mean_length)
-        gains += counts
-        np.divide(counts, gains, out=gains)
-        gains *= idf
-        return items, gains.astype(np.float32)
-
-    def _mean_length(self, within: "Mask | None") -> float:
-        lengths = self._lengths if within is None else self._lengths[within]
-        if self._sparse:
-            lengths = lengths[lengths > 0]
-        return float(lengths.mean()) or 1.0 if len(lengths) else 1.0
-
-    @cached_property
-    def _lengths(self) -> "Positions":
-        """(n,) how many tokens each item has."""
-        import numpy as np
-
-        return _concatenated([part.lengths for part in self._parts], np.int64)  # type: ignore[no-any-return]
-
-    def _found(self, ids: _Ids) -> "tuple[Positions, npt.NDArray[np.float64]]":
-        """Positions of the items that have a token, and how often."""
-        import numpy as np
-
-        parts = zip(self._parts, self._bases, ids, strict=False)
-        found = [(base, *part.of(id)) for part, base, id in parts if id is not None]
-        positions = np.empty(sum(len(items) for _, items, _ in found), dtype=np.int64)
-        times = np.empty(len(positions))
-        start = 0
-        for base, items, counts in found:
-            end = start + len(items)
-            positions[start:end] = items  # in more bytes each than a small segment's own, which the base may not fit
-            positions[start:end] += base
-            times[start:end] = counts
-            start = end
-        return positions, times
-
-    @cached_property
-    def _saturation(self) -> "npt.NDArray[np.float64]":
-        """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
-        import numpy as np
-
-        lengths = self._lengths.astype(np.float64)
-        saturation: npt.NDArray[np.float64] = K1 * ((1 - B) + B * lengths / self._mean_length(None))
-        return saturation
-
-    @cached_property
-    def _norms(self) -> "Scores":
-        """(n,) lengths of the TF-IDF vectors; 1 for an item without tokens, so that it can be divided by."""
-        import numpy as np
-
-        having: Counter[bytes] = Counter()
-        for segment, part in zip(self._segments, self._parts, strict=True):
-            for token, count in zip(segment.vocabulary(), part.having().tolist(), strict=True):
-                having[token] += count
-        squares = np.zeros(self._size)
-        for segment, part, base in zip(self._segments, self._parts, self._bases, strict=False):
-            idf = _smooth_idf(self._size, np.array([having[token] for token in segment.vocabulary()], dtype=np.int64))
-            weights = part.counts * np.repeat(idf, part.having())
-            # Tokens are sorted in every segment, so the terms of a sum are added in the same order in each.
-            size = len(part.lengths)
-            squares[base : base + size] = np.bincount(part.items, weights**2, minlength=size)
-        norms: Scores = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
-        return norms
-
-
-def _idf(items: int, having: int) -> float:
-    """Lucene's idf of a token that so many of the items have."""
-    return math.log(1 + (items - having + 0.5) / (having + 0.5))
-
-
-def _smooth_idf(items: int, having: Any) -> Any:
-    import numpy as np
-
-    return np.log((1 + items) / (1 + having)) + 1
-
-
-def _concatenated(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:
-    import numpy as np
-
-    return np.concatenate([np.empty(0, dtype), *(array.astype(dtype, copy=False) for array in arrays)])
 
 
 def current_lexical_index(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex:

@@ -130,7 +130,8 @@ class LexicalRetriever(Bm25Retriever):
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> PageEvidence:
         """The evidence for each page that passes the filter; the kinds of quotes that the filter wants are ignored."""
         reader, pages = self._reader_of(index), _page_filter(where)
-        key = f"{self._collection.revision()} {pages.model_dump_json() if pages else ''} {question}"
+        # Which pages pass a filter may change without the index, as with the metadata of a document.
+        key = f"{self._collection.revision()} {pages.model_dump_json()} {question}" if pages else question
         evidence = reader.kept.get(key)
         if evidence is None:
             evidence = reader.read(question, self._pages_within(index, pages))
@@ -179,8 +180,7 @@ class LexicalRetriever(Bm25Retriever):
             fit += np.float32(FORM_BONUS) * index.is_image
         if any(reading.asks == "contact" for reading in evidence.readings):
             fit[self._with_contacts(index, evidence.total)] += np.float32(FORM_BONUS)
-        fittest = np.zeros(index.page_count, dtype=np.float32)
-        np.maximum.at(fittest, of_page, fit)
+        fittest = index.best_on_pages(fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
         alike = fittest == 0
         fit = (fit + alike[of_page]) / (fittest + alike)[of_page]
@@ -256,4 +256,5 @@ class LexicalRetriever(Bm25Retriever):
 
 def _page_filter(where: Filter | None) -> Filter | None:
     """The part of a filter that restricts pages: the evidence for them does not depend on the kind of quote wanted."""
-    return where and where.model_copy(update={"kind": None, "layouts": None})
+    restricted = where and where.model_copy(update={"kind": None, "layouts": None})
+    return None if restricted == Filter() else restricted

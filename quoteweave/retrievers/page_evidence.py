@@ -122,6 +122,7 @@ class EvidenceReader:
         self._places = TermPlaces(index)
         # Different questions often have the same best pages.
         self._rare = lru_cache(maxsize=1024)(self._rare_words)
+        self._alike = lru_cache(maxsize=1024)(self._similar_pages)
         # A context is built by searching for text and for image quotes with the same question.
         self.kept: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
         """Evidence computed before, by a key of everything that distinguishes searches."""
@@ -134,9 +135,7 @@ class EvidenceReader:
         readings = analyse_lines(question)
         tokens = [token for reading, times in readings.items() for token in words(reading.text) * times]
         quotes = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
-        best = np.zeros(index.page_count, dtype=np.float32)
-        matched = np.flatnonzero(quotes)
-        np.maximum.at(best, index.page_of[matched], quotes[matched])
+        best = index.best_on_pages(quotes)
         evidence = PageEvidence({}, quotes, best, readings)
 
         def put(part: str, scores: "Scores") -> None:
@@ -150,7 +149,7 @@ class EvidenceReader:
         put("quotation", self._quotation_scores(readings))
         documents = self._document_scores(tokens, within)
         # Among several documents, a kind of picture alone is no evidence.
-        found = np.float32(1) if documents is None else self._in_matched_documents(evidence.total)
+        found = np.float32(1) if documents is None else self._in_documents_of(evidence.total > 0)
         put("kind", self._kinds(readings) * found)
         put("front page", self._front_page_scores(readings) * found)
         put("terms", self._term_scores(tokens, evidence, within))
@@ -168,12 +167,12 @@ class EvidenceReader:
         scores = self.index.document_scores(tokens)[self.index.document_of]
         return scores if within is None else scores * within
 
-    def _in_matched_documents(self, scores: "Scores") -> "Scores":
-        """(m,) 1 for each page of a document that has a page with a score above 0."""
+    def _in_documents_of(self, pages: "Positions | Mask") -> "Scores":
+        """(m,) 1 for each page of a document that has one of these pages."""
         import numpy as np
 
         found = np.zeros(self.index.document_count, dtype=np.float32)
-        found[self.index.document_of[scores > 0]] = 1
+        found[self.index.document_of[pages]] = 1
         return found[self.index.document_of]
 
     def _reference_scores(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
@@ -250,6 +249,8 @@ class EvidenceReader:
                 exact = np.maximum.reduce([self._exact_phrase_pages(each, evidence.quotes) for each in expansions])
                 gained += np.where(exact > 0, MOST_OF_TERM, np.minimum(found, MOST_OF_TERM)) * applies
                 evidence.expansions += expansions
+        if not evidence.expansions:
+            return gained
         asked = {word for expansion in evidence.expansions for word in expansion.asked}
         documents = self._document_scores([token for token in tokens if token not in asked], within)
         share = documents / documents.max() if documents is not None and documents.any() else np.float32(1)
@@ -268,7 +269,7 @@ class EvidenceReader:
         for phrase, prefix in _acronym_candidates(tokens):
             for name in self._defined_names(prefix, within):
                 other = words(name.removeprefix(prefix))
-                defined = self._in_matched_documents(_indicator(index.pages_named(name), index.page_count))
+                defined = self._in_documents_of(index.pages_named(name))
                 there, here = (self._places.having(tuple(side), tables=False) for side in (other, phrase))
                 exact = evidence.parts["words"][(here > 0) & (defined > 0)]
                 worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(0.9 * exact[exact > 0])])
@@ -322,11 +323,11 @@ class EvidenceReader:
             return gained
         first = int(seeds[0])
         for seed in seeds.tolist():
-            own = index.document_of == index.document_of[seed]
-            alike = index.scores("pages", self._rare(seed), b=PAGE_B, within=within)
-            share = np.where(own, alike, 0) / max(float(alike[seed]), 1e-9) * (scores[seed] / scores[first])
-            share[seed] = 0
-            gained = np.maximum(gained, np.minimum(share, 1).astype(np.float32) * np.float32(SIMILARITY))
+            own = index.pages_of(int(index.document_of[seed]))
+            alike = self._alike(seed) if within is None else self._similar_pages(seed, within)
+            share = alike / max(float(alike[seed - own.start]), 1e-9) * (scores[seed] / scores[first])
+            share[seed - own.start] = 0
+            gained[own] = np.maximum(gained[own], np.minimum(share, 1).astype(np.float32) * np.float32(SIMILARITY))
         for page, worth in ((first + 1, NEXT), (first - 1, PREVIOUS)):
             if 0 <= page < len(scores) and index.document_of[page] == index.document_of[first]:
                 gained[page] += worth
@@ -343,6 +344,11 @@ class EvidenceReader:
         gained[first] = 0
         gained[first] = max(0.0, float((scores + gained).max() * 1.0001 - scores[first]))
         return gained
+
+    def _similar_pages(self, page: int, within: "Mask | None" = None) -> "Scores":
+        """BM25 of the pages of a page's document for the rarest words of that page."""
+        scores = self.index.scores("pages", self._rare(page), b=PAGE_B, within=within)
+        return scores[self.index.pages_of(int(self.index.document_of[page]))].copy()
 
     def _rare_words(self, page: int) -> list[str]:
         """The most distinctive words of a page, by (1 + ln tf) × idf, that occur on other pages of its document too."""
@@ -363,11 +369,9 @@ class EvidenceReader:
         if len(found) >= LEAST_PAGES:
             return
         for document in np.unique(self.index.document_of[found]).tolist():
-            first, last = np.searchsorted(self.index.document_of, [document, document + 1])
-            best = first + int(scores[first:last].argmax())
-            near = 1e-3 / (1 + np.abs(np.arange(first, last) - best))
-            empty = scores[first:last] <= 0
-            gained[first:last] += np.where(empty, near, 0).astype(np.float32)
+            pages = self.index.pages_of(document)
+            near = 1e-3 / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
+            gained[pages] += np.where(scores[pages] <= 0, near, 0).astype(np.float32)
         if within is not None:
             gained[~within] = 0
 
@@ -379,15 +383,6 @@ def _acronym_candidates(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
         for at in range(min(len(tokens) - size + 1, MAX_PHRASES)):
             asked[tuple(tokens[at : at + size])] = meaning_prefix(tokens[at : at + size])
     yield from islice(asked.items(), MAX_PHRASES)
-
-
-def _indicator(positions: "Positions", size: int) -> "Scores":
-    """(size,) 1 at these positions."""
-    import numpy as np
-
-    found = np.zeros(size, dtype=np.float32)
-    found[positions] = 1
-    return found
 
 
 def _best(scores: "Scores", k: int, order: "Positions") -> "Positions":

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xxhash
 from hypothesis import given, settings
@@ -22,7 +23,7 @@ from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.tokens import Vocabulary
-from quoteweave.index import lexical
+from quoteweave.index import lexical, term_weights
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 
@@ -441,3 +442,19 @@ def _continuations(collection: Collection) -> list[tuple[str, int, int]]:
     later, earlier = (collection.quotes_at(index.rows[at].tolist()) for at in index.continuations)
     found = [(a, b) for a, b in zip(later, earlier, strict=True) if a is not None and b is not None]
     return sorted((a.document, int(a.id.rpartition(":")[2]), int(b.id.rpartition(":")[2])) for a, b in found)
+
+
+def test_words_are_scored_alike_however_many_at_once(
+    collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(collection, tmp_path, "c", "timber and grain by rail, grain by ship")
+    tokens, within = ["grain", "rail", "grain", "ship", "unknown"], np.array([True, False, True])
+
+    def scores() -> list[list[float]]:
+        index = lexical.current_lexical_index(collection)
+        return [index.scores("quotes", tokens, within=each).tolist() for each in (None, within)]
+
+    together = scores()
+    monkeypatch.setattr(term_weights, "_AT_ONCE", 1)
+    assert scores() == together
+    assert together[0][2] > together[0][1] > 0

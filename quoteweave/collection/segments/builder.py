@@ -175,6 +175,10 @@ def _definitions(text: str) -> Iterator[str]:
             yield meaning_prefix(meant) + short
 
 
+DEFINITIONS = (b"acronym ", b"meaning ")
+"""How all tokens begin that say what an acronym stands for, or by which one words go."""
+
+
 def acronym_prefix(word: str) -> str:
     """How tokens begin that say what an acronym, as `words` gives it, stands for."""
     return f"acronym {word} = "

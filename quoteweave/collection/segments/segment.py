@@ -119,12 +119,11 @@ class Segment:
         number = bisect_left(range(count), token, key=self.token)
         return number if number < count and self.token(number) == token else None
 
-    def beginning(self, prefix: bytes, most: int) -> list[bytes]:
-        """The first `most` tokens that begin so, sorted."""
+    def beginning(self, prefix: bytes) -> list[bytes]:
+        """The tokens that begin so, sorted."""
         count = len(self.token_ends)
         first = bisect_left(range(count), prefix, key=self.token)
-        found = map(self.token, range(first, min(first + most, count)))
-        return list(takewhile(lambda token: token.startswith(prefix), found))
+        return list(takewhile(lambda token: token.startswith(prefix), map(self.token, range(first, count))))
 
     def vocabulary(self) -> list[bytes]:
         """All tokens, sorted."""

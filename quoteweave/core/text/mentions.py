@@ -106,7 +106,8 @@ def _counted_pages(text: str, words: "_Words") -> Iterator[str]:
         number = min(words.value(match[2]) or 0, _LONGEST_RANGE)
         step = words.ordinal(match[1])
         yield from (f"page #{step * each}" for each in range(1, number + 1))
-    for match in words.counted.finditer(text):
+    # The counters are of scripts beyond ASCII, and looking for a number in words at each letter takes time.
+    for match in () if text.isascii() else words.counted.finditer(text):
         yield "page #-1" if match[1] is None else f"page {words.value(match[1])}"
 
 

@@ -101,6 +101,7 @@ class QuestionAnalysis(Record):
     limit: Threshold | None = Field(default=None, description="above or below which number it asks for something")
 
 
+@lru_cache(maxsize=64)  # asked for by the search and by what answers
 def analyse_question(question: str) -> QuestionAnalysis:
     """Analyse a question, in any mix of the supported languages."""
     rules, short = _rules(), len(question) <= MAX_ANALYSED_CHARACTERS

@@ -1,0 +1,236 @@
+"""Scores of items for words, from the postings of one field: BM25 and TF-IDF over all segments of an index."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from quoteweave.collection.segments.segment import Segment
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float32]
+    Positions = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+# Lucene's BM25 (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with the parameters that bm25s has by default.
+K1, B = 1.5, 0.75
+# Postings that are scored in one go, in a few megabytes.
+_AT_ONCE = 1 << 17
+
+Ids = tuple[int | None, ...]
+"""The number of a token in each segment."""
+
+
+class Field:
+    """The postings of one field in all segments, with the statistics over them."""
+
+    def __init__(self, segments: Sequence[Segment], name: str) -> None:
+        import numpy as np
+
+        self._segments = segments
+        self._parts = parts = [segment.fields[name] for segment in segments]
+        self._bases = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
+        self._size: int = self._bases[-1]
+        # Most pages stand under no heading, which says nothing of how long headings are.
+        self._sparse = name == "outline"
+        self._saturation = lru_cache(maxsize=2)(self._saturation_of)
+
+    def having(self, ids: Ids) -> "Positions":
+        """Positions of the items that have a token."""
+        return self._found(ids)[0]
+
+    def bm25(self, tokens: Sequence[Ids], b: float, within: "Mask | None") -> "Scores":
+        """Scores (n,) of all items for a question's tokens, which count as often as they occur."""
+        import numpy as np
+
+        scores = np.zeros(self._size, dtype=np.float32)
+        if not tokens or not self._parts:
+            return scores
+        length = None if within is None else self._mean_length(within)
+        first, having = self._places(tokens)
+        for batch in _batches(having.sum(axis=0)):
+            found = [
+                self._found_of_each(part, first[part, batch], having[part, batch]) for part in range(len(self._parts))
+            ]
+            weights = self._idf_of_each(having[:, batch], [positions for positions, _ in found], within)
+            for (positions, counts), each in zip(found, having[:, batch], strict=True):
+                if length is None:
+                    gains = self._saturation(b).take(positions)
+                else:
+                    gains = K1 * ((1 - b) + b * self._lengths.take(positions).astype(np.float64) / length)
+                gains += counts
+                np.divide(counts, gains, out=gains)
+                gains *= weights.repeat(each)
+                # One after the other, as bm25s adds them, so that sums of float32 agree to the last bit.
+                np.add.at(scores, positions, gains.astype(np.float32))
+        return scores
+
+    def grouped(self, tokens: Sequence[Ids], group_of: "Positions", groups: int) -> "Scores":
+        """BM25 (g,) of the groups to which items belong (n,), ascending, each as one long item."""
+        import numpy as np
+
+        lengths = np.bincount(group_of, self._lengths, minlength=groups)
+        saturation = K1 * ((1 - B) + B * lengths / max(lengths.mean(), 1.0)) if groups else lengths
+        scores = np.zeros(groups, dtype=np.float32)
+        for ids, times in Counter(tokens).items():
+            items, counts = self._found(ids)
+            if len(items):
+                sums = np.bincount(group_of[items], counts)
+                found = np.flatnonzero(sums)
+                sums = sums[found]
+                gain = times * inverse_frequency(groups, len(found)) * sums / (sums + saturation[found])
+                scores[found] += gain.astype(np.float32)
+        return scores
+
+    def count(self, ids: Ids) -> int:
+        """How many items have a token."""
+        found = [(part.starts, id) for part, id in zip(self._parts, ids, strict=True) if id is not None]
+        return sum(int(starts[id + 1]) - int(starts[id]) for starts, id in found)
+
+    def idf(self, ids: Ids) -> float:
+        """The idf of a token; 0 for one that no item has."""
+        having = self.count(ids)
+        return inverse_frequency(self._size, having) if having else 0.0
+
+    def cosines(self, tokens: Mapping[Ids, int]) -> "Scores":
+        """TF-IDF cosine (n,) of each item with a question in which each token occurs so often.
+
+        A token weighs tf × idf with idf = ln((1 + n) / (1 + df)) + 1 for n items of which df have it, and vectors are
+        compared by their cosine (Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988; the
+        smoothed idf is the default of scikit-learn's TfidfVectorizer). Tokens that no item has play no part.
+        """
+        import numpy as np
+
+        scores, squares = np.zeros(self._size, dtype=np.float32), 0.0
+        for ids, asked in tokens.items():
+            items, counts = self._found(ids)
+            if len(items):
+                idf = float(_smooth_idf(self._size, len(items)))
+                scores[items] += np.float32(asked * idf * idf) * counts
+                squares += (asked * idf) ** 2
+        if squares:
+            scores /= np.float32(math.sqrt(squares)) * self._norms
+        return scores
+
+    def _places(self, tokens: Sequence[Ids]) -> "tuple[Positions, Positions]":
+        """Where the postings of each token begin in each segment (s, t), and how many there are."""
+        import numpy as np
+
+        numbers = np.array([[-1 if id is None else id for id in ids] for ids in tokens], dtype=np.int64).T
+        parts = list(zip(self._parts, numbers, strict=True))
+        first = np.array([part.starts[each] for part, each in parts], dtype=np.int64)
+        last = np.array([part.starts[each + 1] for part, each in parts], dtype=np.int64)
+        return first, np.where(numbers >= 0, last - first, 0)
+
+    def _found_of_each(self, part: int, first: "Positions", having: "Positions") -> "tuple[Positions, Any]":
+        """Positions of the items of a segment that have each token, token by token, and how often."""
+        import numpy as np
+
+        ends, postings = having.cumsum(), self._parts[part]
+        places = np.arange(int(ends[-1])) + (first - (ends - having)).repeat(having)
+        positions = postings.items[places].astype(np.int64)
+        positions += self._bases[part]
+        return positions, postings.counts[places]
+
+    def _idf_of_each(self, having: "Positions", found: "Sequence[Positions]", within: "Mask | None") -> "Scores":
+        """(t,) the idf of each token: how many items of each segment have it (s, t), and which these are."""
+        import numpy as np
+
+        idf = partial(inverse_frequency, self._size)
+        weights = np.array([idf(count) for count in having.sum(axis=0).tolist()], dtype=np.float32)
+        if within is None:
+            return weights
+        idf, counts = partial(inverse_frequency, int(np.count_nonzero(within))), np.zeros(len(weights))
+        for positions, each in zip(found, having, strict=True):
+            counts += np.bincount(np.arange(len(each)).repeat(each), within[positions], len(each))
+        among = np.array([idf(int(count)) for count in counts.tolist()], dtype=np.float32)
+        return (weights + among) / np.float32(2)
+
+    def _mean_length(self, within: "Mask | None") -> float:
+        lengths = self._lengths if within is None else self._lengths[within]
+        if self._sparse:
+            lengths = lengths[lengths > 0]
+        return float(lengths.mean()) or 1.0 if len(lengths) else 1.0
+
+    @cached_property
+    def _lengths(self) -> "Positions":
+        """(n,) how many tokens each item has."""
+        import numpy as np
+
+        return concatenated([part.lengths for part in self._parts], np.int64)  # type: ignore[no-any-return]
+
+    def _found(self, ids: Ids) -> "tuple[Positions, npt.NDArray[np.float64]]":
+        """Positions of the items that have a token, and how often."""
+        import numpy as np
+
+        parts = zip(self._parts, self._bases, ids, strict=False)
+        found = [(base, *part.of(id)) for part, base, id in parts if id is not None]
+        positions = np.empty(sum(len(items) for _, items, _ in found), dtype=np.int64)
+        times = np.empty(len(positions))
+        start = 0
+        for base, items, counts in found:
+            end = start + len(items)
+            positions[start:end] = items  # in more bytes each than a small segment's own, which the base may not fit
+            positions[start:end] += base
+            times[start:end] = counts
+            start = end
+        return positions, times
+
+    def _saturation_of(self, b: float) -> "npt.NDArray[np.float64]":
+        """(n,) k1 (1 - b + b length / mean length), which a token's count is weighed against."""
+        import numpy as np
+
+        saturation: npt.NDArray[np.float64] = K1 * (
+            (1 - b) + b * self._lengths.astype(np.float64) / self._mean_length(None)
+        )
+        return saturation
+
+    @cached_property
+    def _norms(self) -> "Scores":
+        """(n,) lengths of the TF-IDF vectors; 1 for an item without tokens, so that it can be divided by."""
+        import numpy as np
+
+        having: Counter[bytes] = Counter()
+        for segment, part in zip(self._segments, self._parts, strict=True):
+            for token, count in zip(segment.vocabulary(), part.having().tolist(), strict=True):
+                having[token] += count
+        squares = np.zeros(self._size)
+        for segment, part, base in zip(self._segments, self._parts, self._bases, strict=False):
+            idf = _smooth_idf(self._size, np.array([having[token] for token in segment.vocabulary()], dtype=np.int64))
+            weights = part.counts * np.repeat(idf, part.having())
+            # Tokens are sorted in every segment, so the terms of a sum are added in the same order in each.
+            size = len(part.lengths)
+            squares[base : base + size] = np.bincount(part.items, weights**2, minlength=size)
+        norms: Scores = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
+        return norms
+
+
+def _batches(having: "Positions") -> Iterator[slice]:
+    """Split tokens, of which so many items have each, into stretches with about `_AT_ONCE` postings."""
+    import numpy as np
+
+    ends = [*(np.flatnonzero(np.diff(having.cumsum() // _AT_ONCE)) + 1).tolist(), len(having)]
+    yield from (slice(*each) for each in pairwise([0, *ends]))
+
+
+def inverse_frequency(items: int, having: int) -> float:
+    """Lucene's idf of a token that so many of the items have."""
+    return math.log(1 + (items - having + 0.5) / (having + 0.5))
+
+
+def _smooth_idf(items: int, having: Any) -> Any:
+    import numpy as np
+
+    return np.log((1 + items) / (1 + having)) + 1
+
+
+def concatenated(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:
+    """Return arrays one after the other, as numbers of one kind; an empty array for none."""
+    import numpy as np
+
+    return np.concatenate([np.empty(0, dtype), *(array.astype(dtype, copy=False) for array in arrays)])
