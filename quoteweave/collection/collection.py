@@ -231,9 +231,9 @@ class Collection:
     def page(self, name: str, number: int) -> Page:
         """A document's page (from 0). Raises UsageError where the document has no such page."""
         with self._catalog.read() as db:
-            require_documents(db, [name])
             found = db.execute(_PAGE, (name, number)).fetchone()
             if found is None:
+                require_documents(db, [name])
                 raise UsageError(f"{name!r} has no page {number} (counted from 0)")
             return Page.model_validate_json(found[0])
 

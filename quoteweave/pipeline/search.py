@@ -107,6 +107,7 @@ class Search:
     ) -> None:
         """`explain`: whether a trace says why its hits rank where they do (`reasons`)."""
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
+        self._explains = retriever if isinstance(retriever, Explains) else None
         self._explain = explain
 
     async def find(self, query: Query, k: int, *, where: Filter | None = None) -> SearchResult:
@@ -153,10 +154,10 @@ class Search:
         ranked = [
             await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
         ]
-        if isinstance(self._retriever, Explains):
+        if self._explains is not None:
             for hits, (k, where) in zip(ranked, wanted, strict=True):
                 if k:
-                    await self._run(steps.query, self._add_reasons, self._retriever, steps, hits, where)
+                    await self._run(steps.query, self._add_reasons, self._explains, steps, hits, where)
         if self._explain:
             self._note_missing_reasons(steps, any(ranked))
         return ranked

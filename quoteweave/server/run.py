@@ -1,5 +1,6 @@
 """Runs the server: listens, says where, and ends when it is told to."""
 
+import gc
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ from fastapi import FastAPI
 
 from quoteweave.core.errors import CollectionNotFound, QuoteweaveError, UsageError
 from quoteweave.server.access.control import AccessControl
+from quoteweave.server.access.request_counts import REQUESTS_FILE
 from quoteweave.server.app import make_app
 from quoteweave.server.connections import TimedProtocol, allow_many_connections
 from quoteweave.server.jobs.store import JobStore
@@ -41,7 +43,7 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     tell(_where(settings, listening))
     allow_many_connections()
     if settings.workers == 1:
-        uvicorn.Server(_config(settings, make_app(settings))).run([listening])
+        uvicorn.Server(_config(settings, _app(settings))).run([listening])
         return
     from uvicorn.supervisors import Multiprocess
 
@@ -88,11 +90,21 @@ def app_of_environment() -> object:
     file, given = json.loads(os.environ[_SOURCE_VARIABLE])
     settings = read_server_settings(None if file is None else Path(file), given)
     set_up_logging(settings)
-    return make_app(settings)
+    return _app(settings)
+
+
+def _app(settings: ServerSettings) -> FastAPI:
+    """Make the application; what is in memory then stays, and is not searched for garbage while requests wait."""
+    app = make_app(settings)
+    gc.collect()
+    gc.freeze()
+    return app
 
 
 def _count_together(state: Path) -> None:
-    """Have all processes write their figures into one folder, emptied of those of an earlier server."""
+    """Have all processes count figures and requests in one place, emptied of what an earlier server counted."""
+    for file in state.glob(f"{REQUESTS_FILE}*"):
+        file.unlink(missing_ok=True)
     folder = state / "metrics"
     shutil.rmtree(folder, ignore_errors=True)
     make_state(state)

@@ -1,14 +1,19 @@
 """Limits of what one caller may ask for."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi import FastAPI, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quoteweave.server.access.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
+from quoteweave.core.errors import StateError
+from quoteweave.server.access.limits import BodyLimit, TimeLimit, caller_of
+from quoteweave.server.access.request_counts import RequestCounts
 from quoteweave.server.problems import ProblemError, handle_problems
 
 
@@ -177,30 +182,65 @@ def test_a_time_out_of_the_application_itself_is_not_taken_for_the_limit() -> No
     assert wire.sent == []
 
 
-def test_requests_of_a_minute_are_counted_for_each_caller() -> None:
-    rate = RequestRate()
-    for _ in range(3):
-        rate.take("a", 3)
-        rate.take("c", None)
-    rate.take("b", 3)
+@pytest.mark.parametrize("shared", [False, True])
+def test_requests_of_a_minute_are_counted_for_each_caller(tmp_path: Path, shared: bool) -> None:
+    now = 1000.0
+    file = tmp_path / "requests.sqlite" if shared else None
+    one = RequestCounts(file, clock=lambda: now)
+    other = RequestCounts(file, clock=lambda: now) if shared else one
+    for counts in (one, other, one):
+        counts.take("a", 3)
+        counts.take("c", None)
+        now += 10
+    other.take("b", 3)
     with pytest.raises(ProblemError, match="3 requests a minute are allowed") as refused:
-        rate.take("a", 3)
-    assert refused.value.problem.status == 429
-    assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
-    rate.take("b", 3)
+        other.take("a", 3)
+    assert (refused.value.problem.status, refused.value.headers["Retry-After"]) == (429, "30")
+    now += 29
+    with pytest.raises(ProblemError):
+        one.take("a", 3)
+    now += 1
+    one.take("a", 3)
+    with pytest.raises(ProblemError):
+        other.take("a", 3)
+    with pytest.raises(ProblemError) as lowered:
+        other.take("a", 1)  # as where the limit of a key was lowered
+    assert lowered.value.headers["Retry-After"] == "60"
 
 
-def test_requests_at_the_same_time_are_counted_for_each_caller_and_for_all() -> None:
-    at_once = RequestsAtOnce(2, total=3)
-    with at_once.hold("a"), at_once.hold("a"):
-        with pytest.raises(ProblemError) as own, at_once.hold("a"):
+@pytest.mark.parametrize("shared", [False, True])
+def test_requests_at_the_same_time_are_counted_for_each_caller_and_for_all(tmp_path: Path, shared: bool) -> None:
+    file = tmp_path / "requests.sqlite" if shared else None
+    one = RequestCounts(file, total=3)
+    other = RequestCounts(file, total=3) if shared else one
+    with one.hold("a", 2), one.hold("a", 2):
+        with pytest.raises(ProblemError) as own, other.hold("a", 2):
             pass
-        with at_once.hold("b"), pytest.raises(ProblemError) as all_together, at_once.hold("b"):
+        with one.hold("b", 2), pytest.raises(ProblemError) as all_together, one.hold("c", 2):
             pass
     assert (own.value.problem.status, all_together.value.problem.status) == (429, 503)
     assert own.value.headers["Retry-After"] == "1"
-    with at_once.hold("a"), at_once.hold("a"), at_once.hold("b"):
+    with other.hold("a", 1):
         pass
+
+
+def test_what_a_killed_process_had_under_way_does_not_count(tmp_path: Path) -> None:
+    file = tmp_path / "requests.sqlite"
+    script = (
+        "import os; from pathlib import Path; from quoteweave.server.access.request_counts import RequestCounts\n"
+        f"RequestCounts(Path({str(file)!r})).hold('a', 1).__enter__(); os._exit(9)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+    counts = RequestCounts(file)
+    with counts.hold("a", 1), pytest.raises(ProblemError), counts.hold("a", 1):
+        pass
+
+
+def test_a_file_of_counts_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "requests.sqlite"
+    file.write_bytes(b"no database at all, but long enough to be read as one" * 100)
+    with pytest.raises(StateError, match=r"requests\.sqlite cannot be used"):
+        RequestCounts(file)
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,14 @@ from starlette.types import Scope as AsgiScope
 
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.server.access.keys import PREFIX, Key, KeyStore, Scope
-from quoteweave.server.access.limits import BodyLimit, RequestRate, RequestsAtOnce, TimeLimit, caller_of
+from quoteweave.server.access.limits import BodyLimit, TimeLimit, caller_of
 from quoteweave.server.access.origins import OriginRules
+from quoteweave.server.access.request_counts import REQUESTS_FILE, RequestCounts
 from quoteweave.server.access.sessions import SessionStore
 from quoteweave.server.problems import ProblemError, problem_of, respond
 from quoteweave.server.settings import ServerSettings
 from quoteweave.server.state.conversations import Viewer
+from quoteweave.server.state.state_folder import make_state
 
 LOG = logging.getLogger("quoteweave.server")
 GRANT = "quoteweave.grant"
@@ -82,7 +84,7 @@ class AccessControl:
         self.settings = settings
         self.keys, self.sessions = KeyStore(settings.state), SessionStore(settings.state)
         self.rules = OriginRules(settings)
-        self.rate, self.at_once = RequestRate(), RequestsAtOnce(settings.concurrency)
+        self.counts = RequestCounts(make_state(settings.state) / REQUESTS_FILE if settings.workers > 1 else None)
         self._required = not settings.on_loopback
 
     def needs_key(self) -> bool:
@@ -142,9 +144,13 @@ class Access:
         with ExitStack() as held:
             try:
                 caller = await self._admit(request)
-                held.enter_context(self._control.at_once.hold(caller))
+                held.enter_context(self._control.counts.hold(caller, self._control.settings.concurrency))
             except ProblemError as refused:
                 await respond(problem_of(refused), request, refused.headers)(scope, receive, send)
+                return
+            except StateError as error:
+                LOG.error("request %s is refused: %s", scope.get("request_id"), error)
+                await respond(_unreadable_state().problem, request)(scope, receive, send)
                 return
             await self._app(scope, receive, send)
 
@@ -160,9 +166,6 @@ class Access:
                 grant = await run_in_threadpool(control.grant, request)
             else:
                 grant = control.grant(request)
-        except StateError as error:
-            LOG.error("request %s is refused: %s", request.scope.get("request_id"), error)
-            raise _unreadable_keys() from error
         except ProblemError:
             self._count(request, NOBODY)  # guesses count too
             raise
@@ -177,7 +180,7 @@ class Access:
         caller = caller_of(request.scope, grant.owner)
         if request.scope["path"] == SESSION_PATH or not _is_public(request.scope):
             own = None if grant.key is None else grant.key.requests_per_minute
-            control.rate.take(caller, own or control.settings.requests_per_minute)
+            control.counts.take(caller, own or control.settings.requests_per_minute)
         return caller
 
 
@@ -251,11 +254,12 @@ def _two_lengths() -> ProblemError:
     )
 
 
-def _unreadable_keys() -> ProblemError:
+def _unreadable_state() -> ProblemError:
     return ProblemError(
         503,
         "unreadable-keys",
-        "the server cannot read its keys or sessions, so nobody is let in; its log says more under the request's id",
+        "the server cannot read its keys, sessions or counts of requests, so nobody is let in; its log says more under "
+        "the request's id",
     )
 
 

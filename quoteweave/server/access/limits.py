@@ -1,17 +1,8 @@
-"""Limits of what one caller may ask for: requests in a minute and at once, and the size and time of each.
-
-Each process counts for itself: with several
-workers a caller may have as many times the requests as there are workers.
-"""
+"""Limits of the size and time of a request, and by what callers are told apart."""
 
 import asyncio
 import ipaddress
-import math
 import re
-import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -19,75 +10,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoteweave.server.problems import ProblemError, respond
 
-MAX_AT_ONCE = 512
-"""Requests of all callers that a process answers at the same time."""
 _UPLOAD = re.compile(r"/v1/collections/[^/]+/documents/?")
 _BODY_STEP = 1 << 16
 """Bytes of a request that give it the whole time again: who sends fewer in that time is cut off."""
-
-
-class RequestRate:
-    """Counts each caller's requests of the last minute."""
-
-    def __init__(self) -> None:
-        from limits.storage import MemoryStorage
-        from limits.strategies import MovingWindowRateLimiter
-
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
-
-    def take(self, caller: str, per_minute: int | None) -> None:
-        """Count a request. Raises ProblemError (429), with the seconds to wait, where there were so many already."""
-        from limits import RateLimitItemPerMinute
-
-        if per_minute is None:
-            return
-        limit = RateLimitItemPerMinute(per_minute)
-        if self._limiter.hit(limit, caller):
-            return
-        left = self._limiter.get_window_stats(limit, caller).reset_time - time.time()
-        wait = max(1, math.ceil(left))
-        raise ProblemError(
-            429,
-            "too-many-requests",
-            f"{per_minute} requests a minute are allowed; send the next one in {wait} seconds",
-            headers={"Retry-After": str(wait)},
-        )
-
-
-class RequestsAtOnce:
-    """Counts the requests that are being answered, of each caller and of all; for one event loop."""
-
-    def __init__(self, per_caller: int, *, total: int = MAX_AT_ONCE) -> None:
-        self._per_caller, self._total = per_caller, total
-        self._callers: Counter[str] = Counter()
-
-    @contextmanager
-    def hold(self, caller: str) -> Iterator[None]:
-        """Count a request until the block ends.
-
-        Raises ProblemError: 429 where the caller has as many as it may, 503 where all together have.
-        """
-        if self._callers[caller] >= self._per_caller:
-            raise ProblemError(
-                429,
-                "too-many-at-once",
-                f"{self._per_caller} requests at the same time are allowed; wait until one of them is answered",
-                headers={"Retry-After": "1"},
-            )
-        if self._callers.total() >= self._total:
-            raise ProblemError(
-                503,
-                "busy",
-                f"the server answers {self._total} requests at the same time, and has so many; try again soon",
-                headers={"Retry-After": "2"},
-            )
-        self._callers[caller] += 1
-        try:
-            yield
-        finally:
-            self._callers[caller] -= 1
-            if not self._callers[caller]:
-                del self._callers[caller]
 
 
 class BodyLimit:

@@ -1,0 +1,124 @@
+"""Counts each caller's requests, of the last minute and under way, for all processes of one server together."""
+
+import math
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from quoteweave.core.errors import StateError
+from quoteweave.server.problems import ProblemError
+
+REQUESTS_FILE = "requests.sqlite"
+MAX_AT_ONCE = 512
+"""Requests of all callers that one process answers at the same time."""
+_MINUTE = 60.0
+_BUSY_MS = 5_000
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS taken (caller TEXT NOT NULL, at REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS taken_by_caller ON taken (caller, at);
+CREATE INDEX IF NOT EXISTS taken_by_time ON taken (at);
+CREATE TABLE IF NOT EXISTS held (id INTEGER PRIMARY KEY, caller TEXT NOT NULL, process INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS held_by_caller ON held (caller);
+"""
+
+
+class RequestCounts:
+    """Requests by caller: in the file that several processes share, or in memory where there is none.
+
+    What a process that was killed had under way counts no more once its caller would be refused for it. `clock` gives
+    seconds since the epoch, which all processes read alike. Raises StateError where the file cannot be used.
+    """
+
+    def __init__(
+        self, file: Path | None = None, *, total: int = MAX_AT_ONCE, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._shown = file or "the counts of requests"
+        self._total, self._clock, self._under_way = total, clock, 0
+        with self._told():
+            self._db = sqlite3.connect(
+                file or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000
+            )
+            # What the counts lose with the machine means nothing after it.
+            self._db.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_SCHEMA}")
+
+    def take(self, caller: str, per_minute: int | None) -> None:
+        """Count a request. Raises ProblemError (429), with the seconds to wait, where there were so many already."""
+        if per_minute is None:
+            return
+        now = self._clock()
+        with self._told():
+            self._db.execute("DELETE FROM taken WHERE at <= ?", (now - _MINUTE,))
+            counted = self._db.execute(
+                "INSERT INTO taken SELECT ?1, ?2 WHERE (SELECT count(*) FROM taken WHERE caller = ?1) < ?3",
+                (caller, now, per_minute),
+            ).rowcount
+            if counted:
+                return
+            # Once this one is a minute old, there are fewer than are allowed.
+            (last,) = self._db.execute(
+                "SELECT at FROM taken WHERE caller = ? ORDER BY at DESC LIMIT 1 OFFSET ?", (caller, per_minute - 1)
+            ).fetchone() or (now,)
+        wait = max(1, math.ceil(last + _MINUTE - now))
+        raise ProblemError(
+            429,
+            "too-many-requests",
+            f"{per_minute} requests a minute are allowed; send the next one in {wait} seconds",
+            headers={"Retry-After": str(wait)},
+        )
+
+    @contextmanager
+    def hold(self, caller: str, at_once: int) -> Iterator[None]:
+        """Count a request until the block ends.
+
+        Raises ProblemError: 429 where the caller has as many as it may, 503 where this process has.
+        """
+        if self._under_way >= self._total:
+            raise ProblemError(
+                503,
+                "busy",
+                f"the server answers {self._total} requests at the same time, and has so many; try again soon",
+                headers={"Retry-After": "2"},
+            )
+        with self._told():
+            held = self._hold(caller, at_once) or (self._forget_the_dead() and self._hold(caller, at_once))
+        if not held:
+            raise ProblemError(
+                429,
+                "too-many-at-once",
+                f"{at_once} requests at the same time are allowed; wait until one of them is answered",
+                headers={"Retry-After": "1"},
+            )
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            with self._told():
+                self._db.execute("DELETE FROM held WHERE id = ?", (held,))
+
+    def _hold(self, caller: str, at_once: int) -> int | None:
+        """Return the id of a request that now counts, or None where there are so many already."""
+        added = self._db.execute(
+            "INSERT INTO held (caller, process) SELECT ?1, ?2 WHERE (SELECT count(*) FROM held WHERE caller = ?1) < ?3",
+            (caller, os.getpid(), at_once),
+        )
+        return added.lastrowid if added.rowcount else None
+
+    def _forget_the_dead(self) -> bool:
+        """Forget what processes had under way that run no more; return whether there were any."""
+        import psutil
+
+        found = [process for (process,) in self._db.execute("SELECT DISTINCT process FROM held")]
+        dead = [process for process in found if not psutil.pid_exists(process)]
+        self._db.executemany("DELETE FROM held WHERE process = ?", [(process,) for process in dead])
+        return bool(dead)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StateError(f"{self._shown} cannot be used ({error}); make room, or allow writing there") from error
