@@ -1,21 +1,67 @@
-"""Prints answers: streamed, or whole with the source of each mark, or as JSON."""
+"""Shows answers: printed, streamed or whole, with the source of each mark, as JSON, or as a page."""
 
-from collections.abc import AsyncGenerator, Callable
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from enum import StrEnum
-from typing import Protocol
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Protocol
 
 import typer
 from rich.console import Console
 
-from quoteweave.cli.console import WordWrap, console, plain, print_json, print_trace, printable
+from quoteweave.cli.console import (
+    WordWrap,
+    console,
+    plain,
+    print_json,
+    print_notes,
+    print_trace,
+    printable,
+    writing_output,
+)
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answer_events import AnswerEvent, TextEvent, ThoughtEvent
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.gate.policies import citation_failure
+from quoteweave.pipeline.answer_page.render import render_answers, view_answered
 from quoteweave.pipeline.rag import Answered, SourcesEvent, StreamEvent
+
+HtmlOption = Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")]
+
+
+def write_answer_page(
+    answers: Sequence[Answered],
+    collection: Collection,
+    title: str,
+    *,
+    html: Path | None,
+    open_it: bool,
+    others: Mapping[Collection, Sequence[Answered]] = MappingProxyType({}),
+) -> Path | None:
+    """Write the page of these answers to `html`, or to a temporary file where it is only to be opened.
+
+    `others` are answers over other collections, which follow them.
+    Returns its path, None where neither was asked for. Raises StorageError where it cannot be written.
+    """
+    if html is None and not open_it:
+        return None
+    target = html or Path(tempfile.mkdtemp(prefix="quoteweave-")) / "answer.html"
+    views = []
+    for over, given in ((collection, answers), *others.items()):
+        shown, notes = view_answered(given, over)
+        views += shown
+        print_notes(notes)
+    page = render_answers(views, title)
+    with writing_output(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page, "utf-8")
+    typer.echo(f"\n{target}", err=True)
+    return target
 
 
 def answer_json(answered: Answered) -> dict[str, object]:

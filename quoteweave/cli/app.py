@@ -32,10 +32,19 @@ EVAL = {
     "score": _command("Score saved answers: which gold quotes they cite, and what a judge said of them.", "eval.score"),
     "compare": _command("Compare runs over the same questions, or put them among published results.", "eval.compare"),
     "entailment": _command("Score citations by whether they entail what is said.", "eval.entailment"),
-    "mauve": _command("Say how like the answers are to the gold answers, as texts (MAUVE).", "eval.mauve"),
+    "mauve": _command(
+        "Say how like the answers are to the gold answers, as texts (MAUVE).", "eval.score", "mauve", "MAUVE_JSON"
+    ),
     "report": _command("Write a report of runs: a page, Markdown, plots/ (SVG, PDF) and tables/ (CSV).", "eval.report"),
-    "pairs": _command("Compare pairs of runs that differ in one thing, as MMDocRAG's tables do.", "eval.pairs"),
-    "statistics": _command("Count what a dataset or a collection holds, in numbers and plots.", "eval.statistics"),
+    "pairs": _command(
+        "Compare pairs of runs that differ in one thing, as MMDocRAG's tables do.", "eval.report", "pairs", "PAIRS_JSON"
+    ),
+    "statistics": _command(
+        "Count what a dataset or a collection holds, in numbers and plots.",
+        "eval.report",
+        "statistics",
+        "STATISTICS_JSON",
+    ),
     "export": _command("Write what was ranked as a TREC run with the gold as qrels, or the answers.", "eval.export"),
     "reproduce": _command(
         "Compute published figures again from the files that were published with them.", "eval.reproduce"
@@ -44,17 +53,26 @@ EVAL = {
     "citations": _command(
         "Have a chat model check each sentence of saved answers against what it cites.", "eval.citations"
     ),
-    "judges": _command("Compare two judges of cited answers, or a judge with people.", "eval.judges"),
+    "judges": _command(
+        "Compare two judges of cited answers, or a judge with people.", "eval.compare", "judges", "JUDGES_JSON"
+    ),
     "errors": _command("Count the kinds of error in saved answers, by a chat model or by people.", "eval.errors"),
     "trajectories": _command(
-        "Say how searches for papers went: where each went wrong, and what leaked.", "eval.trajectories"
+        "Say how searches for papers went: where each went wrong, and what leaked.",
+        "eval.errors",
+        "trajectories",
+        "TRAJECTORIES_JSON",
     ),
     "calibrate": _command("Find out when an answer had better not be given.", "eval.calibrate"),
 }
 KEYS = {
-    "add": _command("Make a key with which a program or a person may use the server.", "commands.keys", "add"),
-    "list": _command("List the keys, what each may do, and until when.", "commands.keys", "list_all", "LIST_JSON"),
-    "revoke": _command("Revoke a key: from the next request on it is refused.", "commands.keys", "revoke", "LIST_JSON"),
+    "add": _command(
+        "Make a key with which a program or a person may use the server.", "commands.server", "add_key", "ADD_JSON"
+    ),
+    "list": _command("List the keys, what each may do, and until when.", "commands.server", "list_keys", "LIST_JSON"),
+    "revoke": _command(
+        "Revoke a key: from the next request on it is refused.", "commands.server", "revoke_key", "LIST_JSON"
+    ),
 }
 SFT = {
     "export": _command(
@@ -65,8 +83,9 @@ COMMANDS = {
     "add": _command("Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML and plain text.", "commands.add"),
     "import": _command(
         "Import what MinerU has parsed, MMDocIR's published layouts or pages, or a table of papers.",
-        "commands.import_parsed",
+        "commands.add",
         "import_parsed",
+        "IMPORT_JSON",
     ),
     "describe": _command(
         "Have a vision model write what figures, charts, tables and scanned pages show.", "commands.describe"
@@ -81,16 +100,28 @@ COMMANDS = {
         "Cite your own text from your documents or the literature: a mark for each sentence that is supported.",
         "commands.cite",
     ),
-    "serve": _command("Serve cited answers over HTTP, with a page on which people ask.", "commands.serve"),
+    "serve": _command(
+        "Serve cited answers over HTTP, with a page on which people ask.", "commands.server", "serve", "SERVE_JSON"
+    ),
     "keys": LazyCommand("Make, list and revoke the keys of a server.", commands=KEYS),
     "mcp": _command(
-        "Let language models search and ask collections, over the Model Context Protocol (stdio).", "commands.mcp"
+        "Let language models search and ask collections, over the Model Context Protocol (stdio).",
+        "commands.server",
+        "mcp",
+        "MCP_JSON",
     ),
     "index": LazyCommand("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
-    "plan": _command("Say what an index will take: time, disk, memory, and an endpoint's price.", "commands.plan"),
+    "plan": _command(
+        "Say what an index will take: time, disk, memory, and an endpoint's price.",
+        "commands.models",
+        "plan",
+        "PLAN_JSON",
+    ),
     "models": _command("List the models that retrieve and rerank by name, and what each takes.", "commands.models"),
     "run": _command("Answer every question of a dataset, and keep the answers to be scored.", "commands.run"),
-    "show": _command("Show a quote: its words, its crop, and its page with the box drawn.", "commands.show"),
+    "show": _command(
+        "Show a quote: its words, its crop, and its page with the box drawn.", "commands.documents", "show", "SHOW_JSON"
+    ),
     "list": _command("List the documents of a collection.", "commands.documents", "list_documents", "LIST_JSON"),
     "status": _command(
         "Say what a collection holds, and which files could not be read.", "commands.documents", "status", "STATUS_JSON"
@@ -101,7 +132,9 @@ COMMANDS = {
     "check": _command("Read every file of a collection, and say what is damaged or missing.", "commands.check"),
     "demo": _command(
         "Build a collection from the sample documents, ask five questions, and write a page with the answers.",
-        "commands.demo",
+        "commands.ask",
+        "demo",
+        "DEMO_JSON",
     ),
     "eval": LazyCommand("Measure on datasets with gold evidence.", commands=EVAL),
     "sft": LazyCommand("Make data to fine-tune chat models with.", commands=SFT),

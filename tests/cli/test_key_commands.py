@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from command_line import Quoteweave
 
-from quoteweave.cli.commands.keys import expiry
+from quoteweave.cli.commands.server import expiry
 from quoteweave.core.errors import UsageError
 from quoteweave.server.access.keys import KeyStore
 

@@ -13,7 +13,7 @@ from quoteweave.attribution.calls import attribute as find_sources
 from quoteweave.attribution.calls import attribute_by_agent, read_limit
 from quoteweave.attribution.open_literature import open_literature
 from quoteweave.attribution.records import Attribution, Candidate
-from quoteweave.cli.answer_pages import HtmlOption, write_answer_page
+from quoteweave.cli.answers import HtmlOption, write_answer_page
 from quoteweave.cli.console import console, plain, print_json, print_notes, shown_name, snippet
 from quoteweave.cli.options.collection import (
     DocumentOption,

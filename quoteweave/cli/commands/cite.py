@@ -13,7 +13,7 @@ from quoteweave.attribution.calls import read_limit
 from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence
 from quoteweave.attribution.draft_text import Draft, draft_format
 from quoteweave.attribution.open_literature import open_literature
-from quoteweave.cli.answer_pages import HtmlOption, write_answer_page
+from quoteweave.cli.answers import HtmlOption, write_answer_page
 from quoteweave.cli.console import print_json, print_message, print_notes, printable, writing_output
 from quoteweave.cli.options.collection import (
     CollectionOption,

@@ -1,13 +1,15 @@
-"""`quoteweave eval report`: runs side by side as a page, with plots, tables and single questions."""
+"""`quoteweave eval report`, `pairs` and `statistics`: reports of runs, of pairs of runs, and of what data hold."""
 
+from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from quoteweave.cli.console import print_json, printable, writing_output
-from quoteweave.cli.options.collection import JsonOption
+from quoteweave.cli.console import console, plain, print_json, printable, writing_output
+from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import (
     ByOption,
     CitationsOption,
@@ -17,17 +19,51 @@ from quoteweave.cli.options.evaluation import (
     JudgementsOption,
     MarksOption,
     PartialOption,
+    PlotFolderOption,
     ReferencesOption,
     RunsArgument,
     ScopeOption,
     scoring_requests,
 )
 from quoteweave.cli.options.models import ImageFolderOption
+from quoteweave.cli.tables import make_table, show_table
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import pluralize
 from quoteweave.endpoints.prices import chat_price
+from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.published import PublishedRow, published_table
+from quoteweave.evaluation.report.corpus import (
+    CorpusStatistics,
+    collection_statistics,
+    corpus_tables,
+    dataset_statistics,
+)
 from quoteweave.evaluation.report.drawing import require_matplotlib
+from quoteweave.evaluation.report.pairs import PAIR_LAYOUTS, PairLayout, RunPair, make_pairs, pairs_table, printed_row
 from quoteweave.evaluation.report.questions import PictureFolder
 from quoteweave.evaluation.report.runs import make_report
-from quoteweave.evaluation.report.writing import MARKDOWN, PAGE, PLOTS, TABLES, write_report
+from quoteweave.evaluation.report.tables import Table
+from quoteweave.evaluation.report.writing import (
+    MARKDOWN,
+    PAGE,
+    PLOTS,
+    TABLES,
+    write_pairs,
+    write_report,
+    write_statistics,
+)
+
+
+def show_report_table(out: Console, table: Table) -> None:
+    """Print a table, units below the headings and intervals below their values."""
+    units = table.units or ("",) * len(table.head)
+    headings = [f"{name}\n{unit}" if unit else name for name, unit in zip(table.head, units, strict=True)]
+    shown = make_table(headings, words=headings[:1], title=table.title)
+    for row in table.rows:
+        shown.add_row(*(plain(f"{cell.text}\n{cell.detail}" if cell.detail else cell.text) for cell in row))
+    show_table(out, shown)
+
 
 JSON = """--json prints one object:
 
@@ -85,3 +121,185 @@ def report(
         print_json({"page": str(out / PAGE), "markdown": str(out / MARKDOWN), **of, "runs": names})
     else:
         typer.echo(printable(f"{out / PAGE}\n{out / MARKDOWN}\n{out / PLOTS}\n{out / TABLES}"))
+
+
+STATISTICS_JSON = """--json prints one object:
+
+statistics: a list of one object for the dataset, and one for the collection: name; counts;
+distributions: what is counted to n, total, mean, median and greatest, null of nothing;
+groups: breakdown to group to its questions; gold_at: place in the context to gold quotes there;
+
+files: what --out wrote."""
+
+
+def statistics(
+    dataset: Annotated[str | None, typer.Option(help="What is counted, such as mmdocrag-20.", metavar="NAME")] = None,
+    references: ReferencesOption = None,
+    collection: OptionalCollectionOption = None,
+    out: PlotFolderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count what a dataset or a collection holds, in numbers and plots.
+
+    Of a dataset: questions by domain, type and evidence, gold and candidate
+    quotes, words, and where gold stands. Of a collection: documents, pages,
+    quotes by kind and layout, and words and tokens per quote. These are
+    MMDocRAG's Table 2 and Figures 4 and 5.
+    """
+
+    if dataset is None and collection is None:
+        raise UsageError("name what is to be counted: --dataset, with --references, or -c for a collection")
+    if out is not None:
+        require_matplotlib()
+    with Console(stderr=True).status("counting"):
+        found = _counted(dataset, references, collection)
+        files = [] if out is None else write_statistics(found, out)
+    if as_json:
+        print_json({"statistics": [one.as_dict() for one in found], "files": [str(path) for path in files]})
+        return
+    for table in (table for one in found for table in corpus_tables(one)):
+        show_report_table(console(), table)
+    for path in files:
+        typer.echo(printable(str(path)))
+
+
+def _counted(dataset: str | None, references: Path | None, collection: Path | None) -> list[CorpusStatistics]:
+    found = []
+    if dataset is not None:
+        found.append(dataset_statistics(dataset, load_dataset(dataset, references)))
+    if collection is not None:
+        with Collection.open(collection) as opened:
+            documents = ((document, quotes) for document, _, quotes in opened.iter_documents_quotes())
+            found.append(collection_statistics(collection.name, documents))
+    return found
+
+
+PAIRS_JSON = """--json prints one object; figures are fractions, judgements 0 to 5, null where undefined:
+
+layout, source: which table of which paper it is laid out as; relative: whether changes are
+divided by the first run's figure;
+
+pairs: a list of first, second (name, run, figures, notes, printed: the figures of the row that
+--printed named, or null) and changes: figure to change, low, high (95 % interval), p, p_holm,
+at_floor, n;
+
+files: what --out wrote."""
+
+
+class LayoutName(StrEnum):
+    """What the runs of a pair differ in, and which columns are shown."""
+
+    MULTIMODAL = "multimodal"
+    IMAGE_TEXT = "image-text"
+    IMAGE_TEXT_FULL = "image-text-full"
+    THINKING = "thinking"
+    THINKING_FULL = "thinking-full"
+    FINE_TUNING = "fine-tuning"
+
+
+def pairs(
+    runs: RunsArgument,
+    dataset: DatasetOption,
+    layout: Annotated[LayoutName, typer.Option(help="What the runs of a pair differ in.")],
+    references: ReferencesOption = None,
+    judgements: JudgementsOption = None,
+    scope: ScopeOption = None,
+    published: Annotated[
+        str | None, typer.Option(help="The published table that --printed names rows of.", metavar="TABLE")
+    ] = None,
+    printed: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What a run is called in that table; once for each run, in their order, - for none.",
+            metavar="SYSTEM[, SETTING]",
+        ),
+    ] = None,
+    convention: ConventionOption = ConventionName.STRICT,
+    marks: MarksOption = None,
+    partial: PartialOption = False,
+    out: PlotFolderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare pairs of runs that differ in one thing, as MMDocRAG's tables do.
+
+    Runs are named two by two: first, second, first, second…
+
+    multimodal: pictures against words. image-text: words of a vision model
+    against those of OCR. thinking: with and without. fine-tuning: before and
+    after. Changes are of the questions that count in both runs of a pair, with
+    95 % intervals. The layouts are those of MMDocRAG's Tables 4, 5 and 9 to 12
+    and of its Figure 6; those that end in -full have every column.
+    """
+
+    if out is not None:
+        require_matplotlib()
+    chosen, rows = PAIR_LAYOUTS[layout.value], _printed(published, printed, runs)
+    requests = scoring_requests(
+        runs,
+        dataset,
+        references,
+        judgements=judgements,
+        citations=None,
+        scope=scope,
+        convention=convention,
+        marks=marks,
+        partial=partial,
+    )
+    with Console(stderr=True).status("scoring"):
+        found = make_pairs(requests, chosen, printed=rows, prices=chat_price)
+        files = [] if out is None else write_pairs(found, chosen, out)
+    if as_json:
+        print_json(_as_dict(found, layout.value, runs, files))
+        return
+    show_report_table(console(), pairs_table(found, chosen))
+    for run in (run for pair in found for run in pair.runs):
+        for note in run.notes:
+            console().print(plain(f"{run.name}: note: {note}"))
+    for path in files:
+        typer.echo(printable(str(path)))
+
+
+def _printed(table: str | None, names: Sequence[str] | None, runs: Sequence[Path]) -> list[PublishedRow | None]:
+    """Raises UsageError for names without a table, a table without names, and names that are not one a run."""
+    if not names and table is None:
+        return []
+    if not names or table is None:
+        raise UsageError("--published names the table, and --printed a row of it for each run: give both, or neither")
+    if len(names) != len(runs):
+        given, wanted = pluralize(len(names), "row"), pluralize(len(runs), "run")
+        raise UsageError(f"{given} of --printed for {wanted}; give one for each, - where there is none")
+    published = published_table(table)
+    return [None if name == "-" else printed_row(published, name) for name in names]
+
+
+def _as_dict(found: Sequence[RunPair], name: str, runs: Sequence[Path], files: Sequence[Path]) -> dict[str, object]:
+    layout: PairLayout = PAIR_LAYOUTS[name]
+    paths = iter(runs)
+    return {
+        "layout": name,
+        "source": layout.source,
+        "relative": layout.relative,
+        "pairs": [
+            {
+                **{
+                    side: {
+                        "name": run.name,
+                        "run": str(next(paths)),
+                        "figures": {one: run.figures[one].value for one in layout.figures if one in run.figures},
+                        "notes": run.notes,
+                        "printed": None if row is None else dict(row.figures),
+                    }
+                    for side, run, row in zip(("first", "second"), pair.runs, pair.printed, strict=True)
+                },
+                "changes": {
+                    figure: {
+                        "change": one.difference,
+                        **one.model_dump(mode="json", include={"low", "high", "p", "p_holm", "at_floor", "n"}),
+                    }
+                    for figure, one in pair.changes.items()
+                },
+            }
+            for pair in found
+        ],
+        "files": [str(path) for path in files],
+    }
