@@ -28,7 +28,7 @@ from quoteweave.attribution.literature.paper_library import PaperLibrary
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.literature.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution
-from quoteweave.evaluation.calibration.calibrate import CalibrationExample, CalibrationReport, calibrate
+from quoteweave.evaluation.calibration import CalibrationExample, CalibrationReport, calibrate
 from quoteweave.evaluation.statistics.bootstrap import clustered_interval
 from quoteweave.testing import LibraryServer
 from quoteweave.testing.literature.records import MadeExcerpt, MadeLibrary

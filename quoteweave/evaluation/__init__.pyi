@@ -6,8 +6,8 @@ from .metrics.metric import Metric as Metric
 from .metrics.registry import METRICS as METRICS
 from .metrics.registry import MetricOptions as MetricOptions
 from .metrics.registry import list_metrics as list_metrics
+from .published import leaderboard as leaderboard
 from .published import published_table as published_table
-from .published.leaderboard import leaderboard as leaderboard
 from .report.corpus import collection_statistics as collection_statistics
 from .report.corpus import dataset_statistics as dataset_statistics
 from .report.error_page import write_error_page as write_error_page

@@ -15,7 +15,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Grade
 from quoteweave.core.runs import read_run
-from quoteweave.evaluation.calibration.correctness import answerable, cites_gold
+from quoteweave.evaluation.calibration import answerable, cites_gold
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
 from quoteweave.pipeline.gate import abstain_before, abstain_below

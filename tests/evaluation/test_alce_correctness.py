@@ -15,9 +15,9 @@ from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.metrics.answers.alce_correctness import AlceCorrectness, rouge_lsum
+from quoteweave.evaluation.metrics.citations.alce import ClaimRecall, claim_responses
 from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
 from quoteweave.evaluation.metrics.citations.cited_claims import entailments
-from quoteweave.evaluation.metrics.citations.claim_recall import ClaimRecall, claim_responses
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, score
 from quoteweave.evaluation.statistics.aggregates import Row

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.confidence import Signals
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.calibration.calibrate import CalibrationExample, CalibrationReport, calibrate
+from quoteweave.evaluation.calibration import CalibrationExample, CalibrationReport, calibrate
 
 SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 QUESTIONS = st.lists(

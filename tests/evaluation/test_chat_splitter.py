@@ -8,7 +8,7 @@ import pytest
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.protocols import CitedSentence
 from quoteweave.evaluation.judges.chat import UnreadableReply
-from quoteweave.evaluation.judges.chat_splitter import ChatSplitter, read_sentences
+from quoteweave.evaluation.judges.evidence_judge import ChatSplitter, read_sentences
 from quoteweave.testing import FakeChat
 
 ANSWER = "Calls rose in May [1]. They fell in June, as Figure 3a shows [2]."

@@ -14,9 +14,9 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.examples import PageBoxes, Prediction
 from quoteweave.core.records import Hit
 from quoteweave.evaluation.datasets.citevqa import load_citevqa
-from quoteweave.evaluation.metrics.answers.attributed_accuracy import AttributedAccuracy, attributed
 from quoteweave.evaluation.metrics.answers.bleu import Bleu
 from quoteweave.evaluation.metrics.answers.expense import Expense
+from quoteweave.evaluation.metrics.answers.judge_scores import AttributedAccuracy, attributed
 from quoteweave.evaluation.metrics.answers.rouge import RougeL
 from quoteweave.evaluation.metrics.answers.short_answer import ShortAnswer
 from quoteweave.evaluation.metrics.citations.citevqa import CiteVqa

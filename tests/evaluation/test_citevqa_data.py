@@ -14,8 +14,7 @@ from quoteweave.evaluation.datasets.citevqa import load_citevqa
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.formats.citevqa import citevqa_answers
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.published import published_table
-from quoteweave.evaluation.published.leaderboard import comparability_notes, leaderboard
+from quoteweave.evaluation.published import comparability_notes, leaderboard, published_table
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, score
 
 LINE_OF_TEXT = (60, 80, 90, 920)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from quoteweave.evaluation.scoring.correlations import CORRELATIONS
+from quoteweave.evaluation.scoring.scorer import CORRELATIONS
 from quoteweave.evaluation.statistics.aggregates import Row, correlation_of
 from quoteweave.evaluation.statistics.paired_tests import difference_of, joint
 

@@ -13,7 +13,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
-from quoteweave.evaluation.judges.evidence_agreement import (
+from quoteweave.evaluation.judges.agreement import (
     entailment_agreement,
     is_form,
     load_forms,

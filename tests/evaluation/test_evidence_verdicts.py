@@ -13,7 +13,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import CitedSentence
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, judge_evidence, load_evidence_verdicts
 from quoteweave.evaluation.metrics.citations.citation_quality import CitationQuality
-from quoteweave.evaluation.text.rule_splitter import RuleSplitter, split_by_rule, unmarked
+from quoteweave.evaluation.text.source_marks import RuleSplitter, split_by_rule, unmarked
 
 GIVEN = make_context(
     quote("text", "1").model_copy(update={"text": "calls rose"}),

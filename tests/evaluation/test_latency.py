@@ -2,7 +2,7 @@
 
 from made_answers import gold, said
 
-from quoteweave.evaluation.metrics.answers.latency import Latency
+from quoteweave.evaluation.metrics.answers.expense import Latency
 
 
 def test_seconds_and_the_share_of_answers_within_some() -> None:

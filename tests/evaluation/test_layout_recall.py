@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
 from quoteweave.core.records import Hit, Layout, Query, Quote
-from quoteweave.evaluation.metrics.retrieval.box_coverage import BoxCoverage
-from quoteweave.evaluation.metrics.retrieval.layout_recall import LayoutRecall
+from quoteweave.evaluation.metrics.retrieval.box_recall import BoxCoverage, LayoutRecall
 from quoteweave.evaluation.statistics.aggregates import Row
 
 Place = tuple[int, Box]

@@ -9,7 +9,7 @@ from made_selection import answered
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.datasets.mcitebench_probes import make_probes
+from quoteweave.evaluation.datasets.mcitebench import make_probes
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions
 from quoteweave.evaluation.scoring.breakdowns import groups_of
 

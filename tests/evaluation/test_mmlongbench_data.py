@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.calibration.correctness import answerable
+from quoteweave.evaluation.calibration import answerable
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.mmlongbench import load_mmlongbench
 

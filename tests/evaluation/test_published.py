@@ -2,8 +2,13 @@ import pytest
 
 from quoteweave.core.errors import UsageError
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions
-from quoteweave.evaluation.published import published_names, published_table
-from quoteweave.evaluation.published.leaderboard import comparability_notes, leaderboard, ranking_figure
+from quoteweave.evaluation.published import (
+    comparability_notes,
+    leaderboard,
+    published_names,
+    published_table,
+    ranking_figure,
+)
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.estimates import Estimate
 from quoteweave.evaluation.statistics.rounding import half_up

@@ -6,7 +6,7 @@ from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
 from quoteweave.core.protocols import Grade
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.evaluation.calibration.correctness import answerable, cites_gold, judged_correct
+from quoteweave.evaluation.calibration import answerable, cites_gold, judged_correct
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
 
 QUOTES = tuple(

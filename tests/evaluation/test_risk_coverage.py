@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.evaluation.calibration.risk_coverage import (
+from quoteweave.evaluation.calibration import (
     area,
     greatest_coverage,
     optimal_area,

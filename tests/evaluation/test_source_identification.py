@@ -9,7 +9,7 @@ from made_selection import answered, example, quote
 
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.datasets.mcitebench_probes import source_question
+from quoteweave.evaluation.datasets.mcitebench import source_question
 from quoteweave.evaluation.metrics.answers.source_identification import (
     SourceIdentification,
     chosen_letter,

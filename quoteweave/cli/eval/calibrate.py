@@ -19,9 +19,15 @@ from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.messages import pluralize
 from quoteweave.core.runs import read_run_record
-from quoteweave.evaluation.calibration.calibrate import FEW_ANSWERS, CalibrationExample, CalibrationReport
-from quoteweave.evaluation.calibration.calibrate import calibrate as fitted
-from quoteweave.evaluation.calibration.correctness import answerable, cites_gold, judged_correct
+from quoteweave.evaluation.calibration import (
+    FEW_ANSWERS,
+    CalibrationExample,
+    CalibrationReport,
+    answerable,
+    cites_gold,
+    judged_correct,
+)
+from quoteweave.evaluation.calibration import calibrate as fitted
 from quoteweave.evaluation.judges.batch import JudgingItem
 from quoteweave.evaluation.judges.evidence_verdicts import load_evidence_verdicts
 from quoteweave.evaluation.report.plots import risk_plot

@@ -47,8 +47,7 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Splitter
 from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
-from quoteweave.evaluation.judges.chat_splitter import ChatSplitter
-from quoteweave.evaluation.judges.evidence_judge import EvidenceJudge
+from quoteweave.evaluation.judges.evidence_judge import ChatSplitter, EvidenceJudge
 from quoteweave.evaluation.judges.evidence_verdicts import (
     EvidenceVerdict,
     judge_evidence,
@@ -59,7 +58,7 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
 from quoteweave.evaluation.statistics.estimates import Estimate
-from quoteweave.evaluation.text.rule_splitter import RuleSplitter, split_by_rule
+from quoteweave.evaluation.text.source_marks import RuleSplitter, split_by_rule
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.runs.dataset_pictures import missing_pictures, missing_pictures_error, pictures_in
 from quoteweave.pipeline.settings import ChatSettings

@@ -31,13 +31,14 @@ from quoteweave.core.examples import Example
 from quoteweave.core.messages import pluralize
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.judges.agreement import is_form, load_forms, write_forms
 from quoteweave.evaluation.judges.batch import judging_items
-from quoteweave.evaluation.judges.evidence_agreement import is_form, load_forms, write_forms
-from quoteweave.evaluation.published import PublishedTable, published_table
-from quoteweave.evaluation.published.leaderboard import (
+from quoteweave.evaluation.published import (
     LeaderboardEntry,
+    PublishedTable,
     comparability_notes,
     leaderboard,
+    published_table,
     ranking_figure,
 )
 from quoteweave.evaluation.report.labels import p_value, unit

@@ -21,12 +21,15 @@ from quoteweave.cli.options.models import BatchSizeOption, DeviceOption
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Entailment
-from quoteweave.evaluation.judges.entailment_cache import CachedEntailment
-from quoteweave.evaluation.metrics.citations.alce import Alce, alce_responses
+from quoteweave.evaluation.metrics.citations.alce import Alce, ClaimRecall, alce_responses, claim_responses
 from quoteweave.evaluation.metrics.citations.aliice import Aliice, aliice_responses
 from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
-from quoteweave.evaluation.metrics.citations.cited_claims import CitedResponse, context_of, entailments
-from quoteweave.evaluation.metrics.citations.claim_recall import ClaimRecall, claim_responses
+from quoteweave.evaluation.metrics.citations.cited_claims import (
+    CachedEntailment,
+    CitedResponse,
+    context_of,
+    entailments,
+)
 from quoteweave.evaluation.metrics.citations.published_responses import (
     ALCE_FIRST,
     ALIICE_PASSAGES,
@@ -46,8 +49,7 @@ from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
 from quoteweave.evaluation.text.atomic_claims import spacy_parse
 from quoteweave.evaluation.text.marked_sentences import SentenceSplitter
-from quoteweave.evaluation.text.nltk_sentences import punkt_splitter
-from quoteweave.evaluation.text.punkt_rules import punkt_sentences
+from quoteweave.evaluation.text.punkt import punkt_sentences, punkt_splitter
 from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.models.checkpoints import Hardware, on_download

@@ -20,8 +20,7 @@ from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.batch import JudgesAnswers, JudgingItem, JudgingPlan, V, judge_all, judging_items
-from quoteweave.evaluation.scoring.matching import match_predictions
-from quoteweave.evaluation.scoring.recorded_dataset import dataset_notes, run_names_references
+from quoteweave.evaluation.scoring.matching import dataset_notes, match_predictions, run_names_references
 from quoteweave.models.checkpoints import on_download
 from quoteweave.pipeline.runs.compose import make_chat
 from quoteweave.pipeline.settings import ChatSettings

@@ -11,8 +11,7 @@ from quoteweave.evaluation.datasets.beir import load_beir, load_qrels
 from quoteweave.evaluation.datasets.citeme import load_citeme
 from quoteweave.evaluation.datasets.citevqa import load_citevqa
 from quoteweave.evaluation.datasets.citevqa import questions_of as citevqa_file
-from quoteweave.evaluation.datasets.mcitebench import load_mcitebench
-from quoteweave.evaluation.datasets.mcitebench_probes import Probe, make_probes
+from quoteweave.evaluation.datasets.mcitebench import Probe, load_mcitebench, make_probes
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.datasets.mmdocrag import load_mmdocrag
 from quoteweave.evaluation.datasets.mmlongbench import load_mmlongbench

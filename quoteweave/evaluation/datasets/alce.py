@@ -13,8 +13,8 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Reference
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.evaluation.datasets.json_items import iter_items
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
+from quoteweave.evaluation.datasets.rows import iter_items
 
 
 class _Line(BaseModel):

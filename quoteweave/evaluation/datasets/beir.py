@@ -14,7 +14,7 @@ from quoteweave.core.examples import Example, Reference
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Query
-from quoteweave.evaluation.datasets.columns import Line, iter_columns
+from quoteweave.evaluation.datasets.rows import Line, iter_columns
 
 _CORPUS, _QUERIES = "corpus.jsonl", "queries.jsonl"
 _USUAL = "test"

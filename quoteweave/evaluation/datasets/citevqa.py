@@ -13,7 +13,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldRegion, Reference
 from quoteweave.core.records import Query
-from quoteweave.evaluation.datasets.json_items import iter_items
+from quoteweave.evaluation.datasets.rows import iter_items
 from quoteweave.evaluation.text.cited_boxes import box_problem, cited_boxes, transposed, without_boxes
 
 QUESTIONS = "CiteVQA.json"

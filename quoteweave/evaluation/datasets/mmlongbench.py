@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from quoteweave.core.examples import AnswerFormat, Example, Reference
 from quoteweave.core.records import Query
-from quoteweave.evaluation.datasets.json_items import iter_items
 from quoteweave.evaluation.datasets.mmdocir import EVIDENCE_TYPES, written_list
-from quoteweave.evaluation.text.short_answer_extraction import is_abstention
+from quoteweave.evaluation.datasets.rows import iter_items
+from quoteweave.evaluation.text.short_answers import is_abstention
 
 SAMPLES = "samples.jsonl"
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets.citevqa import questions_of
-from quoteweave.evaluation.datasets.json_items import iter_items
+from quoteweave.evaluation.datasets.rows import iter_items
 from quoteweave.evaluation.judges.judgements import HIGHEST, Judgement
 from quoteweave.evaluation.text.cited_boxes import boxed_response
 

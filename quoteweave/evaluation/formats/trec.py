@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.datasets.columns import iter_columns
+from quoteweave.evaluation.datasets.rows import iter_columns
 from quoteweave.evaluation.metrics.gold import Item
 from quoteweave.evaluation.metrics.retrieval.rankings import by_score, graded_ranking
 

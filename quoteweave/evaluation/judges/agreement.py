@@ -1,19 +1,43 @@
-"""Agreement between a judge and human raters, computed from the contingency table of their scores.
+"""Agreement of raters: on scores, and on whether evidence supports sentences.
+
+Of scores, computed from the contingency table of a judge's and of people's:
 
 `exact` and `within_one`: the share of answers whose two scores are equal, or at most 1 apart.
 `kappa`: Cohen's kappa with quadratic weights (Cohen, Psychological Bulletin 70, 1968).
 `spearman`: the correlation of ranks, equal scores at their mean rank.
 `kendall`: tau-b, which allows for equal scores (Kendall, Biometrika 33, 1945).
+
+Of verdicts on evidence: MCiteBench (arXiv 2503.02589, appendix C.3 and Table 12) gives precision, recall and F1 of a
+judge's entailment judgements against those of people, for explanation ("subjective") and Locating ("objective")
+questions. It does not say how they are averaged over grades: here they are means over the grades that either rater
+gave, each grade taken as a class, people's for the right one (macro averages); a grade that a rater never gave has
+precision or recall 0.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.files.jsonl import iter_lines, iter_records
+from quoteweave.core.protocols import Grade
 from quoteweave.core.records import Record
+from quoteweave.evaluation.judges.batch import JudgingItem
+from quoteweave.evaluation.judges.evidence_verdicts import (
+    ACCURACY_SCALE,
+    RELEVANCE_SCALE,
+    SUPPORT_SCALE,
+    EvidenceVerdict,
+    SentenceVerdict,
+)
 from quoteweave.evaluation.judges.judgements import ASPECTS, HIGHEST, Judgement, malformed
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
@@ -121,3 +145,185 @@ FORMULAS: Mapping[str, Callable[[Sums], Sums]] = {
     "spearman": _spearman,
     "kendall": _kendall,
 }
+
+
+PEOPLE = "people"
+KINDS = ("support", "relevance")
+ALL = "all"
+
+
+class GradeAgreement(Record):
+    """How far one rater's grades agree with another's."""
+
+    n: int = Field(description="judgements that both gave")
+    exact: float = Field(description="the share of these that are the same")
+    precision: float = Field(description="mean over grades")
+    recall: float = Field(description="mean over grades")
+    f1: float = Field(description="mean over grades")
+
+
+class EvidenceAgreement(Record):
+    """The agreement of two raters on the sentences of the same answers."""
+
+    figures: Mapping[str, GradeAgreement] = Field(
+        description="question type, or `all`, and kind of judgement: `locating.support`, `all.relevance`, `all`…"
+    )
+    left_out: int = Field(description="judgements that one of them alone gave, and sentences that were cut otherwise")
+
+
+def _on(scale: tuple[float, ...]) -> AfterValidator:
+    def check(grade: float) -> float:
+        if grade not in scale:
+            raise ValueError(f"{grade:g} is no grade; there are {', '.join(f'{one:g}' for one in scale)}, and null")
+        return grade
+
+    return AfterValidator(check)
+
+
+class _Sentence(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    text: str
+    support: Annotated[float, _on(SUPPORT_SCALE)] | None = None
+    relevance: Mapping[str, Annotated[float, _on(RELEVANCE_SCALE)] | None] = {}
+
+
+class _Form(BaseModel):
+    """A line that people fill in; what they do not judge stays null."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    example: str
+    answer: str | None = None
+    sentences: tuple[_Sentence, ...] = ()
+    accuracy: Annotated[float, _on(ACCURACY_SCALE)] | None = None
+
+
+def is_form(path: Path) -> bool:
+    """Whether a file is a form that people filled in, not what `judge_evidence` keeps. Raises DatasetError."""
+    _, first = next(iter(iter_lines(path)), (0, b""))
+    return b'"judge"' not in first
+
+
+def load_forms(path: Path, items: Sequence[JudgingItem]) -> dict[str, EvidenceVerdict]:
+    """What people wrote into a form, by example.
+
+    Raises DatasetError, naming file and line, for grades off their scales and lines on other answers than `items`.
+    """
+    responses = {example.id: prediction.response for prediction, example in items}
+    found: dict[str, EvidenceVerdict] = {}
+    for number, form in iter_records(path, _Form):
+        where = f"{path}, line {number}, example"
+        if form.example in found:
+            raise DatasetError(f"{where}: {form.example!r} is there already")
+        if form.example not in responses:
+            raise DatasetError(f"{where}: {form.example!r} is no question that this run answers")
+        if form.answer is not None and form.answer != responses[form.example]:
+            raise DatasetError(f"{where}: {form.example!r} has another answer in this run; judge that anew")
+        found[form.example] = _verdict(form)
+    return found
+
+
+def write_forms(items: Sequence[JudgingItem], verdicts: Mapping[str, EvidenceVerdict], path: Path) -> int:
+    """Write a form for people: a line for each answer with the sentences that a judge judged, grades left null.
+
+    People write 0, 0.5 or 1 for support, 0 or 1 for each item's relevance, and 0, 1 or 2 for accuracy. Returns the
+    number of lines.
+    """
+    lines = [_form(*item, verdicts[item[1].id]) for item in items if item[1].id in verdicts]
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
+    return len(lines)
+
+
+def entailment_agreement(
+    judged: Mapping[str, EvidenceVerdict], right: Mapping[str, EvidenceVerdict], examples: Sequence[Example]
+) -> EvidenceAgreement:
+    """How far `judged` agrees with `right`, people's, by the question types of `examples`.
+
+    Only judgements of the same item, or of all items together, for the same sentence of the same answer are compared.
+    Without any there are no figures.
+    """
+    pairs: dict[str, Counter[tuple[float, float]]] = {}
+    left_out = 0
+    for example in (one for one in examples if one.id in judged and one.id in right):
+        ours, theirs = _grades(judged[example.id]), _grades(right[example.id])
+        left_out += len(ours.keys() ^ theirs.keys())
+        for key in ours.keys() & theirs.keys():
+            kind = KINDS[0] if key[1] is None else KINDS[1]
+            groups = [ALL, *([example.question_type] if example.question_type else [])]
+            for name in (*groups, *(f"{group}.{kind}" for group in groups)):
+                pairs.setdefault(name, Counter())[(ours[key], theirs[key])] += 1
+    return EvidenceAgreement(figures={name: _agreement(pairs[name]) for name in sorted(pairs)}, left_out=left_out)
+
+
+def _agreement(pairs: Counter[tuple[float, float]]) -> GradeAgreement:
+    """Of (judged, right) to how often."""
+    total = sum(pairs.values())
+    grades = sorted({grade for pair in pairs for grade in pair})
+    rows = [_of_grade(pairs, grade) for grade in grades]
+    return GradeAgreement(
+        n=total,
+        exact=sum(count for (one, other), count in pairs.items() if one == other) / total,
+        precision=fmean(row[0] for row in rows),
+        recall=fmean(row[1] for row in rows),
+        f1=fmean(row[2] for row in rows),
+    )
+
+
+def _of_grade(pairs: Counter[tuple[float, float]], grade: float) -> tuple[float, float, float]:
+    """Precision, recall and F1 of one grade."""
+    both = pairs[(grade, grade)]
+    given = sum(count for (judged, _), count in pairs.items() if judged == grade)
+    right = sum(count for (_, other), count in pairs.items() if other == grade)
+    return both / given if given else 0.0, both / right if right else 0.0, 2 * both / (given + right)
+
+
+def _grades(verdict: EvidenceVerdict) -> dict[tuple[str, str | None], float]:
+    """Sentence and item, or None for all items, to the grade."""
+    found: dict[tuple[str, str | None], float] = {}
+    for sentence in verdict.sentences or ():
+        text = " ".join(sentence.text.split())
+        for item, grade in _of_sentence(sentence):
+            if grade.score is not None:
+                found[text, item] = grade.score
+    return found
+
+
+def _of_sentence(sentence: SentenceVerdict) -> Iterator[tuple[str | None, Grade]]:
+    if sentence.support is not None:
+        yield None, sentence.support
+    yield from sentence.relevance.items()
+
+
+def _form(prediction: Prediction, example: Example, verdict: EvidenceVerdict) -> dict[str, object]:
+    sentences = [
+        {"text": sentence.text, "support": None, "relevance": dict.fromkeys(sentence.relevance)}
+        for sentence in verdict.sentences or ()
+        if sentence.support is not None
+    ]
+    asked = {"example": example.id, "question": example.query.text, "answer": prediction.response}
+    return {**asked, "sentences": sentences, "accuracy": None}
+
+
+def _verdict(form: _Form) -> EvidenceVerdict:
+    return EvidenceVerdict(
+        example=form.example,
+        judge=PEOPLE,
+        splitter=PEOPLE,
+        by_rule=False,
+        request="",
+        sentences=tuple(
+            SentenceVerdict(
+                text=sentence.text,
+                cited=tuple(sentence.relevance),
+                support=_grade(sentence.support),
+                relevance={item: _grade(score) for item, score in sentence.relevance.items()},
+            )
+            for sentence in form.sentences
+        ),
+        accuracy=_grade(form.accuracy),
+    )
+
+
+def _grade(score: float | None) -> Grade:
+    return Grade(score=score, error=None if score is not None else "not judged", model=PEOPLE, prompt="")

@@ -11,16 +11,16 @@ from quoteweave.core.chat.prompts import is_shipped, load_prompt
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import ChatModel
 from quoteweave.evaluation.judges.batch import JudgeRequest
-from quoteweave.evaluation.judges.chat import ask_for_scores
-from quoteweave.evaluation.judges.judgements import ASPECTS, HIGHEST, AnswerVerdict
-from quoteweave.evaluation.judges.prompt_parts import (
+from quoteweave.evaluation.judges.chat import (
     ImageReader,
+    ask_for_scores,
     image_parts,
     indent,
     name_quotes,
     quotes_as_text,
     user_message,
 )
+from quoteweave.evaluation.judges.judgements import ASPECTS, HIGHEST, AnswerVerdict
 from quoteweave.evaluation.text.responses import answer_of
 
 PROMPT = "judge"

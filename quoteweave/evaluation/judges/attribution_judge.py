@@ -14,16 +14,18 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote
 from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, NO_GOLD, REPLY_TOKENS, SCALE
 from quoteweave.evaluation.judges.batch import JudgeRequest
-from quoteweave.evaluation.judges.chat import Message, ParsedReply, ask_for_scores
-from quoteweave.evaluation.judges.judgements import ATTRIBUTION, AnswerVerdict
-from quoteweave.evaluation.judges.prompt_parts import (
+from quoteweave.evaluation.judges.chat import (
     ImageReader,
+    Message,
     NamedQuote,
+    ParsedReply,
+    ask_for_scores,
     image_parts,
     indent,
     quotes_as_text,
     user_message,
 )
+from quoteweave.evaluation.judges.judgements import ATTRIBUTION, AnswerVerdict
 from quoteweave.evaluation.text.cited_boxes import cited_boxes, without_boxes
 from quoteweave.evaluation.text.responses import answer_of, citations
 

@@ -11,8 +11,7 @@ from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict
 from quoteweave.evaluation.metrics.answers.alce_correctness import AlceCorrectness
 from quoteweave.evaluation.metrics.answers.bleu import Bleu
-from quoteweave.evaluation.metrics.answers.expense import Expense
-from quoteweave.evaluation.metrics.answers.latency import Latency
+from quoteweave.evaluation.metrics.answers.expense import Expense, Latency
 from quoteweave.evaluation.metrics.answers.mmlongbench import MMLongBench
 from quoteweave.evaluation.metrics.answers.paper_search import PaperSearches
 from quoteweave.evaluation.metrics.answers.rouge import RougeL
@@ -25,12 +24,8 @@ from quoteweave.evaluation.metrics.citations.mcitebench_published import read_as
 from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
 from quoteweave.evaluation.metrics.citations.source_selection import SourceSelection
 from quoteweave.evaluation.metrics.metric import Convention, Metric
-from quoteweave.evaluation.metrics.retrieval.box_coverage import BoxCoverage, Boxes
-from quoteweave.evaluation.metrics.retrieval.context_recall import ContextRecall
-from quoteweave.evaluation.metrics.retrieval.gold_box_recall import GoldBoxRecall
-from quoteweave.evaluation.metrics.retrieval.layout_recall import LayoutRecall
-from quoteweave.evaluation.metrics.retrieval.page_recall import PageRecall
-from quoteweave.evaluation.metrics.retrieval.rankings import Rankings
+from quoteweave.evaluation.metrics.retrieval.box_recall import BoxCoverage, Boxes, GoldBoxRecall, LayoutRecall
+from quoteweave.evaluation.metrics.retrieval.rankings import ContextRecall, PageRecall, Rankings
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
 from quoteweave.evaluation.text.responses import MarkGrammar
 

@@ -1,14 +1,19 @@
-"""Published result tables as data: the values as printed, per cents as fractions."""
+"""Published result tables as data (values as printed, per cents as fractions), and runs ranked among them."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from importlib import resources
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.rounding import half_up
 
 _LABELS = ("system", "setting")
 
@@ -96,3 +101,128 @@ def _row(line: Mapping[str, str], entry: _Entry) -> PublishedRow:
 def _entries() -> dict[str, _Entry]:
     text = (resources.files(__name__) / "tables.yaml").read_text("utf-8")
     return {name: _Entry.model_validate(entry) for name, entry in yaml.safe_load(text).items()}
+
+
+DEFAULT = "overall.f1"
+JUDGED = ("judge.", "citevqa.answer", "citevqa.relevance", "citevqa.saa")
+"""How figures begin that a judge's scores are in."""
+
+
+class LeaderboardEntry(Record):
+    """One line of the ranking."""
+
+    rank: int | None = Field(description="1 is best; equal figures share a rank; None where there is none")
+    system: str
+    setting: str
+    ours: bool = Field(description="a run of the user's, not a published system")
+    figures: Mapping[str, float]
+
+
+def ranking_figure(table: PublishedTable, by: str | None) -> str:
+    """The figure that ranks: the one asked for, else overall F1, else the first that can.
+
+    Raises UsageError for one that the table does not print, or by which it cannot rank, and for one that ranks none.
+    """
+    if not table.ranks:
+        raise UsageError(
+            f"{table.source} prints no figure by which runs are ranked; published_table({table.name!r}) reads it"
+        )
+    if by is None:
+        return DEFAULT if DEFAULT in table.ranks else table.ranks[0]
+    if by in table.unlike:
+        raise UsageError(
+            f"{table.source} prints {by!r}, which is another thing than ours, or not better where it is more; rank by "
+            f"one of: {', '.join(table.ranks)}"
+        )
+    if by not in table.ranks:
+        raise UsageError(f"{table.source} does not print {by!r}; rank with --by, by one of: {', '.join(table.ranks)}")
+    return by
+
+
+def leaderboard(table: PublishedTable, runs: Sequence[Scores], *, by: str) -> list[LeaderboardEntry]:
+    """Published systems and runs, best first by one figure, of which more is better.
+
+    A run's figure is rounded half up to the decimals that are printed, so that it shares its rank with the same figure
+    in print. A run that is not whole, with questions that are missing or left out as failed, has no rank, nor has one
+    scored by the strict convention by a figure that it defines otherwise (`published_only`). Raises
+    UsageError as `ranking_figure`, and for a run over a dataset that the table is not of.
+
+        >>> leaderboard(published_table("mmdocrag-20"), [], by="overall.f1")[0].rank
+        1
+    """
+    by = ranking_figure(table, by)
+    lines = [(row.system, row.setting, False, row.figures, row.figures.get(by)) for row in table.rows]
+    for run in runs:
+        if run.dataset not in table.datasets:
+            raise UsageError(f"{table.source} is of {' and '.join(table.datasets)}, and {run.name} of {run.dataset}")
+        for setting, figures in _settings(table, run):
+            value = _rounded(figures.get(by), table, by) if is_whole(run) and _is_same(table, run, by) else None
+            lines.append((run.name, setting, True, figures, value))
+    ranked = sorted(lines, key=lambda line: (line[4] is None, -(line[4] or 0.0)))
+    values = [line[4] for line in ranked]
+    return [
+        LeaderboardEntry(
+            rank=None if value is None else values.index(value) + 1,
+            system=system,
+            setting=setting,
+            ours=ours,
+            figures=figures,
+        )
+        for system, setting, ours, figures, value in ranked
+    ]
+
+
+def _is_same(table: PublishedTable, run: Scores, by: str) -> bool:
+    return by not in table.published_only or run.convention == "published"
+
+
+def is_whole(run: Scores) -> bool:
+    """Whether every question of the dataset counts in the run's figures."""
+    return not run.missing and (not run.failed or run.convention == "published")
+
+
+def comparability_notes(table: PublishedTable, runs: Sequence[Scores]) -> list[str]:
+    """What a reader must know of these runs in that table."""
+    notes = [
+        f"{run.name} has no rank: {pluralize(run.missing, 'question is', 'questions are')} not "
+        f"answered, {run.failed} failed"
+        for run in runs
+        if not is_whole(run)
+    ]
+    strict = [run.name for run in runs if run.convention != "published"]
+    if table.published_only and strict:
+        notes.append(
+            f"{', '.join(strict)}: no rank by {', '.join(table.published_only)}, which the strict convention defines "
+            "otherwise than what is printed; score with --convention published for one"
+        )
+    marks = any(name.endswith(".f1.pooled") or name == DEFAULT for name in table.ranks)
+    if marks and any((run.convention, run.marks) != ("published", "published") for run in runs):
+        notes.append(
+            "published figures are by the published convention and marks: --convention published is comparable"
+        )
+    if any(name.startswith(JUDGED) for name in table.ranks):
+        notes.append("scores of a judge are comparable where model and prompt are the same as in the paper")
+    return notes
+
+
+def _settings(table: PublishedTable, run: Scores) -> Iterator[tuple[str, dict[str, float]]]:
+    """The run's figures, of each group that the table's rows tell apart."""
+    if table.split is None:
+        yield f"{run.convention}, marks {run.marks}", _known(run.figures)
+        return
+    for setting in dict.fromkeys(row.setting for row in table.rows):
+        found = run.breakdowns.get(table.split, {}).get(setting)
+        if found is not None:
+            yield setting, _known(found)
+
+
+def _known(figures: Mapping[str, Estimate]) -> dict[str, float]:
+    return {name: found.value for name, found in figures.items() if found.value is not None}
+
+
+def _rounded(value: float | None, table: PublishedTable, by: str) -> float | None:
+    if value is None:
+        return None
+    printed = [Decimal(str(row.figures[by])) for row in table.rows if by in row.figures]
+    exponents = [number.as_tuple().exponent for number in printed]
+    return float(half_up(value, max(-exponent for exponent in exponents if isinstance(exponent, int))))

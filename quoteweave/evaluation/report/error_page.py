@@ -11,10 +11,9 @@ from quoteweave.core.errors import DatasetError, StorageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.templates import open_template
 from quoteweave.core.records import Record
-from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ErrorKind, answer_hash
+from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ErrorKind, answer_hash, describe_search
 from quoteweave.evaluation.report.questions import LONGEST, PictureReader, ShownQuote, shown_quotes
 from quoteweave.evaluation.text.responses import answer_of
-from quoteweave.evaluation.text.search_steps import describe_search
 
 _TEMPLATES = Path(__file__).parent / "templates"
 Pair = tuple[Prediction, Example]

@@ -6,12 +6,12 @@ from typing import TypeVar
 from pydantic import Field
 
 from quoteweave.core.records import Record
-from quoteweave.evaluation.report.distributions import distributions_plot
 from quoteweave.evaluation.report.drawing import Plot
 from quoteweave.evaluation.report.labels import ANSWERS, CORRELATION, JUDGE, RETRIEVAL, SEARCHES, SELECTION
 from quoteweave.evaluation.report.plots import (
     INTERVAL,
     breakdown_plot,
+    distributions_plot,
     judge_plot,
     positions_plot,
     selection_plot,

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
+from quoteweave.evaluation.judges.agreement import EvidenceAgreement, entailment_agreement
 from quoteweave.evaluation.judges.batch import JudgingItem
-from quoteweave.evaluation.judges.evidence_agreement import EvidenceAgreement, entailment_agreement
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, figure_names
-from quoteweave.evaluation.metrics.retrieval.box_coverage import Boxes
+from quoteweave.evaluation.metrics.retrieval.box_recall import Boxes
 from quoteweave.evaluation.scoring.scorer import ScoringSettings, score_predictions
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals

@@ -23,18 +23,15 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
     with_explanation,
 )
 from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, Judgement, load_judgements, malformed
-from quoteweave.evaluation.metrics.answers.attributed_accuracy import AttributedAccuracy
-from quoteweave.evaluation.metrics.answers.judge_scores import JudgeScores
+from quoteweave.evaluation.metrics.answers.judge_scores import AttributedAccuracy, JudgeScores
 from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, evidence_metrics
-from quoteweave.evaluation.scoring.answer_notes import answer_notes
-from quoteweave.evaluation.scoring.box_notes import box_notes
 from quoteweave.evaluation.scoring.breakdowns import check_breakdowns
 from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores
-from quoteweave.evaluation.scoring.correlations import CORRELATIONS
-from quoteweave.evaluation.scoring.matching import match_predictions, select_scope
-from quoteweave.evaluation.scoring.recorded_dataset import dataset_notes, run_names_references
+from quoteweave.evaluation.scoring.matching import dataset_notes, match_predictions, run_names_references, select_scope
+from quoteweave.evaluation.scoring.notes import answer_notes, box_notes, search_notes
 from quoteweave.evaluation.scoring.scorer import (
+    CORRELATIONS,
     ScoringSettings,
     convention_differences,
     counted_rows,
@@ -42,7 +39,6 @@ from quoteweave.evaluation.scoring.scorer import (
     score_predictions,
 )
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.scoring.search_notes import search_notes
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
 from quoteweave.evaluation.statistics.estimates import Estimate

@@ -15,12 +15,22 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.scoring.breakdowns import breakdowns, groups_of
-from quoteweave.evaluation.scoring.correlations import CORRELATIONS
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_over_domains
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, correlation_of, mean_over_domains
 from quoteweave.evaluation.statistics.bootstrap import Intervals
 from quoteweave.evaluation.statistics.estimates import Estimate, estimates
 from quoteweave.evaluation.text.responses import MarkGrammar
+
+QUOTES = "overall.f1"
+CORRELATED = ("judge.average", "bleu", "rouge_l.f1")
+CORRELATIONS = tuple(correlation_of(QUOTES, column, f"correlation.{column}") for column in CORRELATED)
+"""Pearson's r, over questions, of the F1 on all quotes and each score of answers, -1 to 1.
+
+MMDocRAG (arXiv 2505.16470, appendices B.4 and B.5) finds the two correlated, by domain and by question type; it prints
+no coefficient, and does not say which one it means, nor whether it is over questions or over models. Here it is over
+the questions of one run.
+"""
+
 
 COMPARES_WORDS = ("bleu", "rouge_l", "short_answer", "alce_correctness")
 """Names of the metrics that compare the words of an answer with those of gold; titles of papers are no such words."""

@@ -14,7 +14,7 @@ from quoteweave.evaluation.metrics.answers.short_answer import normalised
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, deviation_of, mean_of, with_squares
 from quoteweave.evaluation.text.published_claims import alce_words
-from quoteweave.evaluation.text.punkt_rules import punkt_sentences
+from quoteweave.evaluation.text.punkt import punkt_sentences
 from quoteweave.evaluation.text.responses import MarkGrammar, without_marks
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
-from quoteweave.evaluation.text.punkt_rules import punkt_sentences
+from quoteweave.evaluation.text.punkt import punkt_sentences
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 from quoteweave.evaluation.text.treebank import treebank_tokens
 

@@ -1,4 +1,4 @@
-"""Cost of answers: words, input and output tokens, and their price."""
+"""Cost of answers: words, input and output tokens, their price, and latency."""
 
 from quoteweave.core.chat.prices import PriceLookup
 from quoteweave.core.examples import Example, Prediction
@@ -37,3 +37,31 @@ class Expense:
             "usd": None if price is None or took is None or given is None else price.of(took, given),
         }
         return with_squares(row, "words")
+
+
+WITHIN = (1, 5, 10, 30, 60)
+"""Seconds."""
+
+
+class Latency:
+    """`seconds`, a mean over questions, `seconds.total`, their sum, and `within_1s` to `within_60s`, shares of them.
+
+    Seconds are from question to answer, as the run recorded them: retrieval, the model's calls and its thinking,
+    attempts that failed, and waiting for other questions that were asked at the same time. They are of the machine,
+    the endpoint and the `concurrency` of that run, and compare settings that shared these alone. Undefined where no
+    time was recorded, as in files of responses.
+    """
+
+    name = "latency"
+    aggregates: tuple[Aggregate, ...] = (
+        mean_of("seconds"),
+        total_of("seconds.total", "seconds"),
+        *(mean_of(f"within_{limit}s") for limit in WITHIN),
+    )
+
+    def row(self, prediction: Prediction, example: Example) -> Row:  # noqa: ARG002  # a metric is given both
+        """`seconds`, and for each limit 1 or 0."""
+        took = prediction.seconds
+        if took is None:
+            return {}
+        return {"seconds": took, **{f"within_{limit}s": float(took <= limit) for limit in WITHIN}}

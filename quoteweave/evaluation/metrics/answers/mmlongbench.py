@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text
-from quoteweave.evaluation.text.short_answer_extraction import NOT_ANSWERABLE, short_answer
-from quoteweave.evaluation.text.short_answer_matching import short_answer_score
+from quoteweave.evaluation.text.short_answers import NOT_ANSWERABLE, short_answer, short_answer_score
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.statistics.aggregates import Sums

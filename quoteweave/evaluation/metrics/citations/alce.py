@@ -1,4 +1,4 @@
-"""ALCE citation recall and precision: whether cited quotes entail a sentence, and all of them are needed.
+"""ALCE's recall and precision of citations (entailed by what is cited, which is all needed), and its claim recall.
 
 ALCE (arXiv 2305.14627). Of the sentences of a response, each with the quotes that it cites, each once:
 
@@ -16,6 +16,11 @@ says how many such quotes are cited. Unlike there, marks that open a sentence be
 Undefined: both without a sentence, precision without citations. `published` counts the latter 0, and reads responses as
 the authors' code does (`published_responses`, where each of its quirks stands); `alce.out_of_range.total` then is a
 number of sentences.
+
+Claim recall (ELI5; section 4) is the share of a question's gold claims that its answer entails. The premise is the
+answer without its citations, of which `published` reads the first line alone, as the authors' code does
+(`compute_claims` of `eval.py`, princeton-nlp/ALCE at 3fdc2ed). An empty answer entails nothing. Undefined without a
+response, and for questions without claims.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,8 +36,9 @@ from quoteweave.evaluation.metrics.citations.cited_claims import (
     context_of,
 )
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.marked_sentences import MarkedSentence, SentenceSplitter, marked_sentences
+from quoteweave.evaluation.text.published_claims import alce_words
 
 COUNTS = ("out_of_range", "without_words")
 
@@ -96,3 +102,32 @@ class Alce:
         if columns["precision"] is None and response.claims:
             columns["precision"] = self._empty
         return cited_row(self._prefix, columns)
+
+
+def claim_responses(
+    answered: Iterable[tuple[Prediction, Example]], convention: Convention = "strict"
+) -> dict[str, CitedResponse]:
+    """Example to its claims, each with the whole answer as premise; those without claims are left out."""
+    return {
+        example.id: CitedResponse(tuple(CitedClaim(claim, (text,)) for claim in example.reference.claims), 0)
+        for prediction, example in answered
+        if (text := alce_words(prediction, published=convention == "published")) is not None
+        and example.reference.claims
+    }
+
+
+class ClaimRecall:
+    """`claim_recall`, the mean over questions; `responses` are those of `claim_responses`."""
+
+    name = "claim_recall"
+    aggregates: tuple[Aggregate, ...] = (mean_of("claim_recall"),)
+
+    def __init__(self, responses: Mapping[str, CitedResponse], verdicts: Mapping[PremiseClaim, bool]) -> None:
+        self._responses, self._verdicts = responses, verdicts
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """The share, 0 to 1; nothing for a response of which not all was asked."""
+        response = self._responses.get(example.id)
+        if prediction.response is None or response is None or not response.known(self._verdicts):
+            return {}
+        return {"claim_recall": response.columns(self._verdicts)["recall"]}

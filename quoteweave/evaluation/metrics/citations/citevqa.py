@@ -33,8 +33,7 @@ from collections.abc import Sequence
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldRegion, Prediction
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.metrics.retrieval.box_coverage import Place
-from quoteweave.evaluation.metrics.retrieval.gold_box_recall import LEAST_IOU, boxes_met, share_met
+from quoteweave.evaluation.metrics.retrieval.box_recall import LEAST_IOU, Place, boxes_met, share_met
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.cited_boxes import CitedBox, box_problem, boxed_response, cited_boxes, transposed
 from quoteweave.evaluation.text.cited_boxes import unread_tags as count_unread_tags

@@ -1,4 +1,4 @@
-"""Recall, precision, nDCG, MAP, MRR and hit rate of rankings against graded gold.
+"""Recall, precision, nDCG, MAP, MRR and hit rate of rankings against graded gold; recall of pages and of contexts.
 
 With g the grade of each gold item (relevant where g > 0), R the number of relevant items, and the items ranked from 1:
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Kind
-from quoteweave.evaluation.metrics.gold import KINDS, Item, item_of, layout_element, own_gold
+from quoteweave.evaluation.metrics.gold import KINDS, Item, gold_of, item_of, layout_element, own_gold
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 
 CUT = ("recall", "precision", "hit_rate", "ndcg")
@@ -139,3 +139,61 @@ def _layout_kinds(example: Example) -> dict[Item, Kind | None]:
     own = (*example.context.texts, *example.context.images) if example.context else ()
     quotes = [hit.quote for hit in own]
     return {item_of(quote): quote.kind for quote in quotes if quote.layout_id is not None}
+
+
+class PageRecall:
+    """`page_recall@k` = |gold pages ∩ first k pages| / |gold pages|, for each k of `cutoffs`; means over questions.
+
+    The page-level recall of MMDocIR (arXiv 2501.08828, Table 5). The mean over questions is what that table calls
+    "micro"; its "macro" is `page_recall@k.mean_over_domains`. Some papers call a hit on any gold page recall: that is
+    another figure.
+
+    A page of the same number in another document does not count. Undefined for a question without gold pages or without
+    a document, and where nothing was searched (an example's own quotes, or a ranking of other items).
+    """
+
+    name = "page_recall"
+
+    def __init__(self, *, cutoffs: Sequence[int] = (1, 3, 5, 10)) -> None:
+        self._cutoffs = tuple(cutoffs)
+        self.aggregates: tuple[Aggregate, ...] = tuple(
+            mean_of(f"page_recall@{k}", by_domain=True) for k in self._cutoffs
+        )
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """`gold_pages`, a count, and `page_recall@k`, 0 to 1."""
+        gold = {(example.document, page) for page in example.reference.pages}
+        if not gold or example.document is None or prediction.scope == "context" or prediction.items:
+            return {}
+        if prediction.context is not None and not prediction.pages:  # no ranking was kept
+            return {}
+        ranked = [(page.document, page.page) for page in prediction.pages]
+        recalls = {f"page_recall@{k}": len(gold.intersection(ranked[:k])) / len(gold) for k in self._cutoffs}
+        return {"gold_pages": float(len(gold)), **recalls}
+
+
+class ContextRecall:
+    """`context.recall`, `context.text.recall` and `context.image.recall`: the share of gold that the context holds.
+
+    MMDocRAG (arXiv 2505.16470, Table 7, the columns of retrieval): of a question's gold quotes, of texts, of images and
+    of both, the share that retrieval put before the generator; means over questions. No answer can cite more than this.
+
+    Undefined where quotes were not retrieved, or it cannot be known which are gold; of a kind, where none is of it.
+    """
+
+    name = "context_recall"
+    aggregates: tuple[Aggregate, ...] = tuple(
+        mean_of(name) for name in ("context.recall", *(f"context.{kind}.recall" for kind in KINDS))
+    )
+
+    def row(self, prediction: Prediction, example: Example) -> Row:
+        """Fractions."""
+        gold = gold_of(prediction, example)
+        if gold is None or gold.context is None or prediction.scope == "context":
+            return {}
+        there = set(gold.places().values())
+        row = {"context.recall": len(there) / len(gold.kinds) if gold.kinds else None}
+        for kind in KINDS:
+            of_kind = {item for item, its in gold.kinds.items() if its == kind}
+            row[f"context.{kind}.recall"] = len(of_kind & there) / len(of_kind) if of_kind else None
+        return row

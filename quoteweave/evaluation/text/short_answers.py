@@ -1,10 +1,16 @@
-"""Extract a short answer from a long, cited one by rule, where no model is available.
+"""Extract short answers from cited ones by rule, and match them with gold by MMLongBench-Doc's rules.
 
-MMLongBench-Doc (arXiv 2407.01523, section 4.1) has a model do this. What is read by rule may differ from what that
-model reads, and figures that rest on it are not comparable with published ones.
+MMLongBench-Doc (arXiv 2407.01523, section 4.1) has a model extract the answers. What is read by rule may differ from
+what that model reads, and figures that rest on it are not comparable with published ones.
+
+The matching is written from the rules, not from the authors' code, which differs in these: it also takes two decimals
+for equal that agree once rounded to at least two places; it decides for a whole list, by the first of its sorted items,
+whether all are compared exactly, and then as texts; and of dates it compares only those in digits exactly.
 """
 
+import ast
 import json
+import math
 import re
 
 from quoteweave.core.examples import AnswerFormat
@@ -25,7 +31,7 @@ _PAGE_IN_BRACKETS = re.compile(r"\s*\([^()]*\b(?:pages?|pp?\.|slides?)\s*\d[^()]
 _PLACES = r"pages?|pp?\.|slides?|fig(?:ure)?s?\.?|tables?|charts?|sections?|chapters?|parts?|plates?"
 _REFERENCE = re.compile(rf"\b(?:{_PLACES})\s*\d++(?:[.–-]\d++)*+(?:\s*(?:,|and|to|of|–|-)\s*\d++\b)*", re.IGNORECASE)
 _ASKS_PLACE = re.compile(rf"\b(?:which|what)\s+(?:{_PLACES})(?!\w)", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w.–-])[+−-]?[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%|\s?per ?cent\b)?(?!\w)")
+_FIGURE = re.compile(r"(?<![\w.–-])[+−-]?[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%|\s?per ?cent\b)?(?!\w)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ASKS_TIME = re.compile(r"\b(?:years?|when|dates?)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
@@ -68,7 +74,7 @@ def short_answer(question: str, answer_text: str, answer_format: AnswerFormat) -
         return NOT_ANSWERABLE
     sentences = _cited_sentences(answer_text)
     if answer_format in ("int", "float"):
-        return _number(question, sentences, whole=answer_format == "int")
+        return _read_number(question, sentences, whole=answer_format == "int")
     if answer_format == "list":
         return _list(question, answer_text, sentences)
     return _text(question, sentences)
@@ -99,10 +105,10 @@ def _stripped(text: str) -> str:
     return re.sub(r"\s+(?=[.,;:!?])", "", " ".join(text.split())).strip(" ,;:*").removesuffix(".").rstrip()
 
 
-def _number(question: str, sentences: list[str], *, whole: bool) -> str | None:
+def _read_number(question: str, sentences: list[str], *, whole: bool) -> str | None:
     if not _ASKS_PLACE.search(question):
         sentences = [_REFERENCE.sub(" ", sentence) for sentence in sentences]
-    found = [match for sentence in sentences for match in _NUMBER.finditer(sentence)]
+    found = [match for sentence in sentences for match in _FIGURE.finditer(sentence)]
     if not _ASKS_TIME.search(question):
         found = [match for match in found if not _YEAR.fullmatch(match[0])]
     kind = [match for match in found if whole == match[0].replace(",", "").lstrip("+−-$€£¥").isdecimal()] or found
@@ -110,7 +116,7 @@ def _number(question: str, sentences: list[str], *, whole: bool) -> str | None:
     numbers = list(dict.fromkeys(match[0] for match in counted or kind))
     if not numbers and whole:
         numbers = list(dict.fromkeys(_COUNTS[m[0].lower()] for each in sentences for m in _COUNT.finditer(each)))
-    asked = {match[0] for match in _NUMBER.finditer(question)}
+    asked = {match[0] for match in _FIGURE.finditer(question)}
     unasked = [number for number in numbers if number not in asked]
     return numbers[0] if len(numbers) == 1 else next(iter(unasked), None)
 
@@ -152,3 +158,142 @@ def _quoted(question: str, sentences: list[str]) -> list[str]:
     """What stands in quotation marks and not in the question."""
     found = (_stripped(match[1] or match[2]) for each in sentences for match in _QUOTED.finditer(each))
     return [words for words in found if words and words.lower() not in question.lower()]
+
+
+THRESHOLD = 0.5
+"""A similarity that is not above it counts 0."""
+TOLERANCE = 0.01
+"""Of a decimal number, relative."""
+
+_OUTER = {"(": ")", "[": "]", "{": "}"}
+_QUOTES = "\"'“”‘’«»`"
+_IN_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_SIGNS = re.compile(r"[%$€£¥₹,\s~≈]")
+_UNIT = re.compile(r"(?<=[\d.])[^\W\d_]+(?:/[^\W\d_]+)?\Z")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_EXACT = re.compile(
+    rf"""
+      .*(?:https?://|www\.).*                                                                     # links
+    | \S+\.(?:py|ipynb|pdf|docx?|xlsx?|pptx?|csv|json|txt|md|html?|xml|png|jpe?g)                 # file names
+    | [\w.%+-]+@[\w-]+(?:\.[\w-]+)+                                                               # email addresses
+    | (?:pages?|pp?\.?|slides?|fig(?:ure)?s?\.?|tables?|sections?|chapters?)[ ]?\d[\d.,\s-]*      # pages and the like
+    | [+(]?\d[\d\s().,/:+-]*                                      # numbers, those of telephones, dates and times too
+    | .*(?:\b[ap]\.m\.|\d\s?[ap]m\b).*                                                            # times of day
+    | (?=.*\d)(?:\d{{4}}[ ])?(?:{_DAY}[ ])?(?:of[ ])?{_MONTH}(?:[ ]{_DAY})?(?:,?[ ]\d{{4}})?       # dates
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def short_answer_score(gold: str, predicted: str, answer_format: AnswerFormat) -> float:
+    """From 0 to 1, how far the predicted short answer agrees with the gold one.
+
+    - `int`: 1 where both are the same whole number; what stands behind a decimal point of the prediction is cut off.
+    - `float`: 1 where they differ by at most 1 %, be the prediction told as it is, as a percentage or as a fraction.
+    - `str`: of dates, links, file names, numbers and the like, 1 where they are the same, else 0; of other texts their
+      similarity (`anls`). Case, quotation marks, what is in brackets, and signs of currencies and percent do not count.
+    - `list`: the least agreement of any two items, both lists in sorted order; 0 where one is longer. Numbers agree
+      where they are equal, other items as `str`. What is no list is a list of one item.
+
+    A gold `int` or `float` that is no number is compared as `str`, and so is everything of the format `none`.
+    """
+    if answer_format == "list":
+        return _lists(gold, predicted)
+    number = _number(gold, units=True) if answer_format in ("int", "float") else None
+    if number is None:
+        return _texts(_clean(gold), _clean(predicted))
+    told = _number(predicted, units=True)
+    if told is None:
+        return 0.0
+    if answer_format == "int":
+        return float(int(told) == int(number))
+    return float(any(math.isclose(told, form, rel_tol=TOLERANCE) for form in (number, number / 100, number * 100)))
+
+
+def anls(first: str, second: str) -> float:
+    """The similarity of two texts: 1 less the Levenshtein distance as a share of the longer; 0 where not above 0.5.
+
+    Biten et al., Scene Text Visual Question Answering, 2019, section 4.3, of one pair; 1 for two empty texts. Takes
+    time that grows with the product of their lengths, and none where one is half as long as the other or less.
+    """
+    longer = max(len(first), len(second))
+    if first == second:
+        return 1.0
+    if abs(len(first) - len(second)) >= (1 - THRESHOLD) * longer:
+        return 0.0
+    similarity = 1 - edit_distance(first, second) / longer
+    return similarity if similarity > THRESHOLD else 0.0
+
+
+def edit_distance(first: str, second: str) -> int:
+    """The least number of characters put in, taken out or replaced that makes one text the other (Levenshtein)."""
+    row = list(range(len(second) + 1))
+    for place, character in enumerate(first, start=1):
+        above, row = row, [place]
+        for column, other in enumerate(second, start=1):
+            row.append(min(above[column] + 1, row[-1] + 1, above[column - 1] + (character != other)))
+    return row[-1]
+
+
+def _lists(gold: str, predicted: str) -> float:
+    ours, theirs = (sorted(map(_clean, _items(text)), key=_order) for text in (predicted, gold))
+    if len(ours) != len(theirs):
+        return 0.0
+    return min((_texts(right, given) for right, given in zip(theirs, ours, strict=True)), default=1.0)
+
+
+def _items(text: str) -> list[str]:
+    """Of a list in JSON or as Python writes it; a text that is none is its own only item. Nothing is run."""
+    if text.strip().startswith("["):
+        for read in (json.loads, ast.literal_eval):
+            try:
+                value = read(text.strip())
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                continue
+            if isinstance(value, list):
+                return [str(item) for item in value]
+    return [text]
+
+
+def _order(text: str) -> tuple[float, str]:
+    """Numbers by their value, before texts."""
+    number = _number(text, units=False)
+    return (math.inf if number is None else number), text
+
+
+def _texts(gold: str, predicted: str) -> float:
+    """Of two cleaned texts."""
+    number, given = _number(gold, units=False), _number(predicted, units=False)
+    if number is not None and given is not None:
+        return float(number == given)
+    if _EXACT.fullmatch(gold):
+        return float(gold == predicted)
+    return anls(gold, predicted)
+
+
+def _clean(text: str) -> str:
+    """In lower case on one line, without what does not count."""
+    cleaned = " ".join(text.lower().split()).strip(_QUOTES)
+    while len(cleaned) > 1 and _OUTER.get(cleaned[0]) == cleaned[-1]:
+        inner = cleaned[1:-1]
+        if cleaned[0] in inner or cleaned[-1] in inner:
+            break
+        cleaned = inner.strip(f"{_QUOTES} ")
+    without = _IN_BRACKETS.sub("", cleaned).strip()
+    return (without or cleaned).lstrip("$€£¥ ").rstrip("% ")
+
+
+def _number(text: str, *, units: bool) -> float | None:
+    """The number that the text is, signs of percent and currencies left out, and a unit behind it too; else None."""
+    bare = _SIGNS.sub("", text.strip(_QUOTES + " ")).replace("−", "-")
+    if not _NUMBER.fullmatch(bare) and units:
+        bare = _UNIT.sub("", bare)
+    if not _NUMBER.fullmatch(bare):
+        return None
+    value = float(bare)
+    return value if math.isfinite(value) else None

@@ -1,14 +1,18 @@
-"""Cut English text into sentences as nltk's Punkt does (Kiss and Strunk, Computational Linguistics 32(4), 2006).
+"""Cut English text into sentences by Punkt (Kiss and Strunk, Computational Linguistics 32(4), 2006).
 
-Written here so that scores need neither nltk nor its model, which is had apart (`text.nltk_sentences` is exact).
-The model has tables of abbreviations and of how 20,000 words are written in newspapers; here stand the abbreviations
-that occur in answers, and for the words a rule: after an abbreviation, a sentence begins with one of `_STARTERS` alone.
-So a capitalised word that Punkt knows to be none of a name ("in the U.S. Adults say so") begins a sentence for it and
-not here; docs/metrics.md tells how seldom that is.
+`punkt_splitter` is nltk's, exactly. `punkt_sentences` is written here so that scores need neither nltk nor its model,
+which is had apart. The model has tables of abbreviations and of how 20,000 words are written in newspapers; here stand
+the abbreviations that occur in answers, and for the words a rule: after an abbreviation, a sentence begins with one of
+`_STARTERS` alone. So a capitalised word that Punkt knows to be none of a name ("in the U.S. Adults say so") begins a
+sentence for it and not here; docs/metrics.md tells how seldom that is.
 """
 
 import re
 from itertools import pairwise
+from typing import cast
+
+from quoteweave.core.errors import MissingExtra, ModelNotFound
+from quoteweave.evaluation.text.marked_sentences import SentenceSplitter
 
 _ABBREVIATIONS_LISTED = """
 a.d a.m adm ala ariz aug ave bros calif co col colo conn corp ct dec dr feb fla fri ft ga gen h.m ill jan jr kan
@@ -96,3 +100,19 @@ def _is_end(word: str, following: str) -> bool:
     goes_on = following[0].islower() or following in (";", ":", ",", ".", "!", "?")
     goes_on = goes_on or (number is not None and following.lower() in _NOT_AFTER_NUMBERS)
     return not abbreviated and not ((initial or number) and goes_on)
+
+
+DATA = "punkt_tab"
+
+
+def punkt_splitter() -> SentenceSplitter:
+    """`sent_tokenize` of nltk, for English. Raises MissingExtra, and ModelNotFound where its data is not installed."""
+    try:
+        from nltk.tokenize import sent_tokenize
+    except ModuleNotFoundError as error:
+        raise MissingExtra("nltk", "citations") from error
+    try:
+        sent_tokenize("")
+    except LookupError as error:
+        raise ModelNotFound(f"nltk has no {DATA}; install it with: python -m nltk.downloader {DATA}") from error
+    return cast("SentenceSplitter", sent_tokenize)

@@ -1,0 +1,372 @@
+"""Fit the confidence of answers on questions with known answers, and choose thresholds by risk and coverage.
+
+Two regressions: *before*, from what was found, the chance that a right answer comes of asking the model, fitted on all
+questions; *after*, also from what the gate says, the chance that an answer is right, fitted on the answers. All that is
+said of the questions themselves is by leave-one-out, so that none is judged by weights that it had a part in.
+
+Thresholds are chosen on the risk–coverage curve of selective answering. Coverage is the share of answers that is given,
+risk the share of these that is wrong (Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, 2017).
+The area under the curve is the mean, over all answers, of the risk where the threshold is that answer's own confidence
+(Geifman, Uziel and El-Yaniv, Bias-Reduced Uncertainty Estimation for Deep Neural Classifiers, 2019); answers of the
+same confidence are given together or not at all.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from quoteweave.core.answers import Citation
+from quoteweave.core.confidence import (
+    ALL_SIGNALS,
+    RETRIEVAL_SIGNALS,
+    Calibration,
+    ConfidenceModel,
+    RiskCoveragePoint,
+    SignalName,
+    Signals,
+    SignalWeight,
+    sigmoid,
+)
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Record
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
+from quoteweave.evaluation.metrics.gold import gold_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+    Matrix = NDArray[np.float64]
+
+
+LEVEL = 0.95
+_HALVINGS = 60
+
+
+def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> tuple[RiskCoveragePoint, ...]:
+    """A point for each confidence that occurs, from the greatest to the least; the last gives all answers.
+
+    Empty without answers. Raises ValueError for sequences of unequal length.
+    """
+    ranked = sorted(zip(confidences, right, strict=True), key=lambda one: -one[0])
+    points, wrong = [], 0
+    for given, (confidence, is_right) in enumerate(ranked, start=1):
+        wrong += not is_right
+        if given == len(ranked) or ranked[given][0] < confidence:
+            coverage, risk = given / len(ranked), wrong / given
+            points.append(RiskCoveragePoint(threshold=confidence, answers=given, coverage=coverage, risk=risk))
+    return tuple(points)
+
+
+def area(curve: Sequence[RiskCoveragePoint]) -> float | None:
+    """AURC, from 0 (best) to 1; None without answers, where it is undefined."""
+    if not curve:
+        return None
+    before = [0, *(point.answers for point in curve)]
+    shares = zip(curve, before, strict=False)
+    return math.fsum((point.answers - fewer) * point.risk for point, fewer in shares) / curve[-1].answers
+
+
+def optimal_area(right: Sequence[bool]) -> float | None:
+    """The AURC were every right answer surer than every wrong one: what no confidence can be better than."""
+    ranked = sorted(right, reverse=True)
+    return area(risk_coverage([1 / place for place in range(1, len(ranked) + 1)], ranked))
+
+
+def greatest_coverage(curve: Sequence[RiskCoveragePoint], risk: float) -> RiskCoveragePoint | None:
+    """The point with the most coverage whose risk is at most `risk`; None where none is."""
+    return next((point for point in reversed(curve) if point.risk <= risk), None)
+
+
+def risk_upper_bound(wrong: int, answers: int, *, level: float = LEVEL) -> float:
+    """The risk on new questions is no greater than this with so much confidence, one-sided (Clopper and Pearson 1934).
+
+    The greatest chance p at which `wrong` or fewer of `answers` would be wrong with probability 1 - `level`.
+    """
+    if wrong >= answers:
+        return 1.0
+    low, high = wrong / answers, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _at_most(wrong, answers, middle) > 1 - level else (low, middle)
+    return high
+
+
+def _at_most(wrong: int, answers: int, chance: float) -> float:
+    """The chance that `wrong` or fewer of `answers` are wrong where each is with this chance, above 0 and below 1."""
+    ways = (math.lgamma(answers + 1) - math.lgamma(k + 1) - math.lgamma(answers - k + 1) for k in range(wrong + 1))
+    kept, lost = math.log(chance), math.log1p(-chance)
+    return math.fsum(math.exp(way + k * kept + (answers - k) * lost) for k, way in enumerate(ways))
+
+
+CORRECT = 2
+"""The accuracy that a judge gives to an answer that is right."""
+
+
+def answerable(example: Example) -> bool:
+    """Whether the question is answerable: not where the dataset has no answer or nothing relevant for it."""
+    reference = example.reference
+    if reference.answer_format == "none":
+        return False
+    named = reference.pages or reference.boxes or reference.layouts
+    nothing = reference.relevant is not None and not any(grade > 0 for grade in reference.relevant.values())
+    return bool(named) or not nothing
+
+
+def cites_gold(prediction: Prediction, example: Example) -> bool | None:
+    """Whether the answer is right: it cites a gold quote, or a gold page where these alone are known.
+
+    To answer what is not to be answered is wrong. None for what failed or abstains, and where it cannot be known which
+    quotes are gold.
+    """
+    if not _answers(prediction):
+        return None
+    if not answerable(example):
+        return False
+    cited = prediction.answer.citations if prediction.answer else ()
+    gold = gold_of(prediction, example)
+    if gold is not None and gold.kinds:
+        return any(gold.item(one.kind, one.number) in gold.kinds for one in cited)
+    if example.reference.pages and example.document is not None:
+        return any(_on_gold_page(one, example) for one in cited)
+    return None
+
+
+def judged_correct(prediction: Prediction, example: Example, verdicts: Mapping[str, EvidenceVerdict]) -> bool | None:
+    """Whether a judge calls the answer right, against the gold answer; otherwise as `cites_gold`.
+
+    None also where the judge did not see this answer, or gave it no score.
+    """
+    if not _answers(prediction):
+        return None
+    if not answerable(example):
+        return False
+    verdict = verdicts.get(example.id)
+    if verdict is None or verdict.accuracy is None or verdict.accuracy.score is None:
+        return None
+    return verdict.accuracy.score >= CORRECT if verdict.request == request_hash(prediction, example) else None
+
+
+def _answers(prediction: Prediction) -> bool:
+    return prediction.answer is not None and prediction.answer.status == "answered"
+
+
+def _on_gold_page(citation: Citation, example: Example) -> bool:
+    """Whether a citation is on a gold page; documents match with or without the file's suffix."""
+    names = {citation.document, citation.document.rpartition(".")[0]}
+    return citation.page in example.reference.pages and example.document in names
+
+
+STEPS = 100
+TOLERANCE = 1e-10
+L2 = 1.0
+"""The penalty: what scikit-learn calls C is one over it."""
+
+
+def fit_logistic(rows: "Matrix", right: "Vector", *, l2: float = L2) -> tuple[float, "Vector"]:
+    """Intercept and weights that make `right` (n of 0 or 1) most likely given `rows` (n × signals, standardised).
+
+    They minimise the sum of log losses and l2 / 2 · ‖weights‖²; the intercept is not penalised. Both 0 and 1 must come.
+    """
+    import numpy as np
+
+    with_intercept = np.hstack([np.ones((len(rows), 1)), rows])
+    penalty = np.array([0.0, *[l2] * rows.shape[1]])
+    found = _newton(with_intercept, right, penalty, offset=0.0, start=np.zeros(len(penalty)))
+    return float(found[0]), found[1:]
+
+
+def left_out_log_odds(
+    rows: "Matrix", right: "Vector", intercept: float, weights: "Vector", *, l2: float = L2
+) -> "Vector":
+    """The log-odds of each row by the weights of all other rows (leave-one-out), so that none is judged by itself.
+
+    The intercept stays that of all rows. Fitted anew it would be lower without a right row and higher without a wrong
+    one, and signals that say nothing would seem to be wrong each time.
+    """
+    import numpy as np
+
+    penalty = np.full(rows.shape[1], l2)
+    found = np.empty(len(rows))
+    for place, row in enumerate(rows):
+        others = np.arange(len(rows)) != place
+        own = _newton(rows[others], right[others], penalty, offset=intercept, start=weights)
+        found[place] = intercept + own @ row
+    return found
+
+
+def _newton(rows: "Matrix", right: "Vector", penalty: "Vector", *, offset: float, start: "Vector") -> "Vector":
+    """Newton's method, steps halved where they would not lower the loss, which is convex."""
+    import numpy as np
+
+    def loss(at: "Vector") -> float:
+        odds = offset + rows @ at
+        return float(np.logaddexp(0, odds).sum() - right @ odds + penalty @ at**2 / 2)
+
+    at, lowest = start, loss(start)
+    for _ in range(STEPS):
+        chances = (1 + np.tanh((offset + rows @ at) / 2)) / 2
+        gradient = rows.T @ (chances - right) + penalty * at
+        curvature = (rows.T * (chances * (1 - chances))) @ rows + np.diag(penalty)
+        step = np.linalg.solve(curvature, gradient)
+        while (lower := loss(at - step)) > lowest and np.abs(step).max() > TOLERANCE:
+            step = step / 2
+        if np.abs(step).max(initial=0.0) <= TOLERANCE:
+            break
+        at, lowest = at - step, lower
+    return at
+
+
+FEW_ANSWERS = 20
+"""With fewer correct or wrong answers than this, a fit is unreliable."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationExample:
+    """A question of a run with its signals and whether it was answered correctly."""
+
+    signals: Signals
+    answerable: bool
+    right: bool | None
+    """None where the model gave no answer."""
+
+
+class GroupCounts(Record):
+    """Outcomes of one group of questions, in the run and with the calibration."""
+
+    questions: int = Field(ge=0)
+    answered: int = Field(ge=0, description="by the model")
+    asked: int = Field(ge=0, description="of which the model is asked with the calibration")
+    given: int = Field(ge=0, description="answers given with the calibration")
+
+
+class CalibrationReport(Record):
+    """The fitted calibration with its risk–coverage curve and counts."""
+
+    calibration: Calibration | None = Field(description="None where no threshold keeps the risk")
+    risk: float = Field(description="the share of wrong answers that was to be kept")
+    curve: tuple[RiskCoveragePoint, ...]
+    right: int = Field(ge=0)
+    wrong: int = Field(ge=0)
+    declined: int = Field(ge=0, description="questions that the model gave no answer to")
+    aurc: float = Field(description="area under the risk-coverage curve")
+    least_aurc: float = Field(description="the same were every right answer surer than every wrong one")
+    chosen: RiskCoveragePoint | None = Field(description="the point of the curve at the threshold")
+    greatest_risk: float | None = Field(description="upper bound of the risk there on new questions, 95 % one-sided")
+    groups: Mapping[str, GroupCounts] = Field(description="answerable and unanswerable; empty without a threshold")
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few answers of either sort to rely on the fit."""
+        return min(self.right, self.wrong) < FEW_ANSWERS
+
+
+def calibrate(asked: Sequence[CalibrationExample], *, retriever: str, model: str, risk: float) -> CalibrationReport:
+    """Fits both stages, and chooses the threshold with the most coverage at which the risk is at most `risk`.
+
+    The threshold of *before* is the least confidence of any right answer: on these questions it loses none. Raises
+    DatasetError where the answers are all right or all wrong, as then nothing can be told apart.
+    """
+    answered = [one for one in asked if one.right is not None]
+    right = [bool(one.right) for one in answered]
+    after, confidences = _fitted(ALL_SIGNALS, answered, right)
+    before, chances = _fitted(RETRIEVAL_SIGNALS, asked, [bool(one.right) for one in asked])
+    curve = risk_coverage(confidences, right)
+    point = greatest_coverage(curve, risk)
+    calibration, groups = None, dict[str, GroupCounts]()
+    if point is not None:
+        least = min(chance for chance, one in zip(chances, asked, strict=True) if one.right)
+        calibration = Calibration(
+            retriever=retriever,
+            model=model,
+            risk=risk,
+            answers=len(answered),
+            before=before.model_copy(update={"threshold": least}),
+            after=after.model_copy(update={"threshold": point.threshold}),
+            curve=curve,
+        )
+        groups = _groups(asked, calibration, chances, confidences)
+    return CalibrationReport(
+        calibration=calibration,
+        risk=risk,
+        curve=curve,
+        right=sum(right),
+        wrong=len(right) - sum(right),
+        declined=len(asked) - len(answered),
+        aurc=area(curve) or 0.0,
+        least_aurc=optimal_area(right) or 0.0,
+        chosen=point,
+        greatest_risk=None if point is None else risk_upper_bound(round(point.risk * point.answers), point.answers),
+        groups=groups,
+    )
+
+
+def _check_both(right: Sequence[bool]) -> None:
+    if not right:
+        raise DatasetError("no answer of the run is known to be right or wrong; there is nothing to fit on")
+    if all(right):
+        raise DatasetError(
+            f"all of {pluralize(len(right), 'answer is', 'answers are')} right, so that nothing tells "
+            f"right from wrong ones; add questions that the "
+            "documents do not answer"
+        )
+    if not any(right):
+        raise DatasetError(f"of {pluralize(len(right), 'answer')} none is right: no threshold could keep any risk")
+
+
+def _fitted(
+    names: Sequence[SignalName], asked: Sequence[CalibrationExample], right: Sequence[bool]
+) -> tuple[ConfidenceModel, list[float]]:
+    """The stage, without a threshold yet, and the confidence of each question by the weights of the others.
+
+    A signal that is the same for all says nothing, and has no weight. Where nothing was found the confidence is 0, and
+    nothing is fitted on that.
+    """
+    import numpy as np
+
+    found = [place for place, one in enumerate(asked) if one.signals.score is not None]
+    # In this order, questions that are alike get the same confidence to the last digit, however they came.
+    found.sort(key=lambda place: (asked[place].signals.values(names), right[place]))
+    _check_both([right[place] for place in found])
+    values = np.array([asked[place].signals.values(names) for place in found], dtype=np.float64)
+    labels = np.array([right[place] for place in found], dtype=np.float64)
+    varied = [column for column in range(len(names)) if np.ptp(values[:, column]) > 0]
+    means, scales = values[:, varied].mean(axis=0), values[:, varied].std(axis=0)
+    rows = (values[:, varied] - means) / scales
+    intercept, weights = fit_logistic(rows, labels)
+    confidences = [0.0] * len(asked)
+    for place, log_odds in zip(found, left_out_log_odds(rows, labels, intercept, weights), strict=True):
+        confidences[place] = sigmoid(float(log_odds))
+    parts = zip([names[column] for column in varied], means, scales, weights, strict=True)
+    kept = [SignalWeight(signal=name, mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in parts]
+    return ConfidenceModel(intercept=intercept, weights=tuple(kept), threshold=0.0), confidences
+
+
+def _groups(
+    asked: Sequence[CalibrationExample],
+    calibration: Calibration,
+    chances: Sequence[float],
+    confidences: Sequence[float],
+) -> dict[str, GroupCounts]:
+    left = iter(confidences)
+    found: dict[str, list[tuple[bool, bool, bool]]] = {"answerable": [], "unanswerable": []}
+    for one, chance in zip(asked, chances, strict=True):
+        goes_on = chance >= calibration.before.threshold
+        answered = one.right is not None
+        given = answered and next(left) >= calibration.after.threshold and goes_on
+        found["answerable" if one.answerable else "unanswerable"].append((answered, goes_on, given))
+    return {
+        name: GroupCounts(
+            questions=len(rows),
+            answered=sum(answered for answered, _, _ in rows),
+            asked=sum(goes_on for _, goes_on, _ in rows),
+            given=sum(given for _, _, given in rows),
+        )
+        for name, rows in found.items()
+    }

@@ -1,1 +1,0 @@
-"""Fit the thresholds below which an answer is withheld."""

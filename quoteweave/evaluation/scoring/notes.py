@@ -1,0 +1,173 @@
+"""Notes on figures: on answers longer than their gold, boxes that could not be used, and searches for papers."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+
+from quoteweave.core.examples import Example, Prediction, Reference
+from quoteweave.core.messages import pluralize
+from quoteweave.core.paper_search import TECHNICAL_ERRORS
+from quoteweave.evaluation.metrics.answers.paper_search import NO_CHOICE, outcome_of
+from quoteweave.evaluation.metrics.citations.citevqa import (
+    EXCHANGED,
+    LACKING_GOLD,
+    UNREAD_GOLD,
+    UNREAD_TAGS,
+    UNUSABLE_BOXES,
+    UNUSABLE_GOLD,
+)
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
+from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
+
+_LONGER = 5
+"""From so many times the words of gold on, the overlap of words is bounded far below 1: a perfect token F1 by 2/6."""
+_UNRELATED = 0.1
+_MANY = 300
+"""A correlation of so many questions is known to about 0.1. Of eight published runs over MMDocRAG that cite, five
+have 0.32 to 0.40, and three, whose judgements do not stand beside their questions, -0.03 to 0.00."""
+_TO_LONG_GOLD = ("bleu", "rouge_l.f1")
+_TO_SHORT_GOLD = ("exact_match", "token_f1")
+
+
+def answer_notes(
+    scores: Scores, examples: Sequence[Example], predictions: Sequence[Prediction], marks: MarkGrammar
+) -> list[str]:
+    """Sentences on what `bleu`, `rouge_l`, `exact_match` and `token_f1` leave out, or cannot tell of these answers."""
+    notes = []
+    if scores.not_answered:
+        how = (
+            "are compared with gold all the same" if scores.convention == "published" else "are not compared with gold"
+        )
+        what = pluralize(scores.not_answered, "answer says", "answers say")
+        notes.append(
+            f"{what} that the documents do not tell (abstained or located); the words of such answers {how}, by BLEU, "
+            "ROUGE, exact match, token F1 and str_em"
+        )
+    notes += _judged_other_answers(scores.figures.get("correlation.judge.average"))
+    asked = {example.id: example.reference for example in examples}
+    said = [
+        (text, asked[prediction.example])
+        for prediction in predictions
+        if (text := scored_text(prediction, marks)) is not None and prediction.example in asked
+    ]
+    long = [(text, reference.answer or reference.short_answer) for text, reference in said]
+    short = [(text, _short(reference)) for text, reference in said]
+    return [
+        *notes,
+        *_much_longer(scores.figures, _TO_LONG_GOLD, long),
+        *_much_longer(scores.figures, _TO_SHORT_GOLD, short),
+    ]
+
+
+def _judged_other_answers(r: Estimate | None) -> list[str]:
+    if r is None or r.value is None or r.n < _MANY or abs(r.value) >= _UNRELATED:
+        return []
+    return [
+        f"the judge's scores do not go with what the answers cite: r = {r.value:.2f} between judge.average and "
+        f"overall.f1 over {r.n} questions, where 0.3 to 0.4 is common; make sure that the judgements are of these "
+        "answers, question by question, before you break them down or compare them"
+    ]
+
+
+def _short(reference: Reference) -> str | None:
+    return reference.answer if reference.short_answer is None else reference.short_answer
+
+
+def _much_longer(
+    figures: Mapping[str, Estimate], names: Sequence[str], pairs: Sequence[tuple[str, str | None]]
+) -> list[str]:
+    shown = [name for name in names if name in figures]
+    lengths = [(len(text.split()), len(without_marks(gold).split())) for text, gold in pairs if gold]
+    if not shown or not lengths:
+        return []
+    ours, theirs = (median(column) for column in zip(*lengths, strict=True))
+    if ours < _LONGER * theirs:
+        return []
+    return [
+        f"{' and '.join(shown)} compare answers of {ours:.0f} words (median) with gold of {theirs:.0f}: they are low "
+        "whatever the answers say"
+    ]
+
+
+_SHOWN = 3
+PARSER = "citevqa.ceiling.parser"
+
+
+def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
+    """A sentence for each sort of box that could not be used, with how many and in which questions; none is silent."""
+    if "citevqa.recall" not in scores.figures:
+        return []
+    published = scores.convention == "published"
+    left_out = "they count, and those outside the page alone can be met" if published else "left out"
+    wrong = "not checked, and those outside the page alone can meet gold" if published else "they meet nothing"
+    notes = [
+        _told(scores.questions, UNUSABLE_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} reversed, without "
+              f"area or outside the page: {left_out}"),
+        _told(scores.questions, LACKING_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages that the "
+              f"document lacks: {'they count' if published else 'left out'}"),
+        _told(scores.questions, UNREAD_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages without "
+              "quotes or in documents that the collection lacks: they count, and no quote meets them"),
+        _told(scores.questions, UNUSABLE_BOXES, lambda n: f"{pluralize(n, 'cited box', 'cited boxes')} reversed, "
+              f"without area, outside the page or in no document of the question: {wrong}"),
+        _told(scores.questions, UNREAD_TAGS, lambda n: f"{pluralize(n, 'tag')} in answers that begin as a box and are "
+              "none: not read"),
+    ]  # fmt: skip
+    notes.append(_exchanged(scores.questions))
+    if any(example.reference.y_first for example in examples):
+        notes.append("boxes are read y first (y1, x1, y2, x2), as most gold boxes would else be taller than wide")
+    if published:
+        notes.append("citevqa.page_recall is undefined: the authors' script finds no page in any answer")
+    return [note for note in notes if note]
+
+
+def _exchanged(questions: Sequence[ScoredQuestion]) -> str:
+    """A warning where quotes meet more of the gold if x and y of its boxes are exchanged."""
+    pairs = [(one.row.get(PARSER), one.row.get(EXCHANGED)) for one in questions]
+    known = [(here, there) for here, there in pairs if here is not None and there is not None]
+    here, there = (sum(column) / len(known) for column in zip(*known, strict=True)) if known else (0.0, 0.0)
+    if there <= here:
+        return ""
+    return (
+        f"quotes meet {here:.4f} of the gold, and would meet {there:.4f} with x and y exchanged: its boxes seem to be "
+        "written in the other order, and then no ceiling or recall of a run over a collection is right"
+    )
+
+
+def _told(questions: Sequence[ScoredQuestion], column: str, say: Callable[[int], str]) -> str:
+    counts = {one.example: int(count) for one in questions if (count := one.row.get(column))}
+    if not counts:
+        return ""
+    shown = ", ".join(repr(name) for name in list(counts)[:_SHOWN])
+    return f"{say(sum(counts.values()))} ({shown}{', …' if len(counts) > _SHOWN else ''})"
+
+
+PUBLISHED_EXCERPTS = 119
+"""Every per cent that CiteME's Tables 4, 5 and 8 print is a multiple of 1/119; its text counts 130 excerpts."""
+
+
+def search_notes(examples: Sequence[Example], predictions: Sequence[Prediction], convention: Convention) -> list[str]:
+    """What a reader must know of papers that were to be named; empty for other tasks."""
+    asked = {example.id for example in examples if example.task == "name_paper"}
+    if not asked:
+        return []
+    tally = Counter(outcome_of(prediction) for prediction in predictions if prediction.example in asked)
+    notes = []
+    broken = {kind: tally[kind] for kind in TECHNICAL_ERRORS if tally[kind]}
+    if broken:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in broken.items())
+        counted = "counted as wrong, as the authors' code does" if convention == "published" else "left out, not wrong"
+        notes.append(f"{pluralize(sum(broken.values()), 'technical error')} ({kinds}), {counted}")
+    silent = {kind: tally[kind] for kind in NO_CHOICE if tally[kind]}
+    if silent:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in silent.items())
+        notes.append(
+            f"{pluralize(sum(silent.values()), 'excerpt')} without a paper selected ({kinds}), counted as wrong"
+        )
+    if len(asked) != PUBLISHED_EXCERPTS:
+        notes.append(
+            f"this file has {pluralize(len(asked), 'excerpt')}; published figures are of {PUBLISHED_EXCERPTS}, and of "
+            "which is not told"
+        )
+    return notes
