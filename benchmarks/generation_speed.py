@@ -31,7 +31,7 @@ from made_quotes import Writing
 from model_process import ModelProcess, serving
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answer_events import TextEvent
+from quoteweave.core.answers import TextEvent
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.compose import make_generator
 from quoteweave.pipeline.settings import ChatSettings

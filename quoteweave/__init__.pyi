@@ -27,13 +27,13 @@ from .attribution.trajectory_review import review_trajectories as review_traject
 from .client.asynchronous import AsyncClient as AsyncClient
 from .client.synchronous import Client as Client
 from .collection.collection import Collection as Collection
-from .core.answer_events import AnswerEvent as AnswerEvent
-from .core.answer_events import CitationEvent as CitationEvent
-from .core.answer_events import TextEvent as TextEvent
-from .core.answer_events import ThoughtEvent as ThoughtEvent
 from .core.answers import Answer as Answer
+from .core.answers import AnswerEvent as AnswerEvent
 from .core.answers import Citation as Citation
+from .core.answers import CitationEvent as CitationEvent
 from .core.answers import Context as Context
+from .core.answers import TextEvent as TextEvent
+from .core.answers import ThoughtEvent as ThoughtEvent
 from .core.context_sizes import C15 as C15
 from .core.context_sizes import C20 as C20
 from .core.context_sizes import ContextSize as ContextSize

@@ -22,8 +22,7 @@ from quoteweave.cli.console import (
     writing_output,
 )
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answer_events import AnswerEvent, TextEvent, ThoughtEvent
-from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.answers import Answer, AnswerEvent, Citation, TextEvent, ThoughtEvent
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.text.marks import parse_marks

@@ -8,17 +8,18 @@ from typing import Literal
 from quoteweave.client.address import server_address
 from quoteweave.client.connection import Call, ServerConnection
 from quoteweave.client.uploads import Added, upload_forms
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent, TextEvent, ThoughtEvent
-from quoteweave.core.answers import Answer
+from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, ImageEvent, TextEvent, ThoughtEvent
 from quoteweave.core.errors import JobFailed, UsageError
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Document, Filter
-from quoteweave.interchange.conversations import Conversation, ConversationList, ConversationSummary
 from quoteweave.interchange.jobs import Job, JobList, JobMade, JobProgress, Uploaded
 from quoteweave.interchange.responses import (
     AnswerResponse,
     CollectionList,
     CollectionSummary,
+    Conversation,
+    ConversationList,
+    ConversationSummary,
     DeletedCollection,
     DocumentList,
     ErrorEvent,

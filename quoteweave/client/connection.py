@@ -14,9 +14,8 @@ from quoteweave.client.address import KEY_VARIABLE, ServerAddress
 from quoteweave.client.server_events import ServerEvent, read_events
 from quoteweave.core.errors import QuoteweaveError, ServerBadResponse, ServerUnreachable
 from quoteweave.core.urls import without_credentials
-from quoteweave.endpoints.endpoint_errors import one_line
-from quoteweave.endpoints.redaction import endpoint_redactor
-from quoteweave.endpoints.retry_after import retry_after_s
+from quoteweave.endpoints.errors import endpoint_redactor, one_line
+from quoteweave.endpoints.http_client import retry_after_s
 from quoteweave.interchange.problems import MEDIA_TYPE, Problem, error_class, error_of_problem
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from quoteweave.client.uploads import Added
 from quoteweave.core.answers import Answer
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Document, Filter
-from quoteweave.interchange.conversations import Conversation, ConversationSummary
 from quoteweave.interchange.jobs import Job
 from quoteweave.interchange.responses import (
     AnswerResponse,
     CollectionSummary,
+    Conversation,
+    ConversationSummary,
     DeletedCollection,
     DocumentList,
     ModelList,

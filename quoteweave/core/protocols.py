@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from quoteweave.core.answer_events import Event
-from quoteweave.core.answers import Answer, Completion, CompletionDelta, Context, Usage
+from quoteweave.core.answers import Answer, Completion, CompletionDelta, Context, Event, Usage
 from quoteweave.core.records import Filter, Hit, Page, PageWords, ParsedDocument, Query, Quote, Record
 
 if TYPE_CHECKING:
@@ -286,7 +285,7 @@ class StreamingGenerator(Generator, Protocol):
     """A generator that can also stream its answer."""
 
     def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
-        """The answer's events, as `core.answer_events` says. Raises what `answer` does.
+        """The answer's events, as `core.answers` says. Raises what `answer` does.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """

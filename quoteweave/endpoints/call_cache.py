@@ -21,7 +21,7 @@ from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.endpoints.chat_wrappers import WrappedChat
-from quoteweave.endpoints.endpoint_errors import one_line
+from quoteweave.endpoints.errors import one_line
 
 CacheMode = Literal["record", "replay", "both"]
 Messages = Sequence[Mapping[str, object]]

@@ -5,6 +5,8 @@ There is one for each event loop: to make one takes some 20 ms, and its connecti
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx2
@@ -137,3 +139,24 @@ async def _closing(loop: asyncio.AbstractEventLoop, client: "BoundedClient") -> 
     finally:
         _clients.pop(loop, None)
         await client.aclose()
+
+
+def retry_after_s(header: str, now: datetime | None = None) -> float | None:
+    """Read the header's value, a number of seconds or a date, as seconds from `now` (None: the present).
+
+    A date of the past is 0; None for what is neither.
+
+    >>> retry_after_s("120"), retry_after_s("soon")
+    (120.0, None)
+    >>> retry_after_s("Wed, 21 Oct 2015 07:28:00 GMT", datetime(2015, 10, 21, 7, 27, 30, tzinfo=UTC))
+    30.0
+    """
+    said = header.strip()
+    if said.isascii() and said.isdigit():
+        return float(said)
+    try:
+        at = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return max(0.0, (at - (now or datetime.now(UTC))).total_seconds())

@@ -5,8 +5,17 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Literal, Protocol
 
-from quoteweave.core.answer_events import AnswerEvent, Event, ThoughtEvent, replay_events
-from quoteweave.core.answers import Answer, Completion, CompletionDelta, Context, Usage
+from quoteweave.core.answers import (
+    Answer,
+    AnswerEvent,
+    Completion,
+    CompletionDelta,
+    Context,
+    Event,
+    ThoughtEvent,
+    Usage,
+    replay_events,
+)
 from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.protocols import ChatModel

@@ -9,15 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from quoteweave.core.answer_events import CitationEvent, Event, ImageEvent, TextEvent
 from quoteweave.core.answers import (
     Answer,
     AnswerBlock,
     AnswerStatus,
     Citation,
+    CitationEvent,
     Context,
+    Event,
     ImageBlock,
+    ImageEvent,
     TextBlock,
+    TextEvent,
     UnresolvedMark,
 )
 from quoteweave.core.text.marks import Mark, MarkReader, parse_marks

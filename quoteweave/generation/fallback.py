@@ -3,8 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from quoteweave.core.answer_events import AnswerEvent, Event, TextEvent, replay_events
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import Answer, AnswerEvent, Context, Event, TextEvent, replay_events
 from quoteweave.core.errors import EndpointError
 from quoteweave.core.protocols import Generator, StreamingGenerator
 from quoteweave.core.records import Query

@@ -8,10 +8,12 @@ in their text is none: `[1]` becomes `(1)`. A mark stands before the stop that e
 import copy
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from quoteweave.core.answers import Answer, Citation, Context, Span
+from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.core.text.marks import Mark, MarkReader
@@ -19,6 +21,28 @@ from quoteweave.generation.answer_text import escape_marks
 from quoteweave.generation.citations import with_citations
 from quoteweave.generation.highlights import text_of
 from quoteweave.interchange.quote_labels import image_summary
+
+
+class ReadPart(BaseModel):
+    """What is read of an object of another system; all else in it is passed over."""
+
+    model_config = ConfigDict(from_attributes=True, extra="ignore")
+
+
+R = TypeVar("R", bound=ReadPart)
+
+
+def read_part(kind: type[R], given: object, what: str) -> R:
+    """Read an SDK's object, or a mapping. Raises EndpointBadResponse, which names the fields that are wrong."""
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg']}"
+            for each in error.errors(include_input=False)[:3]
+        )
+        raise EndpointBadResponse(f"This is not {what}: {wrong}.") from error
+
 
 _STOPS = ".!?…。！？"
 

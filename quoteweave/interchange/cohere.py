@@ -15,11 +15,12 @@ from quoteweave.generation.citations import build_answer
 from quoteweave.interchange.cited_text import (
     CitedSource,
     CitedTextWriter,
+    ReadPart,
     foreign_warning,
+    read_part,
     statements,
     with_evidence,
 )
-from quoteweave.interchange.foreign_objects import ReadPart, read_part
 from quoteweave.interchange.quote_labels import quote_title, quote_words
 from quoteweave.interchange.urls import QuoteUrls
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from quoteweave.core.answer_events import CitationEvent, TextEvent, replay_events
-from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.answers import Answer, Citation, CitationEvent, TextEvent, replay_events
 from quoteweave.core.records import Record
 from quoteweave.core.text.marks import parse_marks
 

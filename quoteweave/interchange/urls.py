@@ -6,8 +6,7 @@ from urllib.parse import quote as percent_encode
 
 from pydantic import Field
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent
-from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, ImageEvent
 from quoteweave.core.records import Quote, Record
 from quoteweave.generation.citations import with_citations
 

@@ -15,8 +15,7 @@ import json
 import mimetypes
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, TextEvent, ThoughtEvent
-from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, TextEvent, ThoughtEvent
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.interchange.quote_labels import citation_title, quote_title
 from quoteweave.interchange.shown_text import is_image_mark

@@ -1,17 +1,43 @@
-"""Loading of models: one at a time, without the libraries' log output, and with complete weights only."""
+"""Loading of models: one at a time, shared while in use, quietly, and with complete weights only.
+
+Models that are in use are shared, since a server makes a search for each choice of settings that its requests name;
+were each to have models of its own, their weights would be loaded as often. Asked for again with the same settings, the
+same object is given.
+"""
 
 import logging
 import sys
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from threading import RLock, get_ident
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from quoteweave.core.errors import ModelFailed, QuoteweaveError
 from quoteweave.models.batches import catch_out_of_memory
 from quoteweave.models.checkpoints import import_required
+
+P = ParamSpec("P")
+M = TypeVar("M")
+
+_shared: WeakValueDictionary[tuple[object, str], object] = WeakValueDictionary()
+_lock = RLock()
+
+
+def make_shared(make: Callable[P, M], *args: P.args, **kwargs: P.kwargs) -> M:
+    """Return the model that `make` returns for these arguments, or that it returned before if it is still in use.
+
+    Arguments are the same where they are written alike (`repr`). Models take turns by themselves (`ModelLock`).
+    """
+    key = (make, repr((args, sorted(kwargs.items()))))
+    with _lock:
+        found = _shared.get(key)
+        if found is None:
+            found = _shared[key] = make(*args, **kwargs)
+        return found  # type: ignore[return-value]  # the key holds what made it
+
 
 SAVED_WHOLE_ADVICE = "name a checkpoint that was saved whole"
 MAX_NAMED = 3  # weights in a message

@@ -27,7 +27,7 @@ from quoteweave.generation.entailment.chat_checker import ChatClaimChecker
 from quoteweave.generation.extractive import MODEL, off_topic_abstention
 from quoteweave.generation.gate import Policy, apply_policy, check_answer, check_entailment
 from quoteweave.models.checkpoints import is_local
-from quoteweave.models.sharing import make_shared
+from quoteweave.models.loading import make_shared
 from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_chat_model

@@ -6,8 +6,16 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, ImageEvent, ThoughtEvent, replay_events
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import (
+    Answer,
+    AnswerEvent,
+    CitationEvent,
+    Context,
+    Event,
+    ImageEvent,
+    ThoughtEvent,
+    replay_events,
+)
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.context_sizes import C15, ContextSize
 from quoteweave.core.messages import pluralize
@@ -95,7 +103,7 @@ class Rag:
         return Answered(answer=prepared.complete(answer), context=prepared.context, trace=prepared.trace)
 
     async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[StreamEvent, None]:
-        """Yield the sources, then the answer's events (`core.answer_events`) as they come; raises as `answer_async`.
+        """Yield the sources, then the answer's events (`core.answers`) as they come; raises as `answer_async`.
 
         An image that the answer shows follows its citation.
 

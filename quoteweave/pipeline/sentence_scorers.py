@@ -7,7 +7,7 @@ from itertools import islice
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, Reranker, SentenceScorer
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.models.sharing import make_shared
+from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.registry import ANY_CHECKPOINT, ENDPOINT, Resources, make_encoder_for
 from quoteweave.retrievers.rerankers import reranker_rows

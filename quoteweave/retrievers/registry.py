@@ -17,7 +17,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder, ImageProvider, Retriever, ScoresPages
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.models.sharing import make_shared
+from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import FUSION_RULES, FusedRetriever, SplitHybrid, checked_weights
 from quoteweave.retrievers.lexical import LexicalRetriever

@@ -18,7 +18,7 @@ from quoteweave.core.chat.prices import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
-from quoteweave.models.sharing import make_shared
+from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, Resources, member_specs
 from quoteweave.retrievers.rerankers import reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.rerankers.loaders import make_local_reranker

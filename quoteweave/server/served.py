@@ -11,7 +11,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.records import Filter, Record
-from quoteweave.pipeline.follow_ups import FollowUps
+from quoteweave.pipeline.follow_ups.rewriting import FollowUps
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.build import list_indexes
 from quoteweave.pipeline.runs.compose import compose_rag, make_follow_ups, make_limited_chat_models

@@ -11,8 +11,18 @@ Both raise AssertionError, which says what does not hold.
 
 from collections.abc import Sequence
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, ImageEvent, TextEvent, ThoughtEvent
-from quoteweave.core.answers import Answer, Citation, Context, ImageBlock
+from quoteweave.core.answers import (
+    Answer,
+    AnswerEvent,
+    Citation,
+    CitationEvent,
+    Context,
+    Event,
+    ImageBlock,
+    ImageEvent,
+    TextEvent,
+    ThoughtEvent,
+)
 from quoteweave.core.text.marks import parse_marks
 
 # What is found when the answer is whole.

@@ -14,7 +14,7 @@ from quoteweave.attribution.literature.unseen import HidingRule, Unseen
 from quoteweave.collection.collection import Collection
 from quoteweave.maintenance.check import check
 from quoteweave.testing.literature.records import MadePaper
-from quoteweave.testing.literature_server.pdf_faults import PDF_FAULTS, PdfFault
+from quoteweave.testing.literature_server.pdfs import PDF_FAULTS, PdfFault
 from quoteweave.testing.literature_server.server import LibraryServer
 
 

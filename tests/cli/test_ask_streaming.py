@@ -8,8 +8,16 @@ import pytest
 from command_line import Quoteweave, configured
 from made_collections import made_quote, make_collection
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, ImageEvent, TextEvent, ThoughtEvent
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import (
+    Answer,
+    AnswerEvent,
+    CitationEvent,
+    Context,
+    Event,
+    ImageEvent,
+    TextEvent,
+    ThoughtEvent,
+)
 from quoteweave.testing import ModelServer, Reply, check_events
 
 TEXT = "Silos of steel hold grain [1], as [7] says. And <b>so</b> \x1b[31mon."

@@ -160,7 +160,7 @@ def test_questions_that_are_too_long_do_not_keep_the_others_waiting(
 
 
 def test_chunks_that_add_nothing_are_passed_over() -> None:
-    from quoteweave.endpoints.chat_responses import CompletionChunk
+    from quoteweave.endpoints.chat import CompletionChunk
 
     assert (
         CompletionChunk.model_validate({"choices": [{"index": 0, "content_filter_offsets": {}}]}).choices[0].delta

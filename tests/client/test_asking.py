@@ -13,8 +13,7 @@ from live_server import LiveServer, Serve
 
 from quoteweave import AsyncClient, Client
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answer_events import TextEvent
-from quoteweave.core.answers import Answer
+from quoteweave.core.answers import Answer, TextEvent
 from quoteweave.core.errors import (
     CollectionNotFound,
     EndpointError,

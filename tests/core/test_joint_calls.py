@@ -6,7 +6,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from quoteweave.core.concurrency.joint_calls import JointCalls
+from quoteweave.core.concurrency.shared_calls import JointCalls
 
 
 class Function:

@@ -15,7 +15,7 @@ from quoteweave.core.errors import EndpointError
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.endpoints.embeddings import EmbeddingsClient
-from quoteweave.endpoints.redaction import REDACTED, StreamRedactor, endpoint_redactor
+from quoteweave.endpoints.errors import REDACTED, StreamRedactor, endpoint_redactor
 from quoteweave.endpoints.rerank import RerankClient
 from quoteweave.testing import ModelServer, Reply
 

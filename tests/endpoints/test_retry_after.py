@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from quoteweave.endpoints.retry_after import retry_after_s
+from quoteweave.endpoints.http_client import retry_after_s
 
 NOW = datetime(2015, 10, 21, 7, 27, 30, tzinfo=UTC)
 

@@ -18,9 +18,7 @@ from tiny_entailment import (
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Entailment
 from quoteweave.generation.entailment import make_entailment
-from quoteweave.generation.entailment.local import LocalEntailment
-from quoteweave.generation.entailment.nli import NliEntailment, entailment_class
-from quoteweave.generation.entailment.t5 import T5Entailment
+from quoteweave.generation.entailment.local import LocalEntailment, NliEntailment, T5Entailment, entailment_class
 from quoteweave.models.checkpoints import Hardware
 
 LIBRARY: Any = transformers

@@ -6,8 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 from harbour_quotes import EVERYTHING
 
-from quoteweave.core.answer_events import Event
-from quoteweave.core.answers import Answer, Completion, CompletionDelta
+from quoteweave.core.answers import Answer, Completion, CompletionDelta, Event
 from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator

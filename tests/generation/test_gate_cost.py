@@ -5,8 +5,7 @@ import time
 
 from numbered_quotes import CONTEXT, quotes
 
-from quoteweave.core.answer_events import Event
-from quoteweave.core.answers import Completion, Context
+from quoteweave.core.answers import Completion, Context, Event
 from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator

@@ -18,13 +18,13 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.pictures import UnfitPicture
 from quoteweave.core.records import Hit, Quote
-from quoteweave.generation.picture_files import encode
 from quoteweave.generation.prompt_pictures import (
     InlinePictures,
     LinkedPictures,
     PictureLimits,
     PreparedPictures,
     PromptPictures,
+    encode,
 )
 
 PLACE = {"document": "a.pdf", "page": 0, "page_label": "1", "bbox": (0.0, 0.0, 9.0, 9.0), "kind": "image"}

@@ -7,12 +7,16 @@ from cited_answers import CONTEXT, URLS, carried, made_answer
 from PIL import Image
 from pydantic import TypeAdapter
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
-from quoteweave.core.answers import Answer
+from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, Event, TextEvent, ThoughtEvent
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.files.pictures import UnfitPicture, encoded
-from quoteweave.interchange.anthropic import cited_quotes, message_content, search_result_blocks
-from quoteweave.interchange.anthropic_reading import ClaudeReader, read_message
+from quoteweave.interchange.anthropic import (
+    ClaudeReader,
+    cited_quotes,
+    message_content,
+    read_message,
+    search_result_blocks,
+)
 
 
 def located(result: int, start: int, end: int, cited: str = "") -> dict[str, object]:

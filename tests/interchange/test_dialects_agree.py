@@ -6,8 +6,7 @@ from urllib.parse import unquote
 import pytest
 from cited_answers import CONTEXT, TEXT, URLS, made_answer
 
-from quoteweave.core.answer_events import replay_events
-from quoteweave.core.answers import Answer
+from quoteweave.core.answers import Answer, replay_events
 from quoteweave.interchange.anthropic import cited_quotes, message_content
 from quoteweave.interchange.cited_text import statements
 from quoteweave.interchange.cohere import response_message

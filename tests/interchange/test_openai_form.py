@@ -3,8 +3,7 @@ from cited_answers import CONTEXT, URLS, made_answer
 from openai.types.chat import ChatCompletionMessage
 from openai.types.responses import ResponseFileSearchToolCall, ResponseOutputText
 
-from quoteweave.core.answer_events import replay_events
-from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.answers import Answer, Citation, replay_events
 from quoteweave.generation.citations import build_answer
 from quoteweave.interchange.openai import chat_delta, chat_message, file_search_call, output_text
 from quoteweave.interchange.shown_text import ShownTextStream, joined, shown_text

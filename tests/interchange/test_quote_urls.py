@@ -3,8 +3,7 @@ from urllib.parse import unquote
 import pytest
 from builders import make_context, make_quote
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, TextEvent, replay_events
-from quoteweave.core.answers import Answer, Citation, ImageBlock
+from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, ImageBlock, TextEvent, replay_events
 from quoteweave.generation.citations import build_answer
 from quoteweave.interchange.urls import QuoteUrls
 

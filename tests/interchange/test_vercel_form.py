@@ -7,8 +7,7 @@ import pytest
 from cited_answers import CONTEXT, TEXT, URLS, made_answer
 from pydantic import BaseModel, ConfigDict, Discriminator, TypeAdapter
 
-from quoteweave.core.answer_events import CitationEvent, TextEvent, ThoughtEvent, replay_events
-from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.answers import Answer, Citation, CitationEvent, TextEvent, ThoughtEvent, replay_events
 from quoteweave.core.errors import EndpointRefused
 from quoteweave.generation.citations import build_answer
 from quoteweave.interchange.vercel import DONE, HEADERS, UiMessageStream, ui_message_stream

@@ -4,7 +4,7 @@ import gc
 import weakref
 
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.models.sharing import make_shared
+from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.registry import Resources, make_encoder_for
 from quoteweave.retrievers.spec import parse_spec
 

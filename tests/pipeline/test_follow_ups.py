@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from quoteweave.core.errors import BudgetSpent, EndpointUnreachable
 from quoteweave.endpoints.budget import Budget, BudgetedChat, limit_task_spending
-from quoteweave.pipeline.follow_up_rules import MAX_CHARACTERS, rewrite_by_rule
-from quoteweave.pipeline.follow_up_words import topic_of
-from quoteweave.pipeline.follow_ups import MAX_MESSAGES, FollowUps, Message, StandaloneQuestion, read_question
+from quoteweave.pipeline.follow_ups.rewriting import MAX_MESSAGES, FollowUps, Message, StandaloneQuestion, read_question
+from quoteweave.pipeline.follow_ups.rules import MAX_CHARACTERS, rewrite_by_rule
+from quoteweave.pipeline.follow_ups.words import topic_of
 from quoteweave.testing import FakeChat
 
 GRAIN = "How much grain was shipped in May?"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import pytest
 from test_arranging import quote
 
-from quoteweave.core.answer_events import AnswerEvent, TextEvent
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import Answer, AnswerEvent, Context, TextEvent
 from quoteweave.core.examples import Example, Reference
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query

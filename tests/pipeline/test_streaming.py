@@ -9,16 +9,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_collections import made_quote
 
-from quoteweave.core.answer_events import (
+from quoteweave.core.answers import (
+    Answer,
     AnswerEvent,
     CitationEvent,
+    Completion,
+    Context,
     Event,
     ImageEvent,
     TextEvent,
     ThoughtEvent,
     replay_events,
 )
-from quoteweave.core.answers import Answer, Completion, Context
 from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
 from quoteweave.core.examples import Prediction

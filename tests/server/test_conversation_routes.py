@@ -12,7 +12,7 @@ from live_server import LiveServer
 from made_collections import made_quote, make_collection, put
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answer_events import AnswerEvent
+from quoteweave.core.answers import AnswerEvent
 from quoteweave.core.records import Filter
 from quoteweave.server.access.control import Grant
 from quoteweave.server.access.keys import KeyRequest, KeyStore

@@ -8,8 +8,7 @@ import pytest
 from live_server import LiveServer, Serve
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, Event, ImageEvent, TextEvent
-from quoteweave.core.answers import Answer, Citation, Context
+from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, Context, Event, ImageEvent, TextEvent
 from quoteweave.core.boxes import fraction_of
 from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.testing.answer_conformance import check_answer, check_events

@@ -11,7 +11,7 @@ import pytest
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.testing import LibraryServer, MadePaper, PdfFault, make_library
-from quoteweave.testing.literature_server.pdf_faults import ELSEWHERE, MANY_PAGES, PDF_FAULTS
+from quoteweave.testing.literature_server.pdfs import ELSEWHERE, MANY_PAGES, PDF_FAULTS
 
 LIBRARY = make_library()
 PAPER = next(LIBRARY.paper(each.source) for each in LIBRARY.excerpts if each.kind == "full_text")

@@ -1,9 +1,7 @@
 """Local entailment models, which decide whether a text entails a claim."""
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.generation.entailment.local import LocalEntailment
-from quoteweave.generation.entailment.nli import NliEntailment
-from quoteweave.generation.entailment.t5 import T5Entailment
+from quoteweave.generation.entailment.local import LocalEntailment, NliEntailment, T5Entailment
 from quoteweave.models.checkpoints import Hardware, is_local, locate_checkpoint, read_config
 
 T5_TYPES = ("t5", "mt5", "umt5")

@@ -1,5 +1,6 @@
-"""Base class of local entailment models: truncation, batching, and one computation at a time."""
+"""Local entailment models: what they share, NLI classifiers, and T5 as TRUE trained it."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.core.errors import ModelFailed
 from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
 from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint, weights_identity
-from quoteweave.models.loading import ModelLock, check_tokenizer, reporting_load_errors
+from quoteweave.models.loading import ModelLock, check_tokenizer, max_positions, reporting_load_errors
 
 if TYPE_CHECKING:
     import numpy as np
+
 
 # Pairs per batch, unless the user sets it; fewer where they are longer than FULL_LENGTH tokens.
 CPU_BATCH = 8
@@ -165,3 +167,99 @@ class LocalEntailment(ABC):
         self.cut += 1
         lost = set(places[-excess:])
         return {key: [value for i, value in enumerate(values) if i not in lost] for key, values in row.items()}
+
+
+class NliEntailment(LocalEntailment):
+    """A classifier; a pair is entailed if its most likely class is the one that the checkpoint calls entailment."""
+
+    def _load(self, transformers: Any, folder: Path, dtype: Any) -> LoadedModel:
+        config = transformers.AutoConfig.from_pretrained(folder, **self._hub)
+        entailment_class(config.id2label, folder)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **self._hub)
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype, **self._hub)
+        window = min(tokenizer.model_max_length, max_positions(model))
+        return LoadedModel(tokenizer, model, min(self.max_length or window, window))
+
+    def _read(self, premise: str, claim: str) -> tuple[EncodedPair, list[int]]:
+        encoded = self._tokens(premise, claim)
+        return dict(encoded), [i for i, sequence in enumerate(encoded.sequence_ids()) if sequence == 0]
+
+    def _margins(self, rows: list[EncodedPair]) -> "np.ndarray[Any, Any]":
+        """(n,) the logit of entailment minus the highest of the others."""
+        import torch
+
+        model = self._loaded.model
+        label = entailment_class(model.config.id2label, self.checkpoint)
+        with torch.inference_mode():
+            logits = model(**self._padded(rows)).logits.float()
+        others = torch.cat([logits[:, :label], logits[:, label + 1 :]], dim=1)
+        margins: np.ndarray[Any, Any] = (logits[:, label] - others.amax(dim=1)).cpu().numpy()
+        return margins
+
+
+def entailment_class(labels: dict[int, str], checkpoint: Path | str) -> int:
+    """The index of the class that means entailment, ignoring case; `not_entailment` is another class.
+
+    Raises ModelFailed, which names the classes, unless it is exactly one of several.
+    """
+    found = [number for number, label in labels.items() if label.strip().lower().startswith("entail")]
+    if len(found) != 1 or len(labels) < 2:
+        raise ModelFailed(
+            f"{checkpoint} does not tell entailment from all else: its classes are {', '.join(labels.values())}; "
+            "one of them must be called entailment in id2label of its config.json, and one must mean something else"
+        )
+    return found[0]
+
+
+PREMISE_PREFIX, HYPOTHESIS_PREFIX = "premise: ", " hypothesis: "
+YES, NO = "1", "0"
+# A digit, the end token, and a separate space that some vocabularies need before the digit.
+REPLY_TOKENS = 4
+
+
+class T5Entailment(LocalEntailment):
+    """A pair is entailed where the model answers 1, and not where it answers 0.
+
+    T5's positions are relative, so a `max_length` above the length that the model was trained with (512 tokens, unless
+    its config says otherwise) is allowed.
+    """
+
+    def _load(self, transformers: Any, folder: Path, dtype: Any) -> LoadedModel:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **self._hub)
+        model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype, **self._hub)
+        trained = getattr(model.config, "n_positions", None) or FULL_LENGTH
+        return LoadedModel(tokenizer, model, self.max_length or min(tokenizer.model_max_length, trained))
+
+    def _read(self, premise: str, claim: str) -> tuple[EncodedPair, list[int]]:
+        encoded = self._tokens(f"{PREMISE_PREFIX}{premise}{HYPOTHESIS_PREFIX}{claim}", offsets=True)
+        start, end = len(PREMISE_PREFIX), len(PREMISE_PREFIX) + len(premise)
+        places = [i for i, (_, last) in enumerate(encoded.pop("offset_mapping")) if start < last <= end]
+        return dict(encoded), places
+
+    def _margins(self, rows: list[EncodedPair]) -> "np.ndarray[Any, Any]":
+        """(n,) 1 for a yes, -1 for a no, NaN where the logits overflowed."""
+        import numpy as np
+        import torch
+
+        loaded = self._loaded
+        with torch.inference_mode():
+            given = loaded.model.generate(
+                **self._padded(rows),
+                max_new_tokens=REPLY_TOKENS,
+                do_sample=False,
+                num_beams=1,
+                return_dict_in_generate=True,
+                output_logits=True,
+            )
+        replies = loaded.tokenizer.batch_decode(given.sequences, skip_special_tokens=True)
+        # T5 overflows in float16, and its reply is then meaningless.
+        sound = given.logits[0].amax(dim=-1).isfinite().tolist()
+        pairs = zip(replies, sound, strict=True)
+        return np.array([self._verdict(reply.strip()) if finite else math.nan for reply, finite in pairs])
+
+    def _verdict(self, reply: str) -> float:
+        if reply not in (YES, NO):
+            raise ModelFailed(
+                f"{self.checkpoint} answered {reply!r}, neither {YES} nor {NO}; is it a T5 trained for entailment?"
+            )
+        return 1.0 if reply == YES else -1.0

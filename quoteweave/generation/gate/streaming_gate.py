@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from quoteweave.core.answer_events import CitationEvent, Event, TextEvent
-from quoteweave.core.answers import Citation, Context
+from quoteweave.core.answers import Citation, CitationEvent, Context, Event, TextEvent
 from quoteweave.generation.citations import to_events
 from quoteweave.generation.gate.claims import Claim, ClaimReader
 from quoteweave.generation.gate.policies import UnsupportedFilter

@@ -21,8 +21,7 @@ from quoteweave.core.records import Record
 from quoteweave.core.runs import PredictionStatus, RunRecord, RunWriter, open_run, read_statuses, sort_predictions
 from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.chat_wrappers import chat_settings
-from quoteweave.generation.prompt_messages import CitedMessages
-from quoteweave.generation.source_messages import SourcePrompts
+from quoteweave.generation.prompt_messages import CitedMessages, SourcePrompts
 from quoteweave.pipeline.context import PUBLISHED_SEED
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.pictures import CollectionPictures

@@ -15,10 +15,10 @@ from quoteweave.endpoints.rate_limits import RateLimitedChat, TokenBucket
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.fallback import FallbackGenerator
+from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
-from quoteweave.generation.source_messages import SourceMessages, SourcePrompts
-from quoteweave.models.sharing import make_shared
-from quoteweave.pipeline.follow_ups import FollowUps
+from quoteweave.models.loading import make_shared
+from quoteweave.pipeline.follow_ups.rewriting import FollowUps
 from quoteweave.pipeline.gate import Gate, make_checker
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.config import Limits

@@ -25,7 +25,7 @@ from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.files.pictures import UnfitPicture
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
-from quoteweave.generation.picture_files import encode
+from quoteweave.generation.prompt_pictures import encode
 from quoteweave.index.sync import refresh_indexes
 from quoteweave.pipeline.runs.build import update_indexes
 from quoteweave.pipeline.runs.compose import make_chat

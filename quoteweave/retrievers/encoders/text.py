@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from quoteweave.core.concurrency.joint_calls import JointCalls
+from quoteweave.core.concurrency.shared_calls import JointCalls
 from quoteweave.core.protocols import SettingValue
 from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
 from quoteweave.models.checkpoints import Hardware, read_config, weights_identity

@@ -5,14 +5,13 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
-from quoteweave.core.answer_events import AnswerEvent, CitationEvent, ImageEvent
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, Context, ImageEvent
 from quoteweave.core.errors import EndpointUnreachable, QuoteweaveError
 from quoteweave.core.records import Filter, Query
 from quoteweave.endpoints.budget import Budget, limit_task_spending
 from quoteweave.interchange.responses import AnswerResponse, ErrorEvent
 from quoteweave.interchange.urls import QuoteUrls
-from quoteweave.pipeline.follow_ups import FollowUps, Message
+from quoteweave.pipeline.follow_ups.rewriting import FollowUps, Message
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import SearchResult, Trace

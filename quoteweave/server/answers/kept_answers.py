@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
 
-from quoteweave.core.answer_events import AnswerEvent
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import AnswerEvent, Context
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.records import Record
-from quoteweave.interchange.conversations import Turn
-from quoteweave.pipeline.follow_ups import Message
+from quoteweave.interchange.responses import Turn
+from quoteweave.pipeline.follow_ups.rewriting import Message
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.access.control import Grant

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from quoteweave.core.records import Filter, Record
 from quoteweave.interchange.problems import EMPTY_QUESTION
-from quoteweave.pipeline.follow_ups import Message
+from quoteweave.pipeline.follow_ups.rewriting import Message
 from quoteweave.pipeline.settings import AnswerSettings
 
 RETRIEVAL_FIELDS = ("retriever", "fusion", "expand", "rerank", "explain")

@@ -11,8 +11,7 @@ from pydantic import Field
 from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
-from quoteweave.core.answer_events import AnswerEvent, ThoughtEvent
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import Answer, AnswerEvent, Context, ThoughtEvent
 from quoteweave.core.records import Record
 from quoteweave.interchange.openai import chat_delta, chat_message, sources_list
 from quoteweave.interchange.responses import ErrorEvent

@@ -11,7 +11,7 @@ from quoteweave.core.text.question_analysis import check_question
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.chat_generator import CUT_SHORT
 from quoteweave.interchange.shown_text import shown_text
-from quoteweave.pipeline.follow_ups import Message
+from quoteweave.pipeline.follow_ups.rewriting import Message
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.answers.requests import NO_CHOICES, AnswerChoices, AnswerRequest, chosen
 from quoteweave.server.dialects.openai_errors import refuse

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sse_starlette import ServerSentEvent
 
-from quoteweave.core.answer_events import AnswerEvent
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import AnswerEvent, Context
 from quoteweave.core.records import Record
 from quoteweave.interchange.openai import response_annotation
 from quoteweave.interchange.responses import ErrorEvent

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from quoteweave.core.errors import ConversationNotFound
-from quoteweave.interchange.conversations import Conversation
+from quoteweave.interchange.responses import Conversation
 from quoteweave.server.access.control import Grant
 from quoteweave.server.answers.answering import Asked, ask
 from quoteweave.server.answers.event_streams import respond_with_events

@@ -10,8 +10,7 @@ from typing import Any
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent
 from starlette.concurrency import run_in_threadpool
 
-from quoteweave.core.answer_events import AnswerEvent, TextEvent, ThoughtEvent
-from quoteweave.core.answers import Answer, Citation, ImageBlock
+from quoteweave.core.answers import Answer, AnswerEvent, Citation, ImageBlock, TextEvent, ThoughtEvent
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Quote, Record

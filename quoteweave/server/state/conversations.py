@@ -16,7 +16,7 @@ from quoteweave.collection.checksums import row_checksum
 from quoteweave.core.answers import Region
 from quoteweave.core.errors import ConversationNotFound, StateError, UsageError
 from quoteweave.core.records import Quote, Record
-from quoteweave.interchange.conversations import Conversation, ConversationSummary, Turn
+from quoteweave.interchange.responses import Conversation, ConversationSummary, Turn
 from quoteweave.pipeline.rag import Answered
 from quoteweave.server.state.conversation_file import open_conversations
 

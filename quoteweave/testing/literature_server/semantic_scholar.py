@@ -18,8 +18,13 @@ from quoteweave.testing.literature.records import MadePaper
 from quoteweave.testing.literature_server.answers import Answer, ReceivedRequest, Refusal
 from quoteweave.testing.literature_server.boolean_queries import BULK, parse_query
 from quoteweave.testing.literature_server.catalogue import Catalogue, assumed_day
-from quoteweave.testing.literature_server.semantic_scholar_fields import PaperFields
-from quoteweave.testing.literature_server.semantic_scholar_filters import FILTERS, filter_of, number, unacceptable
+from quoteweave.testing.literature_server.semantic_scholar_papers import (
+    FILTERS,
+    PaperFields,
+    filter_of,
+    number,
+    unacceptable,
+)
 from quoteweave.testing.literature_server.snippets import Snippets
 
 ROOT = "/graph/v1"

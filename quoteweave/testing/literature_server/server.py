@@ -16,7 +16,7 @@ from quoteweave.testing.literature_server import openalex, semantic_scholar
 from quoteweave.testing.literature_server.answers import Answer, ReceivedRequest, Refusal
 from quoteweave.testing.literature_server.catalogue import Catalogue
 from quoteweave.testing.literature_server.faults import Fault, Faults, error_answer
-from quoteweave.testing.literature_server.pdf_faults import PaperLinks, PdfFault
+from quoteweave.testing.literature_server.pdfs import PaperLinks, PdfFault
 
 
 class LibraryServer:

@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from quoteweave.testing.literature.records import MadeLibrary, MadePaper
 from quoteweave.testing.literature_server.answers import Refusal
-from quoteweave.testing.literature_server.catalogue import Catalogue
-from quoteweave.testing.literature_server.semantic_scholar_filters import Passes
-from quoteweave.testing.literature_server.word_index import WordIndex
+from quoteweave.testing.literature_server.catalogue import Catalogue, WordIndex
+from quoteweave.testing.literature_server.semantic_scholar_papers import Passes
 
 _ALL = ("text", "snippetKind", "section", "snippetOffset", "annotations.refMentions", "annotations.sentences")
 _KNOWN = {*(f"snippet.{name}" for name in _ALL), "snippet.annotations"}

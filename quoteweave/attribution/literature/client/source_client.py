@@ -14,9 +14,8 @@ from quoteweave.attribution.literature.client.reply_cache import ReplyCache, rep
 from quoteweave.attribution.literature.client.service import NO_KEY, SourceService
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable
 from quoteweave.endpoints.address import EndpointAddress, same_origin
-from quoteweave.endpoints.endpoint_errors import one_line
-from quoteweave.endpoints.redaction import endpoint_redactor
-from quoteweave.endpoints.retry_after import retry_after_s
+from quoteweave.endpoints.errors import endpoint_redactor, one_line
+from quoteweave.endpoints.http_client import retry_after_s
 
 if TYPE_CHECKING:
     from httpx2 import URL, Request, Response

@@ -1,7 +1,7 @@
 """ALCE's correctness: short answers that stand in an answer (ASQA), and ROUGE-Lsum with its long gold answers.
 
 ALCE (arXiv 2305.14627, section 4), whose code is `eval.py` of github.com/princeton-nlp/ALCE at 3fdc2ed. The third
-figure, the claims that an answer entails (ELI5), needs a model: `metrics.citations.claim_recall`.
+figure, the claims that an answer entails (ELI5), needs a model: `metrics.citations.alce`.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ class AlceCorrectness:
     `strict` reads the whole answer, and a wording has to stand in it as whole words. `published` reads the first line,
     marks taken out as the authors' code does (ALiiCE's code reads all lines); a wording may stand within a word ("art"
     in "part"), and one without words ("The") is held by any answer. Their ROUGE is the median of means of drawn
-    samples, which differs from run to run; here it is the mean. Sentences are cut by `text.punkt_rules`.
+    samples, which differs from run to run; here it is the mean. Sentences are cut by `text.punkt`.
     """
 
     name = "alce_correctness"

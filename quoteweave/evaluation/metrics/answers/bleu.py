@@ -57,7 +57,7 @@ class Bleu:
 
     By the `published` convention `bleu` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG at
     3d61762; nltk 3.9's `word_tokenize` and `sentence_bleu`): marks are tokens, the text is cut into sentences before
-    it is cut into tokens (`text.punkt_rules`), an order without a match counts 2.2e-308, so that the answer has
+    it is cut into tokens (`text.punkt`), an order without a match counts 2.2e-308, so that the answer has
     practically 0, and the gold is `reference.answer` alone. Undefined without it; 0 where it is empty.
     """
 

@@ -1,7 +1,7 @@
 """Source identification: accuracy in choosing which of five sources, or of four answers, is right.
 
 MCiteBench's probes (arXiv 2503.02589, section 5.3, Tables 3 and 11, and the same section of its first version), as
-`datasets.mcitebench_probes` makes them; accuracy, overall and by the modality of the right source.
+`datasets.mcitebench` makes them; accuracy, overall and by the modality of the right source.
 """
 
 import re

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from quoteweave.core.answers import Answer, Citation, ImageBlock
 from quoteweave.core.errors import MissingExtra
 from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, unpack
-from quoteweave.interchange.exported_turns import (
+from quoteweave.interchange.exports.turns import (
     ExportedTurn,
     footnote_words,
     turns_of,
@@ -64,7 +64,7 @@ class _Writer:
     """Writes turns into a document."""
 
     def __init__(self, document: "Document", pictures: Mapping[str, bytes]) -> None:
-        from quoteweave.interchange.word_links import Footnotes
+        from quoteweave.interchange.exports.word_links import Footnotes
 
         self._document, self._pictures = document, pictures
         self._footnotes: Footnotes = Footnotes(document)

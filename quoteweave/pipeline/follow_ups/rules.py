@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.text.tokens import words
-from quoteweave.pipeline.follow_up_words import (
+from quoteweave.pipeline.follow_ups.words import (
     AUXILIARIES,
     COMMANDS,
     POSSESSIVES,

@@ -16,7 +16,7 @@ from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.gate.claims import strip_marks
-from quoteweave.pipeline.follow_up_rules import rewrite_by_rule
+from quoteweave.pipeline.follow_ups.rules import rewrite_by_rule
 from quoteweave.pipeline.search import Trace
 
 MAX_MESSAGES = 8
@@ -54,7 +54,7 @@ class StandaloneQuestion(Record):
 class FollowUps:
     """Rewrites questions that follow others; `model` is the chat model that does so, None for rules alone.
 
-    The model reads the last `MAX_MESSAGES` messages. Rules are for English; `follow_up_rules` says what they can do.
+    The model reads the last `MAX_MESSAGES` messages. Rules are for English; `rules` says what they can do.
     `prompts_folder` may hold its own `follow_up_system.txt` (without fields) and `follow_up_user.txt` (fields:
     `$history`, `$question`). Raises UsageError when the prompts cannot be read.
 

@@ -1,0 +1,1 @@
+"""Conversations and their answers as documents: Markdown and Word."""

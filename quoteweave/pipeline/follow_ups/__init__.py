@@ -1,0 +1,1 @@
+"""Questions that follow others, rewritten so that they can be understood alone."""
