@@ -1,9 +1,7 @@
 """What other systems are told of a quote: its title, its words, and a summary of its image."""
 
-from collections.abc import Iterable
-
-from quoteweave.core.answers import Citation, Context
-from quoteweave.core.records import Hit, Quote
+from quoteweave.core.answers import Citation
+from quoteweave.core.records import Quote
 from quoteweave.generation.answer_text import clip, escape_marks
 
 MAX_SUMMARY_CHARACTERS = 120
@@ -41,10 +39,3 @@ def excerpt(citation: Citation) -> str:
     quoted = citation.quoted or ""
     words = " … ".join(quoted[span.start : span.end] for span in citation.spans) or quoted
     return clip(" ".join(words.split()), MAX_EXCERPT_CHARACTERS)
-
-
-def context_of(hits: Iterable[Hit]) -> Context:
-    """The context of these hits: text and image quotes each in their order."""
-    ranked = tuple(hits)
-    texts, images = (tuple(hit for hit in ranked if hit.quote.kind == kind) for kind in ("text", "image"))
-    return Context(texts=texts, images=images)

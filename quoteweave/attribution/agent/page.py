@@ -4,8 +4,6 @@ The page asks nothing of the network and runs no script; its Content-Security-Po
 excerpts, papers and models is escaped, and no address is made of it.
 """
 
-import base64
-import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +15,7 @@ from quoteweave.attribution.agent.trajectory import NAMED, Reply, Step, Trajecto
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.literature.unseen import is_same_title
 from quoteweave.core.answers import Usage
-from quoteweave.core.files.templates import open_template
+from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.core.records import Record
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -75,10 +73,9 @@ def render_trajectory(trajectory: Trajectory, gold: Sequence[str] = ()) -> str:
     from markupsafe import Markup
 
     style = (_TEMPLATES / "trajectory.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     selected, diagnosis = trajectory.selected, diagnose(trajectory, gold) if gold else None
     return open_template(_TEMPLATES, "trajectory.html.j2").render(
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; style-src {policy_hash(style)}; base-uri 'none'; form-action 'none'",
         style=Markup(style),  # noqa: S704 - a file of ours
         excerpt=[(part, bool(_MARK.fullmatch(part))) for part in _MARK.split(trajectory.setup.excerpt)],
         selected=selected,

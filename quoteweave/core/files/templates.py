@@ -1,5 +1,7 @@
-"""Templates of HTML pages."""
+"""Templates of HTML pages, and what their Content-Security-Policy allows."""
 
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,3 +21,8 @@ def open_template(folder: Path, name: str) -> "Template":
         lstrip_blocks=True,
     )
     return environment.get_template(name)
+
+
+def policy_hash(inline: str) -> str:
+    """Return the source by which a Content-Security-Policy allows this inline style or script, and no other."""
+    return f"'sha256-{b64encode(sha256(inline.encode()).digest()).decode('ascii')}'"

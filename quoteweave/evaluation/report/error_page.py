@@ -1,6 +1,5 @@
 """A page on which people label the kinds of error in saved answers: one HTML file that loads nothing from elsewhere."""
 
-import base64
 import hashlib
 import json
 import random
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import DatasetError, StorageError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.files.templates import open_template
+from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ErrorKind, answer_hash, describe_search
 from quoteweave.evaluation.report.questions import LONGEST, PictureReader, ShownQuote, shown_quotes
@@ -90,7 +89,7 @@ def error_page(answers: Sequence[LabelledAnswer], run: str, kinds: Sequence[Erro
     # The data stand in a script element, which "</script" or "<!--" would end or change; these can stand in no string.
     held = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     style, script = ((_TEMPLATES / f"errors.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    policy = f"default-src 'none'; img-src data:; style-src {_allowed(style)}; script-src {_allowed(script)}"
+    policy = f"default-src 'none'; img-src data:; style-src {policy_hash(style)}; script-src {policy_hash(script)}"
     return open_template(_TEMPLATES, "errors.html.j2").render(
         title=f"Errors in {run}",
         policy=policy,
@@ -99,10 +98,6 @@ def error_page(answers: Sequence[LabelledAnswer], run: str, kinds: Sequence[Erro
         script=Markup(script),  # noqa: S704  # a file of ours
         data=Markup(held),  # noqa: S704  # escaped above
     )
-
-
-def _allowed(content: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 def _shown(prediction: Prediction, example: Example, pictures: PictureReader) -> LabelledAnswer:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MAX_PICTURE_INCHES = (6.0, 7.5)
 """Width and height within which an image is shown."""
-MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 def to_word(

@@ -4,14 +4,12 @@ The page asks nothing of the network: style, script and pictures stand in the fi
 lets nothing else run. All text of questions, documents and models is escaped, and no address is made of it.
 """
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
-from quoteweave.core.files.templates import open_template
+from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.pipeline.answer_page.sections import AnswerView, MarkedBox, PageView, Pictures, section
 from quoteweave.pipeline.answer_page.verdicts import VERDICT_WORDS
 from quoteweave.pipeline.page_pictures import cited_pages, stored_crops
@@ -63,13 +61,9 @@ def _placement(box: MarkedBox) -> str:
 
 def _policy(style: str, script: str) -> str:
     return (
-        f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        f"default-src 'none'; img-src data:; style-src {policy_hash(style)}; script-src {policy_hash(script)}; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
     )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
 def render_answered(answers: Sequence[Answered], collection: Collection, title: str) -> tuple[str, list[str]]:
