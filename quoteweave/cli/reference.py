@@ -54,7 +54,7 @@ def _row(parameter: Any) -> str:
     option = _is_option(parameter)
     names = ", ".join((*parameter.opts, *parameter.secondary_opts)) if option else _shown(parameter)
     notes = ["required"] if parameter.required and option else []
-    if parameter.show_default and _says_something(parameter.default):
+    if parameter.show_default and _is_worth_showing(parameter.default):
         notes.append(f"default {parameter.default if parameter.show_default is True else parameter.show_default}")
     if parameter.envvar:
         notes.append(f"or {parameter.envvar}")
@@ -65,7 +65,7 @@ def _row(parameter: Any) -> str:
     return f"| `{names}` | {text} | {'; '.join(notes)} |\n"
 
 
-def _says_something(default: object) -> bool:
+def _is_worth_showing(default: object) -> bool:
     return default is not None and not isinstance(default, bool) and not callable(default) and default != ()
 
 

@@ -308,7 +308,7 @@ class _PagesReading:
         self._workers, self._limits, self._progress = workers, workers.limits, progress
         self._parts: list[_Steps[int, int]] = []
         self._joining: _Steps[Any, PreparedDocument] | None = None
-        self._told = 0
+        self._reported = 0
 
     def start(self) -> None:
         file = self._file
@@ -336,7 +336,7 @@ class _PagesReading:
                 part.give_up()
         if self._joining is None and not self.unfinished() and not any(part.error for part in self._parts):
             self._join()
-        self._tell(sum(len(part.done) for part in self._parts))
+        self._report_pages(sum(len(part.done) for part in self._parts))
 
     def _is_hopeless(self) -> bool:
         """Whether more of it need not be read."""
@@ -361,7 +361,7 @@ class _PagesReading:
         return lost | dict.fromkeys(untried, f"was not tried, because {others}")
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
-        self._tell(self.pages)
+        self._report_pages(self.pages)
         name = self._file.source.name
         try:
             for part in self._parts:
@@ -373,10 +373,10 @@ class _PagesReading:
             made = failure_reason(error)
         yield FileIssue(name=name, reason=made) if isinstance(made, str) else made
 
-    def _tell(self, done: int) -> None:
-        if done > self._told:
-            self._progress.on_pages(self._file.source.name, done - self._told)
-            self._told = done
+    def _report_pages(self, done: int) -> None:
+        if done > self._reported:
+            self._progress.on_pages(self._file.source.name, done - self._reported)
+            self._reported = done
 
 
 def prepare_whole(files: Iterable[tuple[ReadJob, Format]]) -> Iterator[PreparedDocument | str]:

@@ -99,7 +99,7 @@ class Connection:
                     path, cast_to=HttpxBinaryResponseContent, body=dict(body), options=self._options()
                 )
         except Exception as error:
-            raise self._told(error, advice) from None
+            raise self._converted(error, advice) from None
         return answer.content
 
     async def stream(self, path: str, body: Mapping[str, object], wanted: str) -> AsyncGenerator[object, None]:
@@ -130,7 +130,7 @@ class Connection:
                     yield event
             kind = events.response.headers.get("content-type", "")
         except Exception as error:
-            raise self._told(error, wanted=wanted) from None
+            raise self._converted(error, wanted=wanted) from None
         if none and "event-stream" in kind:
             raise self.ended()
         if none:
@@ -157,7 +157,7 @@ class Connection:
             left -= time.monotonic() - started
             yield event
 
-    def _told(self, error: Exception, advice: str | None = None, wanted: str = "") -> Exception:
+    def _converted(self, error: Exception, advice: str | None = None, wanted: str = "") -> Exception:
         """Convert an exception raised while reading a response; programming errors are returned unchanged."""
         import openai
 

@@ -125,7 +125,7 @@ class TokenStreamer:
         self._left = left
         self._read: list[int] | None = None
         self._written: list[int] = []
-        self._told = 0
+        self._fed = 0
         self._splitter = ReasoningSplitter()
         self._pieces: list[CompletionDelta] = []
 
@@ -140,11 +140,11 @@ class TokenStreamer:
                 self._splitter.feed(_THOUGHT)
             return
         self._written += numbers
-        self._tell(self._text(self._written).rstrip(_HALF))
+        self._feed(self._text(self._written).rstrip(_HALF))
 
     def end(self) -> None:
         """End the stream."""
-        self._tell(self._text(self._written))
+        self._feed(self._text(self._written))
         self._keep(self._splitter.end())
 
     def completion(self, model: str, ends: object) -> Completion:
@@ -163,9 +163,9 @@ class TokenStreamer:
         text: str = self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
 
-    def _tell(self, text: str) -> None:
-        self._keep(self._splitter.feed(text[self._told :]))
-        self._told = max(self._told, len(text))
+    def _feed(self, text: str) -> None:
+        self._keep(self._splitter.feed(text[self._fed :]))
+        self._fed = max(self._fed, len(text))
 
     def _keep(self, piece: CompletionDelta) -> None:
         if piece.text or piece.reasoning:

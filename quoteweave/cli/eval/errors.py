@@ -152,7 +152,7 @@ def errors(
         folder = image_folder or (None if references is None else references.parent)
         pictures = None if folder is None else PictureFolder(folder).data_url
         lost = write_error_page(pairs, page, run=run.name, kinds=named, pictures=pictures)
-        _tell_page(page, len(pairs), len(lost), as_json=as_json)
+        _report_page(page, len(pairs), len(lost), as_json=as_json)
         return
     given = {"model": model, "base_url": base_url, "api_key": api_key, "prompts": prompts}
     settings = make_settings(
@@ -221,7 +221,7 @@ def _judge(
     return _Judged(head, {verdict.example: verdict.kinds for verdict in here if verdict.kinds is not None}, failed)
 
 
-def _tell_page(page: Path, answers: int, lost: int, *, as_json: bool) -> None:
+def _report_page(page: Path, answers: int, lost: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"page": str(page), "answers": answers, "lost_pictures": lost})
         return

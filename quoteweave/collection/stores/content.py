@@ -44,7 +44,7 @@ class ContentStore:
         Raises CollectionError where it is missing or damaged, ValueError for what is no key.
         """
         path = self.path(key)
-        with self._told(path):
+        with self._converting_errors(path):
             data = path.read_bytes()
             _require(path, hashlib.sha256(data).hexdigest())
         return data
@@ -55,7 +55,7 @@ class ContentStore:
         Errors say `of` which document the file is. Raises as `read`.
         """
         path = self.path(key)
-        with self._told(path, of):
+        with self._converting_errors(path, of):
             found = path.stat()
             state = (found.st_ino, found.st_size, found.st_mtime_ns)
             if self._verified.get(key) != state:
@@ -64,7 +64,7 @@ class ContentStore:
         return path
 
     @contextmanager
-    def _told(self, path: Path, of: str | None = None) -> Iterator[None]:
+    def _converting_errors(self, path: Path, of: str | None = None) -> Iterator[None]:
         try:
             yield
         except (OSError, _OtherContent) as error:

@@ -74,7 +74,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, _Row]]:
 
 def _paper(row: _Row) -> ImportedPaper:
     title, abstract = _one_line(row.title), _one_line(row.abstract or "")
-    others = {key: _said(value) for key, value in (row.model_extra or {}).items()}
+    others = {key: _as_metadata(value) for key, value in (row.model_extra or {}).items()}
     blocks = [FlowBlock(layout="title", text=title)]
     blocks += [FlowBlock(layout="paragraph", text=abstract)] if abstract else []
     return ImportedPaper(
@@ -90,12 +90,12 @@ def _paper(row: _Row) -> ImportedPaper:
     )
 
 
-def _said(value: Any) -> str:
+def _as_metadata(value: Any) -> str:
     """A value as metadata: numbers as they are, lists joined, objects by their `name`; "" for what says nothing."""
     if isinstance(value, Mapping):
-        return _said(value.get("name"))
+        return _as_metadata(value.get("name"))
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "; ".join(said for said in map(_said, value) if said)
+        return "; ".join(said for said in map(_as_metadata, value) if said)
     return "" if value is None else _one_line(str(value))
 
 

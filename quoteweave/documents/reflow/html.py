@@ -205,10 +205,10 @@ class _Reader:
         else:
             text = "\n".join(" ".join(line.split()) for line in joined.split("\n")).strip()
         if text:
-            self._say(text)
+            self._add_text(text)
         self._outline.end_paragraph()
 
-    def _say(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if self._role == "title":
             self.title = self.title or text
         elif self._role in ("caption", "figcaption"):

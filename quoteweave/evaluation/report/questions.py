@@ -101,7 +101,7 @@ def _shown(run: RunReport, question: ScoredQuestion, figure: str, pictures: Pict
         id=example.id,
         question=example.query.text,
         scores=", ".join(_score(name, question) for name in figures),
-        gold="unknown" if gold is None or right is None else _told(gold, right),
+        gold="unknown" if gold is None or right is None else _describe_gold(gold, right),
         gold_answer=example.reference.answer or example.reference.short_answer,
         cited=_listed(cited, "none"),
         response=None if prediction.response is None else response[:LONGEST],
@@ -132,7 +132,7 @@ def _listed(places: Sequence[Place], otherwise: str) -> str:
     return ", ".join(f"{kind} {number}" for kind, number in places) or otherwise
 
 
-def _told(gold: Gold, right: Sequence[Place]) -> str:
+def _describe_gold(gold: Gold, right: Sequence[Place]) -> str:
     """The places of gold, and how much of it stands nowhere in what the model was given."""
     lost = len(gold.kinds) - len(set(gold.places().values()))
     return _listed(right, "none") + (f"; {lost} more that the model was not given" if lost else "")

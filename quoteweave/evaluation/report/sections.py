@@ -77,7 +77,7 @@ def _overview(report: Report) -> Section:
         id="overview",
         heading="Overview",
         says=tuple(says),
-        tables=_there([runs_table(report, "All runs", OVERVIEW)]),
+        tables=_present([runs_table(report, "All runs", OVERVIEW)]),
     )
 
 
@@ -99,13 +99,13 @@ def _selection(report: Report) -> Section | None:
         id="citations",
         heading="Which quotes are cited",
         says=says,
-        plots=_there([selection_plot(report)]),
+        plots=_present([selection_plot(report)]),
         tables=(table,),
     )
 
 
 def _answers(report: Report) -> Section | None:
-    tables = _there(
+    tables = _present(
         [
             runs_table(report, "Scores of a judge, 0 to 5", JUDGE),
             runs_table(report, "Compared with the gold answer, length and tokens", ANSWERS),
@@ -147,17 +147,17 @@ def _searches(report: Report) -> Section | None:
         "Technical errors are replies that were no action, refusals, full windows, failing endpoints and sources: by "
         "the strict convention no wrong answers, by the published one wrong.",
     )
-    tables = _there([runs_table(report, "Papers that were named", SEARCHES)])
+    tables = _present([runs_table(report, "Papers that were named", SEARCHES)])
     return Section(id="papers", heading="Which papers were named", says=says, tables=tables)
 
 
 def _costs(report: Report) -> Section | None:
-    plots = _there([tokens_plot(report), judge_plot(report)])
+    plots = _present([tokens_plot(report), judge_plot(report)])
     return Section(id="trade-offs", heading="Length, answers and citations", plots=plots) if plots else None
 
 
 def _took(report: Report) -> Section | None:
-    plots = _there([distributions_plot(report)])
+    plots = _present([distributions_plot(report)])
     return Section(id="distributions", heading="Price and time", plots=plots) if plots else None
 
 
@@ -179,8 +179,8 @@ def _differences(report: Report) -> Section | None:
 def _groups(report: Report) -> Section | None:
     crossed = [name for name in report.breakdowns if "," in name]
     single = [name for name in report.breakdowns if name not in (BY_POSITION, *crossed)]
-    plots = _there([breakdown_plot(report, name) for name in single])
-    tables = _there([breakdown_table(report, name) for name in crossed])
+    plots = _present([breakdown_plot(report, name) for name in single])
+    tables = _present([breakdown_table(report, name) for name in crossed])
     if not plots and not tables:
         return None
     says = (
@@ -196,7 +196,7 @@ def _groups(report: Report) -> Section | None:
         says=says,
         plots=plots,
         tables=tables,
-        folded=_there([breakdown_table(report, name) for name in single]),
+        folded=_present([breakdown_table(report, name) for name in single]),
     )
 
 
@@ -213,13 +213,13 @@ def _correlations(report: Report) -> Section | None:
         id="correlations",
         heading="Are well-cited answers the better ones?",
         says=says,
-        tables=_there([runs_table(report, "Correlation of overall F1 with scores of answers", CORRELATION)]),
-        folded=_there([breakdown_table(report, name, known[0]) for name in names]),
+        tables=_present([runs_table(report, "Correlation of overall F1 with scores of answers", CORRELATION)]),
+        folded=_present([breakdown_table(report, name, known[0]) for name in names]),
     )
 
 
 def _positions(report: Report) -> Section | None:
-    plots = _there([positions_plot(report)])
+    plots = _present([positions_plot(report)])
     says = (
         "Recall is the share of the gold quotes that are cited, here by where they stand in what the model was "
         "given: the first, the second, and so on, among the text quotes and among the image quotes.",
@@ -244,11 +244,11 @@ def _counting(report: Report) -> Section:
         id="counting",
         heading="How it was counted",
         says=tuple(says),
-        tables=_there([counts_table(report), conventions, undefined_table(report)]),
+        tables=_present([counts_table(report), conventions, undefined_table(report)]),
         folded=(every_figure_table(report),),
         notes={run.name: run.scores.notes for run in report.runs if run.scores.notes},
     )
 
 
-def _there(parts: Iterable[T | None]) -> tuple[T, ...]:
+def _present(parts: Iterable[T | None]) -> tuple[T, ...]:
     return tuple(part for part in parts if part is not None)

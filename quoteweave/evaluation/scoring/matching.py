@@ -34,9 +34,9 @@ def match_predictions(
     counts = Counter(prediction.example for prediction in predictions)
     asked = [example.id for example in examples]
     problems = [
-        _told("answered more than once", [name for name, count in counts.items() if count > 1]),
-        _told("answered that the dataset does not ask", sorted(counts.keys() - set(asked))),
-        "" if partial else _told("not answered", [name for name in asked if name not in counts]),
+        _list("answered more than once", [name for name, count in counts.items() if count > 1]),
+        _list("answered that the dataset does not ask", sorted(counts.keys() - set(asked))),
+        "" if partial else _list("not answered", [name for name in asked if name not in counts]),
     ]
     found = [problem for problem in problems if problem]
     if found:
@@ -72,7 +72,7 @@ def _check_setting(examples: Sequence[Example], made: Mapping[str, Prediction]) 
     ]
     if len(citing) >= _FEWEST and len(beyond) > _MOST * len(citing):
         raise DatasetError(
-            f"{_told('answers cite quotes that their questions do not have', beyond)}, of {len(citing)} that cite; "
+            f"{_list('answers cite quotes that their questions do not have', beyond)}, of {len(citing)} that cite; "
             "they were made over another setting: name its references (mmdocrag-20 has more quotes than mmdocrag-15)"
         )
 
@@ -100,7 +100,7 @@ def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
     return [(kind, number) for kind, number in cited if number <= _GREATEST]
 
 
-def _told(what: str, names: Sequence[str]) -> str:
+def _list(what: str, names: Sequence[str]) -> str:
     if not names:
         return ""
     shown = ", ".join(repr(name) for name in names[:_SHOWN])

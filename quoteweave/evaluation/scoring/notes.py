@@ -103,15 +103,15 @@ def box_notes(scores: Scores, examples: Sequence[Example]) -> list[str]:
     left_out = "they count, and those outside the page alone can be met" if published else "left out"
     wrong = "not checked, and those outside the page alone can meet gold" if published else "they meet nothing"
     notes = [
-        _told(scores.questions, UNUSABLE_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} reversed, without "
+        _count(scores.questions, UNUSABLE_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} reversed, without "
               f"area or outside the page: {left_out}"),
-        _told(scores.questions, LACKING_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages that the "
+        _count(scores.questions, LACKING_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages that the "
               f"document lacks: {'they count' if published else 'left out'}"),
-        _told(scores.questions, UNREAD_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages without "
+        _count(scores.questions, UNREAD_GOLD, lambda n: f"{pluralize(n, 'gold box', 'gold boxes')} on pages without "
               "quotes or in documents that the collection lacks: they count, and no quote meets them"),
-        _told(scores.questions, UNUSABLE_BOXES, lambda n: f"{pluralize(n, 'cited box', 'cited boxes')} reversed, "
+        _count(scores.questions, UNUSABLE_BOXES, lambda n: f"{pluralize(n, 'cited box', 'cited boxes')} reversed, "
               f"without area, outside the page or in no document of the question: {wrong}"),
-        _told(scores.questions, UNREAD_TAGS, lambda n: f"{pluralize(n, 'tag')} in answers that begin as a box and are "
+        _count(scores.questions, UNREAD_TAGS, lambda n: f"{pluralize(n, 'tag')} in answers that begin as a box and are "
               "none: not read"),
     ]  # fmt: skip
     notes.append(_exchanged(scores.questions))
@@ -135,7 +135,7 @@ def _exchanged(questions: Sequence[ScoredQuestion]) -> str:
     )
 
 
-def _told(questions: Sequence[ScoredQuestion], column: str, say: Callable[[int], str]) -> str:
+def _count(questions: Sequence[ScoredQuestion], column: str, say: Callable[[int], str]) -> str:
     counts = {one.example: int(count) for one in questions if (count := one.row.get(column))}
     if not counts:
         return ""

@@ -154,13 +154,13 @@ def convention_differences(scores: Scores, other: Scores, figures: Sequence[str]
     """A sentence for each of the named figures that differs by the other convention, with both values."""
     differing = [(name, scores.figures.get(name), other.figures.get(name)) for name in figures]
     return [
-        f"{name}: {_said(here)} by the {scores.convention} convention, {_said(there)} by the {other.convention} one"
+        f"{name}: {_show(here)} by the {scores.convention} convention, {_show(there)} by the {other.convention} one"
         for name, here, there in differing
-        if _said(here) != _said(there)
+        if _show(here) != _show(there)
     ]
 
 
-def _said(estimate: Estimate | None) -> str:
+def _show(estimate: Estimate | None) -> str:
     if estimate is None or estimate.value is None:
         return "undefined"
     return f"{estimate.value:.4f} (n = {estimate.n})"

@@ -83,7 +83,7 @@ def atomic_claims(doc: "Doc", marks: Sequence[int]) -> list[AtomicClaim] | None:
         for other in at_word:
             if other != word and other in tree.heads:
                 _part(tree, word, other)
-        claims.append(AtomicClaim(_said(doc, tree.heads), tuple(places)))
+        claims.append(AtomicClaim(_text_of(doc, tree.heads), tuple(places)))
     return claims
 
 
@@ -177,7 +177,7 @@ def _part_branches(tree: _Tree, lca: int, mine: int, its: int) -> None:
         tree.prune(its)
 
 
-def _said(doc: "Doc", left: Container[int]) -> str:
+def _text_of(doc: "Doc", left: Container[int]) -> str:
     """The words that are left, with the blanks that stood between neighbours."""
     text, last = "", -1
     for token in doc:

@@ -110,7 +110,7 @@ class _Text:
             rows = tuple(self._cells(span) for at, span in enumerate(spans) if at != 1)
             return Passage(bulleted=False, lines=(), rows=rows, figures=tuple(shown))
         lines = [tuple(self._runs(span)) for span in spans]
-        return Passage(bulleted=bulleted, lines=tuple(filter(self._says_something, lines)), figures=tuple(shown))
+        return Passage(bulleted=bulleted, lines=tuple(filter(self._has_text, lines)), figures=tuple(shown))
 
     def _is_table(self, spans: list[Span]) -> bool:
         """Return whether these lines are a Markdown table: all begin with a bar, and the second is its rule."""
@@ -128,7 +128,7 @@ class _Text:
             cells.append(tuple(self._runs((begin, max(begin, left + 1 + len(texts.rstrip()))))))
         return tuple(cells)
 
-    def _says_something(self, line: tuple[Run, ...]) -> bool:
+    def _has_text(self, line: tuple[Run, ...]) -> bool:
         """Return False for a line that has nothing but shown images and the punctuation around them."""
         for run in line:
             if run.is_mark and not all((c.start, c.end) in self.images for c in run.citations):

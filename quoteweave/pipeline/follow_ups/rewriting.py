@@ -75,7 +75,11 @@ class FollowUps:
         a prompt does not have the right fields.
         """
         # In threads: a history may be as long as a book.
-        if len(question) > MAX_ANALYSED_CHARACTERS or not history or not await run_in_pool("answer", _asks, history):
+        if (
+            len(question) > MAX_ANALYSED_CHARACTERS
+            or not history
+            or not await run_in_pool("answer", _has_question, history)
+        ):
             return StandaloneQuestion(question=question)
         if self.model is None:
             return await run_in_pool("answer", _by_rule, question, history)
@@ -113,7 +117,7 @@ def read_question(reply: str) -> str | None:
     return line if words(line) and len(line) <= MAX_ANALYSED_CHARACTERS else None
 
 
-def _asks(history: Sequence[Message]) -> bool:
+def _has_question(history: Sequence[Message]) -> bool:
     """Whether there is a question that another one can follow."""
     return any(message.role == "user" and words(message.content) for message in history)
 

@@ -57,7 +57,7 @@ class MMLongBench:
         answerable, gold = reference.answer_format != "none", reference.short_answer
         if prediction.response is None or reference.answer_format is None or (answerable and gold is None):
             return {}
-        answer = self._told(prediction, example)
+        answer = self._short_answer(prediction, example)
         answered = answer != NOT_ANSWERABLE
         score = 0.0
         if answerable and answered and answer is not None:
@@ -71,7 +71,7 @@ class MMLongBench:
             "mmlongbench.answered": float(answered),
         }
 
-    def _told(self, prediction: Prediction, example: Example) -> str | None:
+    def _short_answer(self, prediction: Prediction, example: Example) -> str | None:
         """The short answer, or that there is none; None where an answer was given that holds no short one."""
         if prediction.answer is not None and prediction.answer.status != "answered":
             return NOT_ANSWERABLE

@@ -47,18 +47,18 @@ class CitedClaim:
 
     def entailed(self, verdicts: Mapping[PremiseClaim, bool]) -> bool:
         """Whether all that it cites together entails it; not where it cites nothing."""
-        return self._says(self._all(), verdicts)
+        return self._entails(self._all(), verdicts)
 
     def counting(self, verdicts: Mapping[PremiseClaim, bool]) -> int:
         """How many of its citations count: it is entailed, and by that one alone or not without that one."""
         if not self.entailed(verdicts):
             return 0
         return sum(
-            self._says(premise, verdicts) or not self._says(self._without(place), verdicts)
+            self._entails(premise, verdicts) or not self._entails(self._without(place), verdicts)
             for place, premise in enumerate(self.premises)
         )
 
-    def _says(self, premise: str, verdicts: Mapping[PremiseClaim, bool]) -> bool:
+    def _entails(self, premise: str, verdicts: Mapping[PremiseClaim, bool]) -> bool:
         return bool(premise) and verdicts[premise, self.text]
 
     def _all(self) -> str:
