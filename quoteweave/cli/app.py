@@ -113,7 +113,7 @@ COMMANDS = {
     "index": LazyCommand("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
     "plan": _command(
         "Say what an index will take: time, disk, memory, and an endpoint's price.",
-        "commands.models",
+        "commands.index",
         "plan",
         "PLAN_JSON",
     ),

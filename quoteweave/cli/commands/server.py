@@ -14,7 +14,6 @@ from quoteweave.cli.options.collection import JsonOption, parse_path
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import MissingExtra, UsageError
 from quoteweave.server.access.keys import Key, KeyRequest, KeyStore
-from quoteweave.server.settings import named_collections
 from quoteweave.server.state.state_folder import STATE_VARIABLE, default_state
 
 NamedCollectionsOption = Annotated[
@@ -60,6 +59,8 @@ def serve(
 
     Without keys (quoteweave keys add) it listens on this machine alone.
     """
+    from quoteweave.server.settings import named_collections  # as heavy as a search; keys need none of it
+
     try:
         from quoteweave.server.run import run
     except ModuleNotFoundError as error:
@@ -99,6 +100,8 @@ def mcp(
 
     A client starts it and ends it by closing its input. Standard output carries the protocol alone.
     """
+    from quoteweave.server.settings import named_collections
+
     try:
         from quoteweave.server.mcp.stdio import run_stdio
     except ModuleNotFoundError as error:
