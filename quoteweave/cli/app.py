@@ -119,9 +119,7 @@ COMMANDS = {
     ),
     "models": _command("List the models that retrieve and rerank by name, and what each takes.", "commands.models"),
     "run": _command("Answer every question of a dataset, and keep the answers to be scored.", "commands.run"),
-    "show": _command(
-        "Show a quote: its words, its crop, and its page with the box drawn.", "commands.documents", "show", "SHOW_JSON"
-    ),
+    "show": _command("Show a quote: its words, its crop, and its page with the box drawn.", "commands.show"),
     "list": _command("List the documents of a collection.", "commands.documents", "list_documents", "LIST_JSON"),
     "status": _command(
         "Say what a collection holds, and which files could not be read.", "commands.documents", "status", "STATUS_JSON"

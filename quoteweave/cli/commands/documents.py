@@ -1,15 +1,12 @@
-"""`quoteweave list`, `status`, `remove` and `show`: the documents of a collection, and single quotes of them."""
+"""`quoteweave status`, `list` and `remove`: lists and removes the documents of a collection."""
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from quoteweave.cli.console import (
     console,
-    place,
     plain,
     print_json,
     print_message,
@@ -17,19 +14,14 @@ from quoteweave.cli.console import (
     printable,
     read_by_ocr,
     shown_name,
-    writing_output,
 )
 from quoteweave.cli.indexes import index_json, index_line
-from quoteweave.cli.options.collection import CollectionOption, JsonOption, PasswordOption
+from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Span
 from quoteweave.core.messages import join_names, pluralize
-from quoteweave.core.records import Document, Quote
-from quoteweave.generation.highlights import text_of
+from quoteweave.core.records import Document
 from quoteweave.index.sync import remove_documents
-from quoteweave.pipeline.highlighting import evidence_for
-from quoteweave.pipeline.page_pictures import crop, marked_page
 from quoteweave.pipeline.runs.build import list_indexes
 
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
@@ -135,79 +127,3 @@ def remove(
         typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))
     if outcome.removed:
         typer.echo(f"removed {pluralize(len(outcome.removed), 'document')}")
-
-
-SHOW_JSON = """--json prints one object: quote (the whole record), crop and page (paths of the pictures
-written, null where the document has no pictures of its pages), and spans: with --claim the words that
-support it (start, end, boxes in points, estimated)."""
-
-
-def show(
-    quote_id: Annotated[str, typer.Argument(help="The quote's id, as search and ask give it.")],
-    collection: CollectionOption,
-    out: Annotated[Path | None, typer.Option(help="Where the pictures go; else a temporary folder.")] = None,
-    password: PasswordOption = None,
-    claim: Annotated[
-        str | None, typer.Option(help="Mark the words of the quote that support this sentence.", metavar="TEXT")
-    ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the page's picture.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Show a quote: its words, its crop, and its page with the box drawn."""
-
-    with Collection.open(collection) as opened:
-        quote = opened.quote(quote_id)
-        spans = evidence_for(claim, quote, opened) if claim else ()
-        boxes = [box for span in spans for box in span.boxes]
-        pictures = {
-            "crop": crop(opened, quote, password=password),
-            "page": marked_page(opened, quote, boxes, password=password),
-        }
-    paths = _write_pictures(pictures, quote, out)
-    if as_json:
-        shown = {name: str(path) if path else None for name, path in paths.items()}
-        found = [span.model_dump(mode="json") for span in spans]
-        print_json({"quote": quote.model_dump(mode="json"), **shown, "spans": found})
-    else:
-        _print_quote(quote, paths)
-        if claim:
-            _print_spans(quote, spans)
-    if open_it and paths["page"] is not None:
-        typer.launch(str(paths["page"]))
-
-
-def _write_pictures(pictures: dict[str, bytes | None], quote: Quote, out: Path | None) -> dict[str, Path | None]:
-    if not any(pictures.values()):
-        return dict.fromkeys(pictures)
-    folder = out or Path(tempfile.mkdtemp(prefix="quoteweave-"))
-    written: dict[str, Path | None] = {}
-    for name, data in pictures.items():
-        written[name] = None
-        if data is not None:
-            suffix = ".jpg" if data.startswith(b"\xff\xd8") else ".png"
-            path = folder / f"{quote.id.replace(':', '-')}-{name}{suffix}"
-            with writing_output(path):
-                folder.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
-            written[name] = path
-    return written
-
-
-def _print_quote(quote: Quote, paths: dict[str, Path | None]) -> None:
-    out = console()
-    out.print(plain(place(quote), "bold"), plain(f"  {quote.layout}  {quote.id}", "dim"))
-    if quote.section:
-        out.print(plain(f"under: {quote.section}", "dim"))
-    out.print(plain(quote.words()))
-    for name, path in paths.items():
-        if path is not None:
-            out.print(plain(f"{name}: {path}"), soft_wrap=True)
-
-
-def _print_spans(quote: Quote, spans: Sequence[Span]) -> None:
-    out = console()
-    if not spans:
-        out.print(plain("supports it: not sure which words; the quote is to be read as a whole"))
-    for span in spans:
-        words = " ".join(text_of(quote)[span.start : span.end].split())
-        out.print(plain(f"supports it: “{words}”{'' if span.boxes else ' (not found on the page)'}"))
