@@ -4,6 +4,7 @@ from .attribution.agent.leaks import find_leaks as find_leaks
 from .attribution.agent.page import render_trajectory as render_trajectory
 from .attribution.agent.trajectory_files import read_trajectory as read_trajectory
 from .attribution.calls import attribute as attribute
+from .attribution.calls import attribute_by_agent as attribute_by_agent
 from .attribution.calls import attribute_literature as attribute_literature
 from .attribution.calls import cite as cite
 from .attribution.cited_draft import CitedDraft as CitedDraft
@@ -17,9 +18,15 @@ from .attribution.literature.own_collection import OwnCollection as OwnCollectio
 from .attribution.literature.paper_library import PaperLibrary as PaperLibrary
 from .attribution.literature.paper_library import ParseLimits as ParseLimits
 from .attribution.literature.papers import Paper as Paper
+from .attribution.literature.papers import PapersFound as PapersFound
+from .attribution.literature.papers import PaperSource as PaperSource
+from .attribution.literature.papers import PaperText as PaperText
 from .attribution.literature.papers import PublicationDate as PublicationDate
+from .attribution.literature.papers import Snippet as Snippet
+from .attribution.literature.papers import SnippetsFound as SnippetsFound
 from .attribution.literature.unseen import HidingRule as HidingRule
 from .attribution.literature.unseen import Unseen as Unseen
+from .attribution.open_literature import open_literature as open_literature
 from .attribution.post_hoc_runs import cite_answers as cite_answers
 from .attribution.records import Attribution as Attribution
 from .attribution.records import Candidate as Candidate

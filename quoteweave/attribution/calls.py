@@ -1,6 +1,5 @@
 """What `quoteweave attribute` and `quoteweave cite` do, as one call each."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,9 +10,8 @@ from quoteweave.attribution.cited_draft import CitedDraft
 from quoteweave.attribution.draft_text import Draft
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.from_literature import LiteratureAttributor
-from quoteweave.attribution.literature.make_source import SourceName
 from quoteweave.attribution.literature.papers import PublicationDate
-from quoteweave.attribution.open_literature import open_literature
+from quoteweave.attribution.open_literature import Sources, open_literature
 from quoteweave.attribution.post_hoc import FindsSource, cite_draft
 from quoteweave.attribution.records import Attribution
 from quoteweave.collection.collection import Collection
@@ -51,7 +49,7 @@ def attribute(
 
 def attribute_literature(
     text: str,
-    sources: SourceName | Sequence[SourceName] = "semantic-scholar",
+    sources: Sources = "semantic-scholar",
     k: int = CANDIDATES,
     *,
     papers: Path | None = None,
@@ -60,8 +58,9 @@ def attribute_literature(
 ) -> tuple[Attribution, ...]:
     """Find the source of each citation mark of a text in the literature, or of each sentence of a text without marks.
 
-    At most `k` candidates each. The papers that are found are kept in the folder `papers`. With `before`, such as
-    `2023-05`, nothing later is shown, and with `not_from` no paper of that title. Raises what `open_literature` and
+    At most `k` candidates each. Sources are services by name, or objects of your own that implement `PaperSource`. The
+    papers that are found are kept in the folder `papers`. With `before`, such as `2023-05`, nothing later is shown, and
+    with `not_from` no paper of that title. Raises what `open_literature` and
     `LiteratureAttributor.attribute` raise, and UsageError for a date that cannot be read.
     """
     with open_literature(sources, papers=papers, before=read_limit(before), not_from=not_from) as literature:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast, get_args
 
 from pydantic import Field
 
@@ -14,11 +14,14 @@ from quoteweave.attribution.agent.actions import FindInText, NamePaper, Read, Se
 from quoteweave.attribution.agent.conversation import AgentPrompts
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Ending, Step, Trajectory
-from quoteweave.attribution.literature.make_source import SourceOptions
-from quoteweave.attribution.literature.open_source import OpenedSource, open_source
+from quoteweave.attribution.literature.fetching import PdfFetcher
+from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.own_collection import OwnCollection
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
 from quoteweave.attribution.literature.unseen import HidingRule
-from quoteweave.core.errors import DatasetError, EndpointUnreachable, UsageError, error_reason
+from quoteweave.attribution.open_literature import open_literature
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import CollectionNotFound, DatasetError, EndpointUnreachable, UsageError, error_reason
 from quoteweave.core.examples import Example, Prediction, Scope, Task
 from quoteweave.core.messages import pluralize
 from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
@@ -26,10 +29,12 @@ from quoteweave.core.text.paper_identifiers import identifiers_of_address, norma
 from quoteweave.pipeline.presets import PresetKind
 from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
 from quoteweave.pipeline.runs.answerer import Predictor
+from quoteweave.pipeline.runs.build import build_indexes
 from quoteweave.pipeline.runs.compose import SharedLimits, make_chat
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file_as
 from quoteweave.pipeline.runs.progress import Progress
 from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints
+from quoteweave.pipeline.runs.search import make_search
 from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
 
 PAPER_DATASETS = ("citeme",)
@@ -107,18 +112,20 @@ def answer_excerpts(
     questions: Questions,
     out: Path,
     *,
-    source: str | None = None,
+    source: PaperSource | str | None = None,
     only: Sequence[str] | None = None,
     hooks: RunHooks | None = None,
 ) -> list[RunOutcome]:
     """Find the paper that each excerpt of a dataset cites, by each setting, and keep what was found to be scored.
 
-    As `answer_dataset`, but that an agent searches `source`, where a setting names none.
+    As `answer_dataset`, but that an agent searches `source`, where a setting names none: a service or the folder of a
+    collection by its name, or an object that implements `PaperSource`.
     A run's folder holds its trajectories too: a run that was stopped goes on at the step where it was, and asks nothing
     again. Raises as `answer_dataset`, and UsageError for a source that is none, or is missing where a setting searches.
     """
     file = config if isinstance(config, PaperRunFile) else read_run_file_as(PaperRunFile, config)
     hooks = hooks or RunHooks()
+    named, given = (source, None) if isinstance(source, str) else (None, source)
     searches = any(setting.actions for setting in file.settings)
     for note in _unhidden(questions.examples) if searches else ():
         hooks.progress.note(f"{questions.dataset}: {note}")
@@ -128,10 +135,10 @@ def answer_excerpts(
         setting: RunSettings, limits: SharedLimits, folder: Path
     ) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
         assert isinstance(setting, PaperRunSettings)  # noqa: S101 - the file has no others
-        with _open_source(setting, folder, hooks.progress) as (papers, fingerprints):
+        with _open_source(setting, given, folder, hooks.progress) as (papers, fingerprints):
             yield _make_finder(setting, limits, folder, papers), {**fingerprints, **_model_fingerprints(setting)}
 
-    return answer_with(make_predictor, file.with_source(source), questions, out, only=only, hooks=hooks)
+    return answer_with(make_predictor, file.with_source(named), questions, out, only=only, hooks=hooks)
 
 
 def _unhidden(examples: Sequence[Example]) -> Iterator[str]:
@@ -144,31 +151,54 @@ def _unhidden(examples: Sequence[Example]) -> Iterator[str]:
 
 @contextmanager
 def _open_source(
-    setting: PaperRunSettings, folder: Path, progress: Progress
+    setting: PaperRunSettings, given: PaperSource | None, folder: Path, progress: Progress
 ) -> Iterator[tuple[PaperSource | None, Mapping[str, str]]]:
     """Yield the source that is searched, and the fingerprints of what it holds; None where nothing is searched."""
+    source = setting.source or given
     if not setting.actions:
         yield None, {}
         return
-    if setting.source is None:
+    if source is None:
         raise UsageError(
             f"setting {setting.name}: condition {setting.condition!r} searches for papers: name where with --source or "
             'the key source, or set condition = "no_commands"'
         )
+    if isinstance(source, str) and source not in get_args(SourceName):
+        with _open_collection(source, setting, progress) as opened:
+            yield opened
+        return
+    searched = cast("SourceName | PaperSource", source)
     options = SourceOptions(
         per_second=setting.per_second, cache=folder / REPLIES, open_access_only=setting.open_access_only
     )
-    with open_source(setting.source, setting, options, papers=setting.papers, progress=progress) as opened:
-        if opened.is_service:
-            progress.note(f"{setting.name}: what the agent searches for is sent to {opened.source.name}")
-        yield opened.source, {"source": opened.source.name, **({} if opened.is_service else _held(opened, setting))}
+    # A run can wait longer for a file than somebody who asks for the source of one sentence.
+    services = {searched: options} if isinstance(searched, str) else {}
+    with open_literature(searched, papers=setting.papers, fetcher=PdfFetcher(), options=services) as literature:
+        if services:
+            progress.note(f"{setting.name}: what the agent searches for is sent to {searched}")
+        yield literature.source, {"source": literature.source.name}
 
 
-def _held(opened: OpenedSource, setting: PaperRunSettings) -> dict[str, str]:
-    """Fingerprints of the documents and indexes of a collection; what a service holds nobody can tell."""
-    collection = opened.collection
-    documents = fingerprint_documents(collection.documents())
-    return {"documents": documents, **index_fingerprints(collection, setting.retriever)}
+@contextmanager
+def _open_collection(
+    folder: str, setting: PaperRunSettings, progress: Progress
+) -> Iterator[tuple[OwnCollection, Mapping[str, str]]]:
+    """Yield a collection of one's own as a source, and the fingerprints of its documents and indexes."""
+    try:
+        collection = Collection.open(Path(folder))
+    except CollectionNotFound as error:
+        services = ", ".join(get_args(SourceName))
+        raise UsageError(
+            f"{folder!r} is no source of papers: there are {services}, and folders of collections"
+        ) from error
+    with collection:
+        build_indexes(collection, setting.retriever, setting, progress)
+        source = OwnCollection(collection, make_search(collection, setting, progress=progress))
+        documents = fingerprint_documents(collection.documents())
+        yield (
+            source,
+            {"source": source.name, "documents": documents, **index_fingerprints(collection, setting.retriever)},
+        )
 
 
 def _model_fingerprints(setting: PaperRunSettings) -> dict[str, str]:

@@ -1,9 +1,10 @@
-"""Opens sources of the literature, with a folder for the papers that they find, to look for the sources of claims."""
+"""Opens sources of papers, with a folder for what they find: services by name, and sources of one's own as objects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import cast
 
 from quoteweave.attribution.from_literature import LiteratureAttributor
 from quoteweave.attribution.literature.fetching import FetchLimits, PdfFetcher
@@ -13,13 +14,15 @@ from quoteweave.attribution.literature.papers import Paper, PaperSource, Publica
 from quoteweave.attribution.literature.unseen import HidingRule, Unseen
 from quoteweave.core.errors import UsageError
 
+Sources = SourceName | PaperSource | Sequence[SourceName | PaperSource]
+"""One source or several: services by their names, and objects that implement `PaperSource`."""
 FETCH_SECONDS = 10.0
 """Seconds that the file of one paper may take to arrive while somebody waits for the source of a sentence."""
 
 
 @contextmanager
 def open_literature(
-    sources: SourceName | Sequence[SourceName],
+    sources: Sources,
     *,
     papers: Path | None = None,
     before: PublicationDate | None = None,
@@ -30,18 +33,34 @@ def open_literature(
     """Open sources, and the folder of papers: the one given, or `default_papers_folder`.
 
     Nothing that may have been published after `before` is shown, and no paper with the title `not_from`, which is that
-    of the text that the sentence is from (`Unseen`). Files take `FETCH_SECONDS` at most unless a `fetcher` is given.
-    Raises UsageError for no source, and what `make_source` and `PaperLibrary` raise.
+    of the text that the sentence is from (`Unseen`). Files take `FETCH_SECONDS` at most unless a `fetcher` is given;
+    `options` are of services. Raises UsageError for no source and for two of one name, and what `make_source` and
+    `PaperLibrary` raise.
+
+    >>> with open_literature(["openalex", my_source], papers=Path("papers")) as literature:
+    ...     draft = cite(collection, "The harbour shipped 4,210 tonnes of grain.", literature=literature)
     """
-    if not sources:
-        raise UsageError("name a source of papers: semantic-scholar or openalex")
-    names = [sources] if isinstance(sources, str) else list(dict.fromkeys(sources))
+    given = _each(sources)
     fetcher = fetcher or PdfFetcher(FetchLimits(seconds=FETCH_SECONDS))
     own = None if not_from is None else Paper(id="excerpt", title=not_from)
     rule = HidingRule(own=own, before=before)
     with PaperLibrary(papers or default_papers_folder(), fetcher) as library:
-        opened: list[PaperSource] = [make_source(name, library, options.get(name)) for name in names]
+        opened = [make_source(one, library, options.get(one)) if isinstance(one, str) else one for one in given]
         if rule != HidingRule():
             opened = [Unseen(source, rule) for source in opened]
         library.prepare()  # while the sources are asked
         yield LiteratureAttributor(opened, library)
+
+
+def _each(sources: Sources) -> list[SourceName | PaperSource]:
+    """The sources, each once. Raises UsageError for none, and for two that have one name."""
+    single = isinstance(sources, str) or not isinstance(sources, Sequence)
+    every = cast("Sequence[SourceName | PaperSource]", [sources] if single else sources)
+    given = [one for at, one in enumerate(every) if not isinstance(one, str) or one not in every[:at]]
+    names = [one if isinstance(one, str) else one.name for one in given]
+    if not names:
+        raise UsageError("name a source of papers: semantic-scholar or openalex")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"two sources of papers are called {twice!r}, so that what they find could not be told apart")
+    return given

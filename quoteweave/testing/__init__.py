@@ -10,7 +10,13 @@ from quoteweave.testing.boxes import (
     check_regions,
     fractions_of,
 )
-from quoteweave.testing.extension_conformance import check_metric, check_parser, check_reranker, check_retriever
+from quoteweave.testing.extension_conformance import (
+    check_metric,
+    check_parser,
+    check_reranker,
+    check_retriever,
+    check_source,
+)
 from quoteweave.testing.fakes import FakeChat, FakeEncoder, FakeExpander, FakeReranker, FakeRetriever
 from quoteweave.testing.literature import MadeExcerpt, MadeLibrary, MadePaper, make_library, write_citeme
 from quoteweave.testing.literature_server import LibraryServer, PdfFault, ReceivedRequest
@@ -42,6 +48,7 @@ __all__ = [
     "check_regions",
     "check_reranker",
     "check_retriever",
+    "check_source",
     "fractions_of",
     "make_library",
     "write_cases",

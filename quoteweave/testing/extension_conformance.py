@@ -1,9 +1,10 @@
-"""Conformance tests of parsers, retrievers, rerankers and metrics: what holds of every one of them.
+"""Conformance tests of parsers, retrievers, rerankers, metrics and sources of papers: what holds of all of them.
 
     check_parser(MyParser(), Path("file.eml"))
     check_retriever(MyRetriever(collection), [Query(text="grain"), Query(text="timber")])
     asyncio.run(check_reranker(my_reranker, query, hits))
     check_metric(MyMetric(), [(prediction, example), …])
+    asyncio.run(check_source(MySource(), "grain by rail"))
 
 All raise AssertionError, which says what does not hold.
 """
@@ -13,6 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Parser, Reranker, Reranking, Retriever
 from quoteweave.core.records import IMAGE_LAYOUTS, Filter, Hit, ParsedDocument, Query, Quote
@@ -95,6 +97,71 @@ def check_metric(metric: Metric, pairs: Sequence[tuple[Prediction, Example]]) ->
         assert aggregate.of([]) is None, f"{aggregate.name} is a number without a question"
         values.append(value)
     return values
+
+
+async def check_source(source: PaperSource, query: str, *, k: int = 5) -> tuple[Paper, ...]:
+    """What holds of a source of papers and a query that finds some, one with a date at least; the papers found.
+
+    Each of them is read. Nothing is said of passages and texts where the source has none.
+    """
+    assert source.name, "the name is empty"
+    found = (await source.search(query, k)).papers
+    assert found, f"{query!r} finds no paper; ask for what the source has"
+    _check_papers(found, k)
+    snippets = (await source.search_snippets(query, k)).snippets
+    assert len(snippets) <= k, f"more than {k} passages"
+    assert all(one.text.strip() for one in snippets), "a passage has no text"
+    await _check_citations(source, query, k)
+    await _check_dates(source, query, k, [*found, *(one.paper for one in snippets)])
+    for paper in found:
+        _check_text(paper, await source.read(paper))
+    strange = Paper(id="of no paper (quoteweave.testing)", title="Of no paper")
+    _check_text(strange, text := await source.read(strange))
+    assert text.outcome != "full_text", "a paper that it does not have is read"
+    assert not (await source.search("?! …", k)).papers, "a query without words finds papers"
+    return found
+
+
+def _check_papers(papers: Sequence[Paper], k: int) -> None:
+    assert len(papers) <= k, f"more than {k} papers"
+    ids = [paper.id for paper in papers]
+    assert len(set(ids)) == len(ids), "a paper is found twice"
+    for paper in papers:
+        assert paper.title.strip(), f"paper {paper.id} has no title"
+        assert paper.pdf_url is None or paper.pdf_url.startswith(("https://", "http://")), (
+            f"paper {paper.id}: {paper.pdf_url!r} is no address of a file; None where there is none"
+        )
+        assert Paper.model_validate_json(paper.model_dump_json()) == paper, f"paper {paper.id} differs when read back"
+
+
+async def _check_citations(source: PaperSource, query: str, k: int) -> None:
+    papers = (await source.search(query, k, by="citations")).papers
+    _check_papers(papers, k)
+    counts = [-1 if paper.citations is None else paper.citations for paper in papers]
+    assert counts == sorted(counts, reverse=True), "by citations, the most cited are not first, and unknown ones last"
+
+
+async def _check_dates(source: PaperSource, query: str, k: int, known: Sequence[Paper]) -> None:
+    """With a limit of date, nothing that may be later is shown, nor what has no date, whichever search it is."""
+    dates = [paper.published for paper in known if paper.published is not None]
+    assert dates, f"no paper for {query!r} has a date"
+    first = min(dates, key=lambda date: (date.year, date.month or 0, date.day or 0))
+    for before in (PublicationDate(year=first.year - 1), PublicationDate(year=first.year), *dates):
+        papers = list((await source.search(query, k, before=before)).papers)
+        papers += (await source.search(query, k, by="citations", before=before)).papers
+        papers += [one.paper for one in (await source.search_snippets(query, k, before=before)).snippets]
+        for paper in papers:
+            assert paper.published is not None, f"{paper.title!r} has no date, and is shown with the limit {before}"
+            assert not paper.published.may_follow(before), (
+                f"{paper.title!r} may have been published after {before}, and is shown with that limit"
+            )
+
+
+def _check_text(paper: Paper, text: PaperText) -> None:
+    if text.outcome == "full_text":
+        assert text.text.strip(), f"the full text of {paper.title!r} is empty"
+    else:
+        assert text.note, f"{paper.title!r} has no full text ({text.outcome}), and no note says why"
 
 
 def _ids(hits: Iterable[Hit]) -> list[str]:

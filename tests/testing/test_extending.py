@@ -22,9 +22,20 @@ from quoteweave import (
     Reference,
     UsageError,
     add,
+    attribute_by_agent,
+    attribute_literature,
     import_parsed,
+    open_literature,
 )
-from quoteweave.testing import check_answer, check_metric, check_parser, check_reranker, check_retriever
+from quoteweave.testing import (
+    FakeChat,
+    check_answer,
+    check_metric,
+    check_parser,
+    check_reranker,
+    check_retriever,
+    check_source,
+)
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "extending").glob("*.py"))
@@ -44,7 +55,7 @@ def test_the_guide_prints_what_its_comments_say(
     monkeypatch.syspath_prepend(EXAMPLES[0].parent)
     code = "\n".join(re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL))
     said = re.findall(r"print\(.*\)  # (.*)", code)
-    assert len(said) == code.count("print(") == 9
+    assert len(said) == code.count("print(") == 10
     exec(compile(code, "docs/extending.md", "exec"), {})
     assert capsys.readouterr().out.splitlines() == said
     for path in EXAMPLES:  # named as other modules may be
@@ -62,7 +73,15 @@ def test_an_example_is_short_and_imports_public_names_alone(path: Path) -> None:
 
 
 def test_there_is_an_example_of_each() -> None:
-    assert [path.stem for path in EXAMPLES] == ["dataset", "generator", "metric", "parser", "reranker", "retriever"]
+    assert [path.stem for path in EXAMPLES] == [
+        "dataset",
+        "generator",
+        "metric",
+        "parser",
+        "reranker",
+        "retriever",
+        "source",
+    ]
 
 
 def test_a_mail_is_imported_and_stays_when_its_folder_is_added(tmp_path: Path) -> None:
@@ -159,3 +178,34 @@ def test_questions_are_read_from_csv(tmp_path: Path) -> None:
         path.write_text(f"question,answer,document,page\n{row}\n")
         with pytest.raises(DatasetError, match=f"line 2: {said}"):
             load(path)
+
+
+def test_a_reading_list_is_searched_without_a_model_and_by_an_agent(tmp_path: Path) -> None:
+    lines = [
+        '{"id": "a", "title": "Grain by ship", "abstract": "In May 4,210 tonnes of grain left.", "citations": 1}',
+        '{"id": "b", "title": "Grain by rail", "published": {"year": 2019, "month": 5}, "citations": 7}',
+        '{"id": "c", "title": "Of grain", "published": {"year": 2021}}',
+    ]
+    (tmp_path / "list.jsonl").write_text("\n".join(lines))
+    source = example("source").ReadingList(tmp_path / "list.jsonl")
+    found = asyncio.run(check_source(source, "grain by ship"))
+    assert [paper.id for paper in found] == ["a", "b", "c"]
+    sentence = "In May 4,210 tonnes of grain left the harbour."
+    (claim,) = attribute_literature(sentence, source, papers=tmp_path / "papers")
+    assert (claim.candidates[0].title, claim.candidates[0].read) == ("Grain by ship", "not_open_access")
+    (own,) = attribute_literature(sentence, [source], papers=tmp_path / "papers", before="2020")
+    assert [one.title for one in own.candidates] == ["Grain by rail"], "nothing without a date, or later"
+    replies = [
+        '{"rationale": "r", "action": {"name": "search_citation_count", "query": "grain"}}',
+        '{"rationale": "r", "action": {"name": "select", "paper_id": "a"}}',
+    ]
+    with open_literature(source, papers=tmp_path / "papers") as literature:
+        (chosen,) = attribute_by_agent(literature, sentence, FakeChat(replies))
+    assert [one.title for one in chosen.candidates] == ["Grain by ship"]
+
+
+def test_two_sources_have_two_names(tmp_path: Path) -> None:
+    (tmp_path / "list.jsonl").write_text("")
+    lists = [example("source").ReadingList(tmp_path / "list.jsonl") for _ in range(2)]
+    with pytest.raises(UsageError, match="two sources of papers are called 'reading-list'"), open_literature(lists):
+        pass

@@ -14,19 +14,33 @@ from quoteweave import (
     Example,
     Filter,
     FusedRetriever,
+    HidingRule,
     Hit,
     LexicalRetriever,
+    OwnCollection,
     Page,
+    Paper,
+    PaperLibrary,
+    PapersFound,
+    PaperText,
     ParsedDocument,
     ParserSettings,
+    PdfFetcher,
     Prediction,
+    PublicationDate,
     Query,
     Quote,
     Reference,
     Reranking,
     Retriever,
+    Search,
+    Snippet,
+    SnippetsFound,
+    SourceOptions,
     SplitHybrid,
+    Unseen,
     build_answer,
+    make_source,
 )
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.answers import Usage
@@ -39,10 +53,12 @@ from quoteweave.retrievers.sparse import TfidfRetriever
 from quoteweave.testing import (
     FakeReranker,
     FakeRetriever,
+    LibraryServer,
     check_metric,
     check_parser,
     check_reranker,
     check_retriever,
+    check_source,
 )
 
 HITS = make_hits([make_quote("Grain."), make_quote("Timber."), make_quote("Coal.")])
@@ -260,3 +276,126 @@ def test_a_metric_that_is_wrong_is_told_so(metric: Given, response: str, said: s
     assert check_metric(Given(), [(Prediction(example="q", response="2"), example)]) == [2.0]
     with pytest.raises(AssertionError, match=said):
         check_metric(metric, [(Prediction(example="q", response=response), example)])
+
+
+DATED = [
+    Paper(id=str(year), title=f"Grain of {year}", published=PublicationDate(year=year), citations=year - 2000)
+    for year in (2019, 2021)
+]
+
+
+class RightSource:
+    """A source that keeps what is asked of it."""
+
+    name = "right"
+    papers: Sequence[Paper] = DATED
+
+    async def search(
+        self, query: str, k: int = 10, *, by: str = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        shown = (
+            [one for one in self.papers if before is None or not self.later(one, before)] if "grain" in query else []
+        )
+        return PapersFound(papers=tuple(shown[::-1] if by == "citations" else shown)[:k])
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        papers = (await self.search(query, k, before=before)).papers
+        return SnippetsFound(snippets=tuple(Snippet(paper=paper, text="Grain.") for paper in papers))
+
+    async def read(self, paper: Paper) -> PaperText:
+        known = any(one.id == paper.id for one in self.papers)
+        return PaperText(outcome="full_text" if known else "not_open_access", text="Grain.", note="It is not here.")
+
+    def later(self, paper: Paper, before: PublicationDate) -> bool:
+        return paper.published is None or paper.published.may_follow(before)
+
+
+class AnyDate(RightSource):
+    """Shows papers whatever the limit."""
+
+    def later(self, paper: Paper, before: PublicationDate) -> bool:
+        return False
+
+
+class LaterPassages(RightSource):
+    """Filters papers by date, and not passages."""
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        return await super().search_snippets(query, k)
+
+
+class Undated(RightSource):
+    """Shows what has no date with a limit of date."""
+
+    papers = (*DATED, Paper(id="?", title="Grain of old", citations=99))
+
+    def later(self, paper: Paper, before: PublicationDate) -> bool:
+        return paper.published is not None and paper.published.may_follow(before)
+
+
+class Unsorted(RightSource):
+    """Has one order alone."""
+
+    papers = DATED[::-1]
+
+
+class Twice(RightSource):
+    """Finds a paper twice."""
+
+    papers = (*DATED, DATED[1])
+
+
+class Uncounted(RightSource):
+    """Finds more than is asked for."""
+
+    async def search(
+        self, query: str, k: int = 10, *, by: str = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        return await super().search(query, k + 1, by=by, before=before)
+
+
+class Inventing(RightSource):
+    """Reads what it does not have."""
+
+    async def read(self, paper: Paper) -> PaperText:
+        return PaperText(outcome="full_text", text="Grain.")
+
+
+class Silent(RightSource):
+    """Does not say why there is no text."""
+
+    async def read(self, paper: Paper) -> PaperText:
+        return PaperText(outcome="unreachable", text="")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (AnyDate(), "may have been published after 2018"),
+        (LaterPassages(), "may have been published after 2018"),
+        (Undated(), "has no date, and is shown"),
+        (Unsorted(), "the most cited are not first"),
+        (Twice(), "found twice"),
+        (Uncounted(), "more than 1 papers"),
+        (Inventing(), "that it does not have is read"),
+        (Silent(), "no note says why"),
+    ],
+)
+def test_a_source_that_is_wrong_is_told_so(source: RightSource, said: str) -> None:
+    assert asyncio.run(check_source(RightSource(), "grain")) == tuple(DATED)
+    with pytest.raises(AssertionError, match=said):
+        asyncio.run(check_source(source, "grain", k=1 if isinstance(source, Uncounted) else 5))
+
+
+def test_this_packages_sources_pass(tmp_path: Path) -> None:
+    """Both services, with what is hidden and without, and a collection of one's own."""
+    rule = HidingRule(own=Paper(id="own", title="Ships of Skarn"), before=PublicationDate(year=2022))
+    with LibraryServer() as server, PaperLibrary(tmp_path / "papers", PdfFetcher(allowed_hosts=["127.0.0.1"])) as read:
+        one = server.library.papers[0]
+        urls = {"semantic-scholar": server.semantic_scholar_url, "openalex": server.openalex_url}
+        for name, url in urls.items():
+            source = make_source(name, read, SourceOptions(base_url=url, per_second=1000))  # type: ignore[arg-type]
+            asyncio.run(check_source(source, one.title, k=2))
+            asyncio.run(check_source(Unseen(source, rule), one.title, k=2))
+        own = OwnCollection(read.collection, Search(LexicalRetriever(read.collection)))
+        asyncio.run(check_source(own, one.title))

@@ -49,7 +49,7 @@ def searchable(query: str, k: int) -> tuple[str, tuple[str, ...]]:
     if k < 1:
         raise UsageError(f"k is {k}; ask for 1 result or more")
     words, note = plain_query(query)
-    if not words:
+    if not any(map(str.isalnum, words)):
         return "", ("The query holds no word, so that nothing was searched for.",)
     return words, () if note is None else (note,)
 
