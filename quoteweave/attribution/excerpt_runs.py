@@ -3,8 +3,8 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, cast, get_args
 
@@ -14,18 +14,21 @@ from quoteweave.attribution.agent.actions import FindInText, NamePaper, Read, Se
 from quoteweave.attribution.agent.conversation import AgentPrompts
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Ending, Step, Trajectory
-from quoteweave.attribution.literature.fetching import PdfFetcher
+from quoteweave.attribution.agent.trajectory_files import read_trajectory
 from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.own_collection import OwnCollection
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
 from quoteweave.attribution.literature.unseen import HidingRule
-from quoteweave.attribution.open_literature import open_literature
+from quoteweave.attribution.open_literature import open_sources
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionNotFound, DatasetError, EndpointUnreachable, UsageError, error_reason
-from quoteweave.core.examples import Example, Prediction, Scope, Task
+from quoteweave.core.examples import Example, Prediction, Scope, Spending, Task
+from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
+from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
+from quoteweave.endpoints.budget import record_earlier_spending
 from quoteweave.pipeline.presets import PresetKind
 from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
 from quoteweave.pipeline.runs.answerer import Predictor
@@ -136,7 +139,10 @@ def answer_excerpts(
     ) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
         assert isinstance(setting, PaperRunSettings)  # noqa: S101 - the file has no others
         with _open_source(setting, given, folder, hooks.progress) as (papers, fingerprints):
-            yield _make_finder(setting, limits, folder, papers), {**fingerprints, **_model_fingerprints(setting)}
+            finder = _make_finder(setting, limits, folder, papers)
+            for spent in finder.earlier.values():
+                limits.count_earlier(spent)
+            yield finder, {**fingerprints, **_model_fingerprints(setting)}
 
     return answer_with(make_predictor, file.with_source(named), questions, out, only=only, hooks=hooks)
 
@@ -171,12 +177,11 @@ def _open_source(
     options = SourceOptions(
         per_second=setting.per_second, cache=folder / REPLIES, open_access_only=setting.open_access_only
     )
-    # A run can wait longer for a file than somebody who asks for the source of one sentence.
     services = {searched: options} if isinstance(searched, str) else {}
-    with open_literature(searched, papers=setting.papers, fetcher=PdfFetcher(), options=services) as literature:
+    with open_sources(searched, papers=setting.papers, options=services) as ((opened_source,), _):
         if services:
             progress.note(f"{setting.name}: what the agent searches for is sent to {searched}")
-        yield literature.source, {"source": literature.source.name}
+        yield opened_source, {"source": opened_source.name}
 
 
 @contextmanager
@@ -212,7 +217,21 @@ def _make_finder(
     model = make_chat(setting)
     assert model is not None  # noqa: S101 - `for_task` has seen to it
     agent = CiteAgent(limits.limit(model), source, setting.agent, prompts_folder=setting.prompts)
-    return PaperFinder(agent, folder / TRAJECTORIES, model.name)
+    return PaperFinder(agent, folder / TRAJECTORIES, model.name, _unrecorded(folder))
+
+
+def _unrecorded(folder: Path) -> dict[str, Spending]:
+    """What was spent on each trajectory of a run beyond what its predictions record, as by a run that was killed."""
+    recorded, predictions = dict[str, Spending](), folder / PREDICTIONS_FILE
+    for _, one in iter_records(predictions, Prediction, drop_cut=True) if predictions.exists() else ():
+        recorded[one.example] = recorded.get(one.example, Spending()).plus(one.spent or Spending())
+    beyond = dict[str, Spending]()
+    for path in (folder / TRAJECTORIES).glob("*.jsonl"):
+        with suppress(DatasetError):  # which the prediction tells
+            found = read_trajectory(path)
+            id = found.setup.id or ""
+            beyond[id] = found.spent.beyond(recorded.get(id, Spending()))
+    return {id: spent for id, spent in beyond.items() if spent.calls}
 
 
 class _BrokenOff(EndpointUnreachable):
@@ -231,6 +250,8 @@ class PaperFinder:
     folder: Path
     """Of the trajectories."""
     model: str
+    earlier: dict[str, Spending] = field(default_factory=dict)
+    """What was spent on trajectories and no prediction records; each becomes part of its own prediction's."""
 
     @property
     def scope(self) -> Scope:
@@ -244,6 +265,7 @@ class PaperFinder:
         that failed, and what `CiteAgent.find` raises but for a trajectory that cannot be read.
         """
         saved = self.folder / f"{file_name(example.id)}.jsonl"
+        record_earlier_spending(self.earlier.pop(example.id, Spending()))
         try:
             found = await self.agent.find(example.query.text, id=example.id, rule=hiding_rule(example), saved=saved)
         except DatasetError as error:

@@ -40,16 +40,27 @@ def open_literature(
     >>> with open_literature(["openalex", my_source], papers=Path("papers")) as literature:
     ...     draft = cite(collection, "The harbour shipped 4,210 tonnes of grain.", literature=literature)
     """
-    given = _each(sources)
     fetcher = fetcher or PdfFetcher(FetchLimits(seconds=FETCH_SECONDS))
     own = None if not_from is None else Paper(id="excerpt", title=not_from)
     rule = HidingRule(own=own, before=before)
-    with PaperLibrary(papers or default_papers_folder(), fetcher) as library:
-        opened = [make_source(one, library, options.get(one)) if isinstance(one, str) else one for one in given]
-        if rule != HidingRule():
-            opened = [Unseen(source, rule) for source in opened]
+    with open_sources(sources, papers=papers, fetcher=fetcher, options=options) as (opened, library):
         library.prepare()  # while the sources are asked
-        yield LiteratureAttributor(opened, library)
+        hiding = opened if rule == HidingRule() else [Unseen(source, rule) for source in opened]
+        yield LiteratureAttributor(hiding, library)
+
+
+@contextmanager
+def open_sources(
+    sources: Sources,
+    *,
+    papers: Path | None = None,
+    fetcher: PdfFetcher | None = None,
+    options: Mapping[SourceName, SourceOptions] = MappingProxyType({}),
+) -> Iterator[tuple[Sequence[PaperSource], PaperLibrary]]:
+    """Open sources, and the library in which services keep the papers that are read. Raises as `open_literature`."""
+    given = _each(sources)
+    with PaperLibrary(papers or default_papers_folder(), fetcher) as library:
+        yield [make_source(one, library, options.get(one)) if isinstance(one, str) else one for one in given], library
 
 
 def _each(sources: Sources) -> list[SourceName | PaperSource]:

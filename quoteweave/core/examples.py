@@ -144,6 +144,17 @@ class Spending(Record):
             price_usd=(self.price_usd or 0.0) + (other.price_usd or 0.0) if both else None,
         )
 
+    def beyond(self, other: "Spending") -> "Spending":
+        """What of this the other does not hold; nothing of it is below zero."""
+        both = self.price_usd is not None and other.price_usd is not None
+        return Spending(
+            calls=max(0, self.calls - other.calls),
+            input_tokens=max(0, self.input_tokens - other.input_tokens),
+            output_tokens=max(0, self.output_tokens - other.output_tokens),
+            estimated=max(0, self.estimated - other.estimated),
+            price_usd=max(0.0, (self.price_usd or 0.0) - (other.price_usd or 0.0)) if both else None,
+        )
+
 
 class Prediction(Record):
     """A configuration's output for one example: hits, context and the model's response, or the error.

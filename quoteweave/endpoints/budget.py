@@ -94,13 +94,24 @@ _account: ContextVar[SpendingRecorder | None] = ContextVar("account", default=No
 
 @contextmanager
 def record_spending() -> Iterator[SpendingRecorder]:
-    """Record the spending of every `BudgetedChat` that is called within the block."""
-    account = SpendingRecorder()
+    """Record the spending of every `BudgetedChat` that is called within the block; blocks around it record it too."""
+    account, around = SpendingRecorder(), _account.get()
     token = _account.set(account)
     try:
         yield account
     finally:
         _account.reset(token)
+        if around is not None:
+            around.add(account.spending)
+
+
+def record_earlier_spending(spending: Spending) -> None:
+    """Record what was spent before as if it were spent now, in the block of `record_spending` around, if any.
+
+    For calls whose replies are used now, and whose spending nothing has recorded, as those of a run that was killed.
+    """
+    if (account := _account.get()) is not None:
+        account.add(spending)
 
 
 _task_budget: ContextVar[Budget | None] = ContextVar("task_budget", default=None)

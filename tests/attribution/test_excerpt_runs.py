@@ -22,7 +22,8 @@ from quoteweave.attribution.excerpt_runs import (
     paper_search_of,
 )
 from quoteweave.attribution.literature.make_source import SourceName
-from quoteweave.core.errors import EndpointUnreachable
+from quoteweave.core.answers import Usage
+from quoteweave.core.errors import BudgetSpent, EndpointUnreachable
 from quoteweave.core.examples import Example, Reference
 from quoteweave.core.records import Query
 from quoteweave.core.runs import read_run
@@ -67,15 +68,23 @@ def finder(table: Path) -> Any:
     return reply
 
 
-def make_run(table: Path, source: str, model_url: str, **settings: object) -> Path:
+def make_run(
+    table: Path,
+    source: str,
+    model_url: str,
+    *,
+    excerpts: int = EXCERPTS,
+    limits: Limits | None = None,
+    **settings: object,
+) -> Path:
     made = PaperRunSettings.model_validate(
         {"model": "m", "base_url": model_url, "condition": "search", "source": source, "per_second": 1000}
         | {"most_actions": 3, "choose_at": 3, "asked_again": 0, "retries": 0, "papers": table.with_name("papers")}
         | settings
     )
-    examples = load_dataset("citeme", table)[:EXCERPTS]
+    examples = load_dataset("citeme", table)[:excerpts]
     out = table.with_name("run")
-    file = PaperRunFile(settings=(made,), limits=Limits(concurrency=4))
+    file = PaperRunFile(settings=(made,), limits=limits or Limits(concurrency=4))
     answer_excerpts(file, Questions("citeme", examples, table), out)
     return out
 
@@ -122,6 +131,33 @@ def test_a_source_that_fails_is_a_technical_error_and_ends_a_run_that_goes_on_so
     predictions = read_run(table.with_name("run"))[1]
     assert {one.paper_search.outcome for one in predictions if one.paper_search is not None} == {"source"}
     assert all((one.error or "").startswith("source: step 1, search_relevance(") for one in predictions)
+
+
+def test_what_a_killed_trajectory_has_spent_counts_when_it_is_resumed(
+    library_server: LibraryServer, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENALEX_BASE_URL", library_server.openalex_url)
+    answer, dear = finder(table), Usage(input_tokens=1_000_000, output_tokens=1)
+    with ModelServer(lambda request: answer(request).model_copy(update={"usage": dear})) as server:
+
+        def run(max_tokens: int) -> Path:
+            return make_run(table, "openalex", server.base_url, excerpts=1, limits=Limits(max_tokens=max_tokens))
+
+        with pytest.raises(BudgetSpent, match="1,000,001 tokens are spent"):
+            run(1_001_000)  # between its two calls, so that no prediction tells of the first
+        with pytest.raises(BudgetSpent, match="1,000,001 tokens are spent"):
+            run(1_001_000)
+        assert len(server.requests) == 1, "the budget was spent before"
+        folder = run(3_000_000)
+        assert len(server.requests) == 2, "the reply that was paid for is not asked for again"
+        (found,) = read_run(folder)[1]
+        assert found.spent is not None
+        assert (found.spent.calls, found.spent.input_tokens) == (2, 2_000_000)
+        (folder / "predictions.jsonl").write_text(found.model_copy(update={"error": "broken"}).model_dump_json() + "\n")
+        run(3_000_000)
+        assert read_run(folder)[1][0].spent is None, "what a prediction has recorded counts once"
+        (folder / "trajectories" / f"{found.example}.jsonl").write_text("{")
+        run(3_000_000)
 
 
 def test_a_trajectory_is_read_as_a_search() -> None:

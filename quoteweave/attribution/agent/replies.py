@@ -10,6 +10,7 @@ from quoteweave.core.answers import Completion
 from quoteweave.core.chat.tools import offer_tools
 from quoteweave.core.errors import EndpointError, EndpointRefused, ModelError, UsageError
 from quoteweave.core.protocols import ChatModel
+from quoteweave.endpoints.budget import record_spending
 from quoteweave.endpoints.chat_wrappers import chat_settings
 
 _OTHER_REASONS = (401, 403, 429)
@@ -73,7 +74,8 @@ class ActionModel:
     async def _ask(self, model: ChatModel, trajectory: Trajectory, form: ReplyForm) -> Reply:
         conversation = self._conversation(trajectory, form)
         started = time.monotonic()
-        completion = await model.complete(conversation.messages)
+        with record_spending() as account:
+            completion = await model.complete(conversation.messages)
         seconds, problem = time.monotonic() - started, self._problem(completion)
         if problem is not None and completion.finish_reason == "length":
             problem = f"{problem} (it was cut off at the limit of tokens: write less)"
@@ -83,6 +85,7 @@ class ActionModel:
             form=form,
             finish_reason=completion.finish_reason,
             usage=completion.usage,
+            spent=account.spending,
             seconds=seconds,
             problem=problem,
             notes=conversation.notes,

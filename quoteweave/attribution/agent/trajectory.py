@@ -9,6 +9,7 @@ from quoteweave.attribution.agent.actions import Action, ActionName, Condition, 
 from quoteweave.attribution.literature.papers import Paper, ReadOutcome
 from quoteweave.attribution.literature.unseen import HidingRule
 from quoteweave.core.answers import ToolCall, Usage
+from quoteweave.core.examples import Spending
 from quoteweave.core.paper_search import TECHNICAL_ERRORS
 from quoteweave.core.records import Record
 
@@ -88,6 +89,7 @@ class Reply(Record):
     form: ReplyForm = Field(default="json", description="how the action was asked for")
     finish_reason: str | None = Field(default=None, description="why it ends, as the endpoint says")
     usage: Usage = Usage()
+    spent: Spending = Field(default=Spending(), description="by the call; nothing where a cache had the reply")
     seconds: float = Field(ge=0, description="from asking to the whole reply")
     problem: str | None = Field(default=None, description="why no action could be read from it; None where one was")
     notes: tuple[str, ...] = Field(default=(), description="how the conversation was shortened for it, and such things")
@@ -188,6 +190,14 @@ class Trajectory(Record):
     def usage(self) -> Usage:
         """The tokens of all replies."""
         return add_usage(self.replies)
+
+    @property
+    def spent(self) -> Spending:
+        """What all replies took of a budget."""
+        total = Spending()
+        for reply in self.replies:
+            total = total.plus(reply.spent)
+        return total
 
     @property
     def seconds(self) -> float:
