@@ -26,6 +26,7 @@ from .attribution.literature.papers import Snippet as Snippet
 from .attribution.literature.papers import SnippetsFound as SnippetsFound
 from .attribution.literature.unseen import HidingRule as HidingRule
 from .attribution.literature.unseen import Unseen as Unseen
+from .attribution.open_literature import keep_searches as keep_searches
 from .attribution.open_literature import open_literature as open_literature
 from .attribution.post_hoc_runs import cite_answers as cite_answers
 from .attribution.records import Attribution as Attribution

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.literature import candidate_papers
 from quoteweave.attribution.literature.candidate_papers import FEW, CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.papers import (
     Paper,
@@ -117,3 +118,35 @@ def test_a_claim_without_words_asks_nothing() -> None:
     source = Scripted("one", MANY)
     assert find(source, excerpt=Excerpt(mark=None, start=0, claim="?", text="?")).papers == ()
     assert source.asked == []
+
+
+def test_passages_are_asked_for_first_and_papers_also_where_no_passage_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Ordered(Scripted):
+        async def search(
+            self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+        ) -> PapersFound:
+            asked.append("papers")
+            came.set()
+            return await super().search(query, k, by=by, before=before)
+
+        async def search_snippets(
+            self, query: str, k: int = 10, *, before: PublicationDate | None = None
+        ) -> SnippetsFound:
+            asked.append("passages")
+            for _ in range(5):
+                await asyncio.sleep(0)
+            if slow:
+                await came.wait()
+            asked.append("passages found")
+            return await super().search_snippets(query, k, before=before)
+
+    for slow, order in ((False, ["passages", "passages found", "papers"]), (True, ["passages", "papers"])):
+        came = asyncio.Event()
+        asked.clear()
+        monkeypatch.setattr(candidate_papers, "PASSAGES_SECONDS", 0.01 if slow else 60)
+        source = Ordered("one", [paper(str(at)) for at in range(FEW)], [paper("p")])
+        found = asyncio.run(find_candidate_papers([source], EXCERPT))
+        assert asked[: len(order)] == order
+        assert len(found.papers) == FEW + 1

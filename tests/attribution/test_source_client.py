@@ -11,15 +11,17 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 from scripted_server import Scripted, ScriptedServer
-from scripted_sources import Reply, Script, reply
+from scripted_sources import NamingReader, Reply, Script, reply
 
-from quoteweave.attribution.literature.client.pace import SourcePace
+from quoteweave.attribution.literature.client.pace import SourcePace, count_waiting
 from quoteweave.attribution.literature.client.reply_cache import reply_key
 from quoteweave.attribution.literature.client.source_client import SourceClient, SourceLimits, SourceRequest
+from quoteweave.attribution.literature.make_source import SourceOptions, make_source
 from quoteweave.attribution.literature.openalex import OPENALEX
 from quoteweave.attribution.literature.semantic_scholar import SEMANTIC_SCHOLAR
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable, UsageError
 from quoteweave.endpoints.http_client import BoundedClient
+from quoteweave.testing import LibraryServer
 
 KEY = "s2-secret-0123456789"
 REQUEST = SourceRequest("/paper/search", {"query": "ships"})
@@ -440,3 +442,39 @@ def test_without_a_cache_each_request_is_sent() -> None:
     script = Script(reply(GOOD), reply({"total": 4}))
     client = script.client(SEMANTIC_SCHOLAR)
     assert [asyncio.run(client.read(REQUEST, Total)).total for _ in range(2)] == [3, 4]
+
+
+def test_what_one_sentence_waits_for_a_source_is_limited_in_all_requests_together() -> None:
+    script = Script(too_many(), reply(GOOD), too_many(), too_many())
+    client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(in_all_s=3.5))
+
+    async def sentence() -> None:
+        with count_waiting() as waited:
+            assert (await client.read(REQUEST, Total)).total == 3  # after a pause of 1 second
+            with pytest.raises(SourceUnreachable) as raised:
+                await client.read(REQUEST, Total)  # pauses of 1 and 2 seconds would be beyond it
+        assert waited.seconds == 2
+        said = str(raised.value)
+        assert "Semantic Scholar" in said
+        assert "was given up after 3.5 s" in said
+        assert "429" in said
+        assert "--source-timeout" in said
+
+    asyncio.run(sentence())
+    assert len(script.asked) == 4
+
+
+def test_a_silent_source_is_given_up_and_then_not_asked_for_the_same_sentence() -> None:
+    with LibraryServer() as server:
+        server.hold("/graph/v1/paper/search")
+        options = SourceOptions(base_url=server.semantic_scholar_url, per_second=1000, timeout_s=0.2)
+        source = make_source("semantic-scholar", NamingReader(), options)
+
+        async def sentence() -> None:
+            with count_waiting():
+                for said in ("no reply came in time", "it was too slow before"):
+                    with pytest.raises(SourceUnreachable, match=rf"given up after 0\.2 s: {said}"):
+                        await source.search("ships")
+
+        asyncio.run(sentence())
+        assert len(server.requests) == 1

@@ -86,9 +86,11 @@ def test_where_the_source_cannot_be_asked_documents_answer_and_it_is_said(
     monkeypatch.setenv("OPENALEX_API_KEY", "another")
     words = "The port shipped 3,210 tonnes of grain."
     got = quoteweave("attribute", words, "-c", port, "--source", "openalex")
-    assert got.code == 0
+    assert got.code == 1, "as of cite: not all was looked through that was named"
     assert "report.pdf" in got.out
-    assert "The literature could not be asked: " in got.err
+    assert "error: the literature could not be asked: " in got.err
+    both = quoteweave("attribute", words, "-c", port, "--source", "openalex", "--json")
+    assert (both.code, both.json()["attributions"][0]["outcome"]) == (1, "supported")
     alone = quoteweave("attribute", words, "--source", "openalex")
     assert (alone.code, alone.out) == (1, "")
     assert "OPENALEX_API_KEY" in alone.err

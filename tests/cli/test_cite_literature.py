@@ -8,6 +8,10 @@ import pytest
 from command_line import Quoteweave
 from made_collections import make_collection
 
+from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.from_literature import LiteratureAttributor
+from quoteweave.attribution.records import Attribution
+from quoteweave.core.errors import SourceUnreachable
 from quoteweave.testing.literature import MadePaper
 from quoteweave.testing.literature_server import LibraryServer
 
@@ -22,9 +26,10 @@ def running() -> Iterator[LibraryServer]:
 
 
 @pytest.fixture
-def server(running: LibraryServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[LibraryServer]:
+def server(running: LibraryServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LibraryServer]:
     monkeypatch.setenv("OPENALEX_BASE_URL", running.openalex_url)
     monkeypatch.delenv("OPENALEX_API_KEY", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     yield running
     running.clear_faults()
 
@@ -83,6 +88,50 @@ def test_a_source_that_refuses_leaves_what_the_documents_support(
     assert out.read_text("utf-8").startswith(OWN.replace("grain.", "grain [1]."))
     assert "error: the literature could not be asked" in got.err
     assert f"not in your documents, and not asked of the literature: “{NOWHERE}”" in got.err
+
+
+def test_a_draft_that_was_broken_off_goes_on_where_it_was(
+    quoteweave: Quoteweave, draft: Path, server: LibraryServer, paper: MadePaper
+) -> None:
+    bib, out = draft.parent / "found.bib", draft.parent / "cited.md"
+    asked = options(draft, "--bib", bib, "--out", out)
+    attribute = LiteratureAttributor.attribute_excerpt
+    with pytest.MonkeyPatch.context() as patch:
+
+        async def broken(self: LiteratureAttributor, excerpt: Excerpt) -> Attribution:
+            if "Skarn" in excerpt.claim:
+                raise SourceUnreachable("the network is gone")
+            return await attribute(self, excerpt)
+
+        patch.setattr(LiteratureAttributor, "attribute_excerpt", broken)
+        stopped = quoteweave("cite", *asked)
+    assert stopped.code == 1
+    assert "1 sentence left that your documents do not support; the same command goes on" in stopped.err
+    before = len(server.requests)
+    again = quoteweave("cite", *asked)
+    assert again.code == 0, again.err
+    assert "1 sentence was looked for by a command that did not finish, and was kept" in again.err
+    searched = [request.params.get("search", "") for request in server.requests[before:]]
+    assert any("Skarn" in words for words in searched)
+    own = set(finding_of(paper).split()) & set(" ".join(searched).split())
+    assert own <= set(NOWHERE.split()) | {"OR"}, "the sentence that was found is not asked for again"
+    assert paper.title in bib.read_text("utf-8").replace("{", "").replace("}", "")
+    assert len([one for one in (draft.parent / "caches").rglob("*.jsonl") if not one.name.startswith(".")]) == 0
+    third = quoteweave("cite", *asked)
+    assert (third.code, f"{bib} is there already" in third.err) == (2, True), "it is finished"
+
+
+def test_what_was_kept_is_looked_for_anew_where_its_passages_are_gone(
+    quoteweave: Quoteweave, draft: Path, server: LibraryServer
+) -> None:
+    server.fail("/openalex/works", 401, times=None)
+    quoteweave("cite", *options(draft))
+    (file,) = [one for one in (draft.parent / "caches").rglob("*.jsonl") if not one.name.startswith(".")]
+    server.clear_faults()
+    file.write_text('{"claim": "damaged"\n')
+    got = quoteweave("cite", *options(draft))
+    assert (got.code, "did not finish" in got.err) == (0, False)
+    assert not file.exists()
 
 
 def test_nothing_is_sent_of_what_the_documents_support(

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature.claim_queries import claim_queries
+from quoteweave.attribution.literature.client.pace import count_waiting
 from quoteweave.attribution.literature.identifiers import stated_identifiers
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
 from quoteweave.core.errors import SourceError
@@ -20,6 +21,8 @@ PAPERS = 70
 """Papers that are asked for of each query: with those that are hidden no more than a source sends at once."""
 SNIPPETS = 20
 """Passages that are asked for of a source."""
+PASSAGES_SECONDS = 2.5
+"""Seconds after which papers are asked for although passages have not come."""
 FEW = 10
 """Papers found for the claim, below which a source is asked the other queries too."""
 
@@ -63,7 +66,7 @@ async def find_candidate_papers(
     queries = claim_queries(excerpt)
     if not queries:
         return CandidatePapers(papers=(), queries=())
-    found = await asyncio.gather(*(_ask(source, queries, before, on_passages) for source in sources))
+    found = await asyncio.gather(*(_ask_within(source, queries, before, on_passages) for source in sources))
     if not any(one.rankings for one in found):
         raise next(error for one in found for error in one.errors)
     notes = dict.fromkeys(note for one in found for note in one.notes)
@@ -88,6 +91,17 @@ class _Answers:
     """The papers of the passages that it found, best first, each once; one of the rankings too."""
     notes: list[str] = field(default_factory=list)
     errors: list[SourceError] = field(default_factory=list)
+
+
+async def _ask_within(
+    source: PaperSource,
+    queries: Sequence[str],
+    before: PublicationDate | None,
+    on_passages: Callable[[Sequence[Paper]], None],
+) -> _Answers:
+    """Ask a source for no longer than it may take for one claim."""
+    with count_waiting():
+        return await _ask(source, queries, before, on_passages)
 
 
 async def _ask(
@@ -120,8 +134,14 @@ async def _ask(
             answers.notes += found.notes
             on_passages(answers.passages)
 
-    # Passages first: their papers can be read while a source that answers once a second is asked for papers.
-    _, count = await asyncio.gather(passages(), papers(queries[0]))
+    # Passages first: their papers can be read while a source that answers once a second is asked for papers. Where
+    # passages do not come, papers are asked for all the same.
+    first = asyncio.create_task(passages())
+    try:
+        await asyncio.wait({first}, timeout=PASSAGES_SECONDS)
+        _, count = await asyncio.gather(first, papers(queries[0]))
+    finally:
+        first.cancel()
     if count < FEW and not answers.errors:
         await asyncio.gather(*map(papers, queries[1:]))
     return answers

@@ -36,6 +36,12 @@ class SourceOptions(Record):
         le=1000,
         description="most requests a second; else 1 for Semantic Scholar, as a key allows, and 10 for OpenAlex",
     )
+    timeout_s: float = Field(
+        default=SourceLimits().in_all_s,
+        gt=0,
+        description="seconds that it is waited for in all while the source of one sentence is looked for, its turns "
+        "aside; the searches of an agent are not limited by it",
+    )
     cache: Path | None = Field(
         default=None, description="folder that keeps replies, so that none is asked for twice; none to keep nothing"
     )
@@ -57,7 +63,7 @@ def make_source(
     client = SourceClient(
         service,
         service.address(options.base_url, api_key),
-        limits=SourceLimits(per_second=options.per_second or per_second),
+        limits=SourceLimits(per_second=options.per_second or per_second, in_all_s=options.timeout_s),
         cache=None if options.cache is None else ReplyCache(options.cache),
     )
     source = SemanticScholar if name == "semantic-scholar" else OpenAlex

@@ -29,6 +29,7 @@ from quoteweave.attribution.literature.papers import (
     PublicationDate,
     SnippetsFound,
     SortBy,
+    require_order,
 )
 from quoteweave.attribution.literature.plain_queries import MOST_A_PAGE, first_page, searchable
 from quoteweave.core.errors import SourceRefused
@@ -154,9 +155,10 @@ class OpenAlex:
 
         Where no paper has them all, which is common for a sentence, those that have some are searched for by relevance,
         and a note says so. Of a query as long as a sentence these follow behind those that have all, as its whole words
-        are found in the text that the sentence is from. Raises UsageError for a `k` below 1, and what
-        `SourceClient.read` raises.
+        are found in the text that the sentence is from. Raises UsageError for a `k` below 1 and an unknown order, and
+        what `SourceClient.read` raises.
         """
+        require_order(by)
         words, note = searchable(query, k)
         selection = PaperSelection(_read_work, before)
         if words:

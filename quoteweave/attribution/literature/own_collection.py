@@ -21,6 +21,7 @@ from quoteweave.attribution.literature.papers import (
     Snippet,
     SnippetsFound,
     SortBy,
+    require_order,
 )
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
@@ -57,7 +58,11 @@ class OwnCollection:
     async def search(
         self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
     ) -> PapersFound:
-        """Return the documents of the best quotes; by citations, those most cited of the first 50 of them."""
+        """Return the documents of the best quotes; by citations, those most cited of the first 50 of them.
+
+        Raises UsageError for an unknown order.
+        """
+        require_order(by)
         where, notes = self._allowed(before)
         names, said = await self._documents(query, k if by == "relevance" else max(k, CITED_POOL), where)
         documents = self._current().documents

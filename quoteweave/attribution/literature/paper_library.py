@@ -58,8 +58,13 @@ def default_papers_folder() -> Path:
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named)
+    return caches_folder() / "papers"
+
+
+def caches_folder() -> Path:
+    """Return this program's folder in the user's folder of caches (XDG)."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "quoteweave" / "papers"
+    return (Path(base) if base else Path.home() / ".cache") / "quoteweave"
 
 
 class _TooLarge(Exception):

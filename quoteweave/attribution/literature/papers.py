@@ -4,15 +4,25 @@ A source is Semantic Scholar, OpenAlex, or a collection of one's own; all give t
 """
 
 import re
+from calendar import monthrange
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
+from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 
 SortBy = Literal["relevance", "citations"]
 """The order of what is found: as the source ranks it, or the most cited first."""
+
+
+def require_order(by: str) -> None:
+    """Raise UsageError for an order that is none."""
+    if by not in get_args(SortBy):
+        raise UsageError(f"by is {by!r}: papers are searched for by {' or '.join(get_args(SortBy))}")
+
+
 ReadOutcome = Literal[
     "full_text", "not_open_access", "unreachable", "not_a_pdf", "too_large", "damaged", "other_paper", "withheld"
 ]
@@ -34,7 +44,16 @@ class PublicationDate(Record):
 
     year: int = Field(ge=1000, le=9999)
     month: int | None = Field(default=None, ge=1, le=12)
-    day: int | None = Field(default=None, ge=1, le=31)
+    day: int | None = Field(default=None, ge=1, le=31, description="of a month that is known")
+
+    @model_validator(mode="after")
+    def _is_a_date(self) -> "PublicationDate":
+        if self.day is not None:
+            if self.month is None:
+                raise ValueError("there is a day, and no month")
+            if self.day > (last := monthrange(self.year, self.month)[1]):
+                raise ValueError(f"the month has {last} days")
+        return self
 
     @classmethod
     def parse(cls, text: str) -> "PublicationDate":
@@ -47,7 +66,8 @@ class PublicationDate(Record):
             return cls.model_validate({"year": year, "month": month, "day": day})
         except ValidationError as error:
             wrong = error.errors()[0]
-            raise ValueError(f"{text!r} is no date: there is no {wrong['loc'][0]} {wrong['input']}") from error
+            fault = f"there is no {wrong['loc'][0]} {wrong['input']}" if wrong["loc"] else str(wrong["ctx"]["error"])
+            raise ValueError(f"{text!r} is no date: {fault}") from error
 
     def __str__(self) -> str:
         parts = (self.month, self.day) if self.month else ()
@@ -92,7 +112,11 @@ class Paper(Record):
 
 
 class Snippet(Record):
-    """A passage of a paper that a source found by its words."""
+    """A passage of a paper that a source found by its words.
+
+    >>> Snippet(paper=Paper(id="7", title="Grain by rail"), text="It went by rail.").section is None
+    True
+    """
 
     paper: Paper
     text: str
@@ -100,7 +124,11 @@ class Snippet(Record):
 
 
 class PapersFound(Record):
-    """What a search gave, best first, and what was left out of it."""
+    """What a search gave, best first, and what was left out of it.
+
+    >>> PapersFound(papers=(Paper(id="7", title="Grain by rail"),)).notes
+    ()
+    """
 
     papers: tuple[Paper, ...]
     notes: tuple[str, ...] = Field(
@@ -109,14 +137,22 @@ class PapersFound(Record):
 
 
 class SnippetsFound(Record):
-    """What a search for passages gave, best first, and what was left out of it."""
+    """What a search for passages gave, best first, and what was left out of it.
+
+    >>> SnippetsFound(snippets=(), notes=("It has no texts.",)).notes[0]
+    'It has no texts.'
+    """
 
     snippets: tuple[Snippet, ...]
     notes: tuple[str, ...] = ()
 
 
 class PaperText(Record):
-    """What reading a paper gave: its text, or why there is none."""
+    """What reading a paper gave: its text, or why there is none.
+
+    >>> PaperText(outcome="not_open_access", text="Its abstract.", note="It is not open access.").pages is None
+    True
+    """
 
     outcome: ReadOutcome
     text: str = Field(description="its text, pages apart by a blank line; else its abstract")

@@ -30,6 +30,7 @@ from quoteweave.attribution.literature.papers import (
     Snippet,
     SnippetsFound,
     SortBy,
+    require_order,
 )
 from quoteweave.attribution.literature.plain_queries import MOST_A_PAGE, first_page, searchable
 from quoteweave.core.errors import SourceRefused
@@ -164,8 +165,9 @@ class SemanticScholar:
     ) -> PapersFound:
         """Return at most `k` papers (`/paper/search`, or `/paper/search/bulk` by citations).
 
-        Raises UsageError for a `k` below 1, and what `SourceClient.read` raises.
+        Raises UsageError for a `k` below 1 and an unknown order, and what `SourceClient.read` raises.
         """
+        require_order(by)
         words, note = searchable(query, k)
         selection = PaperSelection(_read_paper, before)
         if words:

@@ -1,6 +1,6 @@
 """`quoteweave attribute`: finds the source of a sentence, and shows the passage that supports it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ from quoteweave.attribution.calls import attribute_by_agent, read_limit
 from quoteweave.attribution.open_literature import open_literature
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.cli.answers import HtmlOption, write_answer_page
-from quoteweave.cli.console import console, plain, print_json, print_notes, shown_name, snippet
+from quoteweave.cli.console import console, plain, print_json, print_message, print_notes, shown_name, snippet
 from quoteweave.cli.options.collection import (
     DocumentOption,
     JsonOption,
@@ -25,7 +25,16 @@ from quoteweave.cli.options.collection import (
     valid_text,
 )
 from quoteweave.cli.options.derive import make_settings
-from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption, require_source
+from quoteweave.cli.options.literature import (
+    BeforeOption,
+    NotFromOption,
+    PapersOption,
+    Source,
+    SourceOption,
+    SourceTimeoutOption,
+    require_source,
+    source_options,
+)
 from quoteweave.cli.options.models import ApiKeyOption, BaseUrlOption, ModelOption, RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -65,6 +74,7 @@ def attribute(
     before: BeforeOption = None,
     not_from: NotFromOption = None,
     papers: PapersOption = None,
+    source_timeout: SourceTimeoutOption = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
@@ -83,19 +93,21 @@ def attribute(
     of the claim, as the gate checks them; likely where it has most of the words
     and the rest cannot be checked. Else it is said that none was found.
 
+    Where the literature cannot be asked, your documents still answer, and the
+    exit code is 1.
+
     With --model an agent searches and reads in the source until it chooses a
     paper; its passages are checked as others are.
     """
     if model is not None and len(source or ()) != 1:
         raise UsageError("--model has an agent search the literature: name one source of it with --source")
-    if collection is None and not source:
-        raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
-    require_source(source, before=before, not_from=not_from, papers=papers)
+    require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout)
     own = {"--doc": doc, "--meta": meta, "--retriever": retriever, "--rerank": rerank}
-    if collection is None and (useless := [name for name, value in own.items() if value]):
-        raise UsageError(f"{useless[0]} is of your documents, and none are named: add -c DIR, or leave it out")
+    if collection is None:
+        _require_literature_alone(source, own)
     limit = read_limit(before)
     shown: list[tuple[Collection, list[Attribution]]] = []
+    refused: SourceError | None = None
     with ExitStack() as opened:
         if collection is not None:
             documents = opened.enter_context(Collection.open(collection))
@@ -105,7 +117,13 @@ def attribute(
             shown.append((documents, list(found)))
         if source:
             literature = opened.enter_context(
-                open_literature([one.value for one in source], papers=papers, before=limit, not_from=not_from)
+                open_literature(
+                    [one.value for one in source],
+                    papers=papers,
+                    before=limit,
+                    not_from=not_from,
+                    options=source_options(source, source_timeout),
+                )
             )
             try:
                 chat = _chat(model, base_url, api_key)
@@ -118,12 +136,23 @@ def attribute(
             except SourceError as error:
                 if collection is None:
                     raise
-                print_notes([f"The literature could not be asked: {error}"])
+                refused = error
             else:
                 shown.append((literature.collection, list(found)))
         page = _show(sentence, shown, html=html, open_it=open_it, as_json=as_json)
     if open_it and page is not None:
         typer.launch(str(page))
+    if refused is not None:
+        print_message(f"error: the literature could not be asked: {refused}")
+        raise typer.Exit(1)
+
+
+def _require_literature_alone(source: Sequence[Source] | None, own: Mapping[str, object]) -> None:
+    """Raises UsageError without documents where no source is named, and for options of documents."""
+    if not source:
+        raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
+    if useless := [name for name, value in own.items() if value]:
+        raise UsageError(f"{useless[0]} is of your documents, and none are named: add -c DIR, or leave it out")
 
 
 def _chat(model: str | None, base_url: str | None, api_key: str | None) -> ChatModel | None:

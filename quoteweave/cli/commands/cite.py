@@ -12,7 +12,7 @@ from quoteweave.attribution.calls import cite as cite_text
 from quoteweave.attribution.calls import read_limit
 from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence
 from quoteweave.attribution.draft_text import Draft, draft_format
-from quoteweave.attribution.open_literature import open_literature
+from quoteweave.attribution.open_literature import KeptSearches, keep_searches, open_literature
 from quoteweave.cli.answers import HtmlOption, write_answer_page
 from quoteweave.cli.console import print_json, print_message, print_notes, printable, writing_output
 from quoteweave.cli.options.collection import (
@@ -25,7 +25,15 @@ from quoteweave.cli.options.collection import (
     parse_path,
 )
 from quoteweave.cli.options.derive import make_settings
-from quoteweave.cli.options.literature import BeforeOption, NotFromOption, PapersOption, SourceOption, require_source
+from quoteweave.cli.options.literature import (
+    BeforeOption,
+    NotFromOption,
+    PapersOption,
+    SourceOption,
+    SourceTimeoutOption,
+    require_source,
+    source_options,
+)
 from quoteweave.cli.options.models import RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -72,6 +80,7 @@ def cite(
     before: BeforeOption = None,
     not_from: NotFromOption = None,
     papers: PapersOption = None,
+    source_timeout: SourceTimeoutOption = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
@@ -88,27 +97,34 @@ def cite(
 
     With --source, sentences that your documents do not support are searched for
     in the literature. Where that can no longer be asked, what was found is
-    written, the rest is listed, and the exit code is 1.
+    written, the rest is listed, and the exit code is 1. The same command again
+    goes on from there, also where it was killed.
 
     Marks are numbers in brackets; with --bib they are keys such as
     @reed2016grain, in LaTeX \\cite{reed2016grain}. LaTeX wants --bib: its
     references are comments.
     """
-    require_source(source, before=before, not_from=not_from, papers=papers)
+    require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout)
     settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
     text = _read(draft)
-    if bib is not None and bib.exists():
-        raise UsageError(f"{bib} is there already, and is not written over: name a new file")
     with ExitStack() as stack:
         opened = stack.enter_context(Collection.open(collection))
-        literature = None
+        literature = kept = None
         if source:
             print_message(f"sentences that your documents do not support are searched for at {' and '.join(source)}")
             literature = stack.enter_context(
                 open_literature(
-                    [one.value for one in source], papers=papers, before=read_limit(before), not_from=not_from
+                    [one.value for one in source],
+                    papers=papers,
+                    before=read_limit(before),
+                    not_from=not_from,
+                    options=source_options(source, source_timeout),
                 )
             )
+            asked = {"sources": sorted(source), "before": before, "not_from": not_from, "papers": papers}
+            kept = stack.enter_context(keep_searches(literature, str(draft.resolve()), asked))
+        _check_unwritten(bib, kept)
+        _tell_earlier(kept)
         given = Draft(
             text=text,
             form=draft_format(draft.name),
@@ -116,8 +132,9 @@ def cite(
             every_sentence=every_sentence,
         )
         where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
-        cited = cite_text(opened, given, literature=literature, settings=settings, where=where, progress=progress)
+        cited = cite_text(opened, given, literature=kept, settings=settings, where=where, progress=progress)
         _write(cited, out=out, bib=bib, as_json=as_json)
+        _keep_or_finish(kept, cited, bib)
         _print_summary(cited)
         page = write_answer_page(
             [draft_as_answer(cited, draft.name if literature is None else f"{draft.name}: your documents", opened)],
@@ -131,6 +148,28 @@ def cite(
         typer.launch(str(page))
     if cited.stopped is not None:
         raise typer.Exit(1)
+
+
+def _check_unwritten(bib: Path | None, kept: KeptSearches | None) -> None:
+    """Raises UsageError for a file of entries that is there, unless a command that did not finish wrote it."""
+    if bib is not None and bib.exists() and (kept is None or not kept.has_written(bib)):
+        raise UsageError(f"{bib} is there already, and is not written over: name a new file")
+
+
+def _tell_earlier(kept: KeptSearches | None) -> None:
+    if kept is not None and kept.earlier:
+        were = "was" if kept.earlier == 1 else "were"
+        sentences = pluralize(kept.earlier, "sentence")
+        print_message(f"{sentences} {were} looked for by a command that did not finish, and {were} kept")
+
+
+def _keep_or_finish(kept: KeptSearches | None, cited: CitedDraft, bib: Path | None) -> None:
+    """Keep what was found for the same command again where the literature could not be asked to the end."""
+    if kept is None:
+        return
+    kept.finished = cited.stopped is None
+    if not kept.finished and bib is not None:
+        kept.note_written(bib)
 
 
 def _write(cited: CitedDraft, *, out: Path | None, bib: Path | None, as_json: bool) -> None:
@@ -171,7 +210,9 @@ def _print_summary(cited: CitedDraft) -> None:
     if cited.stopped is not None:
         left = sum(one.status == "not_asked" for one in cited.sentences)
         print_message(f"error: the literature could not be asked, or not to the end: {cited.stopped}")
-        print_message(f"{pluralize(left, 'sentence')} left that your documents do not support")
+        print_message(
+            f"{pluralize(left, 'sentence')} left that your documents do not support; the same command goes on with them"
+        )
     marked = sum(one.number is not None for one in cited.sentences)
     already = sum(one.status == "cited_already" for one in cited.sentences)
     lines = [f"{pluralize(marked, 'sentence')} cited, from {pluralize(len(cited.references), 'passage')}"]

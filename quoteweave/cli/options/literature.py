@@ -1,11 +1,13 @@
 """Options that commands share for the sources of the literature."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
+from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
 from quoteweave.cli.options.collection import parse_path, valid_text
 from quoteweave.core.errors import UsageError
 
@@ -50,15 +52,37 @@ PapersOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+SourceTimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        "--source-timeout",
+        min=1,
+        help=f"Seconds that a source is waited for in all, for one sentence. Otherwise {SourceOptions().timeout_s:g}.",
+        metavar="SECONDS",
+        rich_help_panel=_PANEL,
+    ),
+]
 
 
 def require_source(
-    source: list[Source] | None, *, before: str | None, not_from: str | None, papers: Path | None
+    source: list[Source] | None,
+    *,
+    before: str | None,
+    not_from: str | None,
+    papers: Path | None,
+    timeout_s: float | None,
 ) -> None:
     """Raises UsageError for options of the literature where none of it is searched, as they would limit nothing."""
-    given = {"--before": before, "--not-from": not_from, "--papers": papers}
+    given = {"--before": before, "--not-from": not_from, "--papers": papers, "--source-timeout": timeout_s}
     useless = [name for name, value in given.items() if value is not None]
     if useless and not source:
         raise UsageError(
             f"{useless[0]} is of the literature, and no source of it is named: add --source, or leave it out"
         )
+
+
+def source_options(source: Sequence[Source], timeout_s: float | None) -> dict[SourceName, SourceOptions]:
+    """Return the options of each source that is searched."""
+    names: tuple[SourceName, ...] = get_args(SourceName)
+    given = SourceOptions() if timeout_s is None else SourceOptions(timeout_s=timeout_s)
+    return {name: given for name in names if name in source}

@@ -1,9 +1,15 @@
-"""How often a source is asked: no two requests with one key closer to each other than it allows."""
+"""How often a source is asked, and how long it is waited for.
+
+No two requests with one key are closer to each other than the source allows. What one sentence waits for a source in
+all is counted, so that a source which is silent, or slow time and again, is given up.
+"""
 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
 from weakref import WeakKeyDictionary
@@ -53,6 +59,31 @@ class SourcePace:
                 self._free_at = now + interval_s
                 return 0.0
             return self._free_at - now
+
+
+@dataclass(slots=True)
+class Waiting:
+    """How long a source was waited for: for replies, and between attempts, but not for its turn."""
+
+    seconds: float = 0.0
+
+
+_waiting: ContextVar[Waiting | None] = ContextVar("waiting", default=None)
+
+
+@contextmanager
+def count_waiting() -> Iterator[Waiting]:
+    """Count what is waited for a source in this block, tasks that it starts included."""
+    token = _waiting.set(counted := Waiting())
+    try:
+        yield counted
+    finally:
+        _waiting.reset(token)
+
+
+def current_waiting() -> Waiting | None:
+    """The count of the block around; None outside any."""
+    return _waiting.get()
 
 
 _paces: dict[tuple[str, str], SourcePace] = {}

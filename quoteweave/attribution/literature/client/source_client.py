@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.attribution.literature.client.pace import SourcePace, shared_pace
+from quoteweave.attribution.literature.client.pace import SourcePace, current_waiting, shared_pace
 from quoteweave.attribution.literature.client.reply_cache import ReplyCache, reply_key
 from quoteweave.attribution.literature.client.service import NO_KEY, SourceService
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable
@@ -47,7 +47,8 @@ class SourceLimits:
     in all, `silent_attempts` where no connection is made or no reply comes in time. Pauses double from a second, less
     up to half by chance, or are those that the source asks for (Retry-After); all pauses of a request together are at
     most `pauses_s`. Waiting for one's turn is not counted. `silence_s` and `attempt_s` limit one attempt: how long
-    nothing may come, and how long it may take in all.
+    nothing may come, and how long it may take in all. `in_all_s` limits what is waited for all requests of one block of
+    `count_waiting`, pauses included.
     """
 
     per_second: float = 1.0
@@ -56,6 +57,7 @@ class SourceLimits:
     pauses_s: float = 120.0
     silence_s: float = 30.0
     attempt_s: float = 60.0
+    in_all_s: float = 30.0
 
 
 class _TryAgain(Exception):
@@ -131,7 +133,10 @@ class SourceClient:
                     raise failed.error from None
                 if pause > left:
                     raise self._waits_too_long(failed, pause) from None
+                if pause > self._left_in_all():
+                    raise self._given_up(str(failed.error)) from None
                 left -= pause
+                self._count(pause)
                 if failed.hold:
                     self._pace.hold(pause)  # what the source asks for is meant for all who use this key
                 else:
@@ -155,8 +160,7 @@ class SourceClient:
             for _ in range(_MAX_REDIRECTS):
                 prepared = self._prepared(client, url, request.body)  # before the wait, so that it delays nothing
                 await self._pace.wait(1 / self._limits.per_second)
-                async with asyncio.timeout(self._limits.attempt_s):
-                    response = await client.send(prepared)
+                response = await self._sent(client, prepared)
                 onward = self._onward(response, request)
                 if onward is None:
                     return self._content(response)
@@ -169,6 +173,37 @@ class SourceClient:
             reason = self.clean(str(error)) or type(error).__name__
             raise self._unanswered(reason, few=isinstance(error, httpx2.ConnectError)) from None
         raise self.bad_reply("redirects without end")
+
+    async def _sent(self, client: "BoundedClient", prepared: "Request") -> "Response":
+        """Send a request. Raises TimeoutError, and SourceUnreachable where too long is waited for the source in all."""
+        left, started = self._left_in_all(), self._pace.timing.clock()
+        if left <= 0:
+            raise self._given_up("it was too slow before")
+        try:
+            async with asyncio.timeout(min(self._limits.attempt_s, left)):
+                return await client.send(prepared)
+        except TimeoutError:
+            if left < self._limits.attempt_s:
+                raise self._given_up("no reply came in time") from None
+            raise
+        finally:
+            self._count(self._pace.timing.clock() - started)
+
+    def _left_in_all(self) -> float:
+        """Seconds that the source may still be waited for."""
+        waiting = current_waiting()
+        return float("inf") if waiting is None else self._limits.in_all_s - waiting.seconds
+
+    def _count(self, seconds: float) -> None:
+        if (waiting := current_waiting()) is not None:
+            waiting.seconds += seconds
+
+    def _given_up(self, reason: str) -> SourceUnreachable:
+        return SourceUnreachable(
+            f"{self.service.name} ({self.address.shown}) was given up after {self._limits.in_all_s:g} s: "
+            f"{reason.rstrip('.')}. Wait longer with --source-timeout (SourceOptions.timeout_s), or try again "
+            "later. Your own documents can be searched without it."
+        )
 
     def _prepared(self, client: "BoundedClient", url: "URL", body: Mapping[str, object] | None) -> "Request":
         from httpx2 import Timeout
