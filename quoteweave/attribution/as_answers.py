@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from quoteweave.attribution.checked_passages import MODEL
 from quoteweave.attribution.cited_draft import CitedDraft, Origin, insert_marks
+from quoteweave.attribution.draft_text import on_lines, readable_latex
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
@@ -12,12 +13,27 @@ from quoteweave.core.records import Hit
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.citations import build_answer, with_citations
+from quoteweave.pipeline.answer_page.render import Wording
 from quoteweave.pipeline.rag import Answered
 from quoteweave.pipeline.search import Trace
 
 CLOSEST = "No passage of these documents supports it. The closest:"
 SHOWN_CHARACTERS = 300
 """Of a sentence in a warning."""
+DRAFT_WORDING = Wording(
+    part="part",
+    text="Draft",
+    statuses={"answered": "Draft with citations", "located": "Draft", "abstained": "Draft without citations"},
+    nothing="No sentence of this draft is cited from these documents",
+)
+"""Of the page of a draft."""
+CLAIM_WORDING = Wording(
+    part="claim",
+    text="Claim",
+    statuses={"answered": "Source found", "located": "Places to look at", "abstained": "No source found"},
+    nothing="No source was found",
+)
+"""Of the page of claims whose sources were looked for."""
 LIKELY = "It could not be checked whether this passage supports it:"
 
 
@@ -61,13 +77,17 @@ def describe_paper(paper: Paper) -> str:
 def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, origin: Origin = "documents") -> Answered:
     """Return the draft as an answer that cites its references; what found no source is among its warnings.
 
-    Of the references those of one origin, whose collection is given; warnings are of the documents' answer alone.
+    Of the references those of one origin, whose collection is given; warnings are of the documents' answer alone. Of
+    LaTeX the running text is shown, without commands.
     """
     own = {number: one.found for number, one in enumerate(cited.references, 1) if one.origin == origin}
     context, marks = _context(list(own.values()), collection)
     shown = dict.fromkeys(range(1, len(cited.references) + 1), "")
     shown |= {number: f" {mark}" for number, mark in zip(own, marks, strict=True)}
-    text = insert_marks(_without_numbered_marks(cited.draft), cited.sentences, shown)
+    latex = cited.form == "latex"
+    shown_draft = readable_latex(cited.draft) if latex else cited.draft
+    text = insert_marks(_without_numbered_marks(shown_draft), cited.sentences, shown)
+    text = on_lines(text) if latex else text
     listed = ("no_source", "not_asked", "too_long") if origin == "documents" else ()
     without = [each.text for each in cited.sentences if each.status in listed]
     warnings = tuple(

@@ -67,6 +67,19 @@ def without_joiners(text: str) -> str:
     return " ".join(text.replace(JOINER, "").split())
 
 
+def readable_latex(draft: str) -> str:
+    """Return the running text of a LaTeX draft, of the draft's length, with its citations as they are written."""
+    text = running_text(draft, "latex")
+    return _CITED.sub(lambda cited: draft[cited.start() : cited.end()], text)
+
+
+def on_lines(text: str) -> str:
+    """Return running text for reading: a paragraph or an item a line, without what stands for commands."""
+    text = re.sub(r"[^\S\n]+", " ", text.replace(JOINER, "").replace("\r", ""))
+    paragraphs = (re.sub(r" ?\n ?(?!- )", " ", each).strip() for each in re.split(r"\n\s*\n", text))
+    return "\n\n".join(each for each in paragraphs if each)
+
+
 def _blank(match: re.Match[str]) -> str:
     return _blanked(match[0])
 

@@ -161,7 +161,9 @@ def _sentences(draft: Draft) -> list[_Sentence]:
         )
         status, claim = _status(own, marked=marked, every=draft.every_sentence)
         stop = _STOP.search(own)
-        found.append(_Sentence(start, end, start + (len(own) if stop is None else stop.start()), status, claim))
+        mark_at = start + (len(own) if stop is None else stop.start())
+        bullet = _ITEM.match(own)
+        found.append(_Sentence(start if bullet is None else start + bullet.end(), end, mark_at, status, claim))
     return found
 
 

@@ -27,7 +27,7 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.gate.policies import citation_failure
-from quoteweave.pipeline.answer_page.render import render_answers, view_answered
+from quoteweave.pipeline.answer_page.render import Wording, render_answers, view_answered
 from quoteweave.pipeline.rag import Answered, SourcesEvent, StreamEvent
 
 HtmlOption = Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")]
@@ -41,10 +41,11 @@ def write_answer_page(
     html: Path | None,
     open_it: bool,
     others: Mapping[Collection, Sequence[Answered]] = MappingProxyType({}),
+    wording: Wording | None = None,
 ) -> Path | None:
     """Write the page of these answers to `html`, or to a temporary file where it is only to be opened.
 
-    `others` are answers over other collections, which follow them.
+    `others` are answers over other collections, which follow them; `wording` says what they are, if not answers.
     Returns its path, None where neither was asked for. Raises StorageError where it cannot be written.
     """
     if html is None and not open_it:
@@ -55,7 +56,7 @@ def write_answer_page(
         shown, notes = view_answered(given, over)
         views += shown
         print_notes(notes)
-    page = render_answers(views, title)
+    page = render_answers(views, title, wording=wording)
     with writing_output(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page, "utf-8")

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from made_collections import made_quote, make_collection, put
 
 from quoteweave import Collection, LexicalRetriever, cite
-from quoteweave.attribution.as_answers import draft_as_answer
+from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.attribute import Attributor
 from quoteweave.attribution.draft_text import Draft
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.errors import SourceUnreachable, UsageError
+from quoteweave.pipeline.answer_page.render import render_answers, view_answered
 from quoteweave.pipeline.search import Search
 
 DRAFT = """# The port in 2023
@@ -41,7 +42,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
 def test_supported_sentences_get_marks_and_a_passage_is_one_reference(port: Collection) -> None:
     cited = cite(port, DRAFT)
     by_status = {one.status: one.text for one in cited.sentences}
-    assert by_status["cited_already"].startswith("- Timber")
+    assert by_status["cited_already"].startswith("Timber")
     assert by_status["no_source"] == "- It employs 9,411 people."
     assert "The port shipped 4,210 tonnes of grain in 2023 [1]. That was a good year!" in cited.text
     assert "- The port shipped 4,210 tonnes of grain, in 2023 [1]\n" in cited.text
@@ -209,3 +210,31 @@ def test_each_origin_has_a_page_of_its_own(port: Collection, papers: Collection)
     found = draft_as_answer(cited, "draft.md", papers, origin="literature")
     assert [one.document for one in own.answer.citations] == ["report.pdf"]
     assert [one.document for one in found.answer.citations] == ["paper.md"]
+
+
+def test_the_page_of_a_latex_draft_says_that_it_is_one_and_shows_its_text(port: Collection) -> None:
+    said = (
+        "\\documentclass{article}\n\\begin{document}\n\\section{Trade}\nIn 2023 the \\emph{port}\nshipped 4{,}210 "
+        "tonnes of grain.\nTimber went by ship~\\cite{reed2016}.\n\n\\begin{itemize}\n\\item One thing.\n"
+        "\\item Another.\n\\end{itemize}\n\\end{document}\n"
+    )
+    cited = cite(port, Draft(text=said, form="latex", marks="keys"))
+    answered = draft_as_answer(cited, "draft.tex", port)
+    assert answered.answer.text == (
+        "In 2023 the port shipped 4,210 tonnes of grain [1]. Timber went by ship \\cite{reed2016}.\n\n"
+        "- One thing.\n- Another."
+    )
+    views, _ = view_answered([answered], port)
+    page = render_answers(views, "draft.tex", wording=DRAFT_WORDING)
+    assert "Draft with citations" in page
+    assert "Answered" not in page
+    body = page[page.index("<body>") : page.rindex("<script>")]
+    assert "uestion" not in body.replace('class="question"', "").replace('-question"', "")
+
+
+def test_a_sentence_of_a_list_begins_behind_its_bullet(port: Collection) -> None:
+    said = "- In 2023 the port shipped 4,210 tonnes of grain.\n2. In 2023 it shipped 4,210 tonnes of grain.\n"
+    cited = cite(port, said)
+    assert [one.text for one in cited.sentences] == [line.partition(" ")[2] for line in said.splitlines()]
+    assert [said[one.start : one.end] for one in cited.sentences] == [one.text for one in cited.sentences]
+    assert cited.text.startswith("- In 2023 the port shipped 4,210 tonnes of grain [1].\n2. In")

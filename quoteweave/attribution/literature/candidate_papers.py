@@ -134,8 +134,7 @@ async def _ask(
             answers.notes += found.notes
             on_passages(answers.passages)
 
-    # Passages first: their papers can be read while a source that answers once a second is asked for papers. Where
-    # passages do not come, papers are asked for all the same.
+    # Passages first: their papers are read while a slow source is asked for papers, whether passages come or not.
     first = asyncio.create_task(passages())
     try:
         await asyncio.wait({first}, timeout=PASSAGES_SECONDS)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.attribution.as_answers import attribution_as_answer, describe_paper, how_sure
+from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer, describe_paper, how_sure
 from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.calls import attribute as find_sources
 from quoteweave.attribution.calls import attribute_by_agent, read_limit
@@ -180,7 +180,13 @@ def _show(
     answers = {over: [attribution_as_answer(one, over) for one in found] for over, found in shown}
     first, *others = answers
     return write_answer_page(
-        answers[first], first, sentence, html=html, open_it=open_it, others={over: answers[over] for over in others}
+        answers[first],
+        first,
+        sentence,
+        html=html,
+        open_it=open_it,
+        others={over: answers[over] for over in others},
+        wording=CLAIM_WORDING,
     )
 
 

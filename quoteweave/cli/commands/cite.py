@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.attribution.as_answers import draft_as_answer
+from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.calls import cite as cite_text
 from quoteweave.attribution.calls import read_limit
 from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence
@@ -142,6 +142,7 @@ def cite(
             draft.name,
             html=html,
             open_it=open_it,
+            wording=DRAFT_WORDING,
             others=_of_literature(cited, draft.name, None if literature is None else literature.collection),
         )
     if open_it and page is not None:

@@ -10,12 +10,12 @@ from pathlib import Path
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.files.templates import open_template, policy_hash
-from quoteweave.pipeline.answer_page.sections import AnswerView, MarkedBox, PageView, Pictures, section
+from quoteweave.pipeline.answer_page.sections import AnswerView, MarkedBox, PageView, Pictures, Wording, section
 from quoteweave.pipeline.answer_page.verdicts import VERDICT_WORDS
 from quoteweave.pipeline.page_pictures import cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
 
-__all__ = ["AnswerView", "PageView", "render_answer", "render_answered", "render_answers", "view_answered"]
+__all__ = ["AnswerView", "PageView", "Wording", "render_answer", "render_answered", "render_answers", "view_answered"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -26,11 +26,12 @@ def render_answer(answer: Answer, context: Context, pages: Sequence[PageView], c
     return render_answers([view], answer.question)
 
 
-def render_answers(views: Sequence[AnswerView], title: str) -> str:
+def render_answers(views: Sequence[AnswerView], title: str, *, wording: Wording | None = None) -> str:
     """Render several answers as one HTML document, to be written as UTF-8; each stands beside its cited pages.
 
     A missing picture, or one of another format than PNG, JPEG and WebP, is never an error: an image without its crop
     is cut out of the page's picture, a page without picture is shown as text, and else a plain note says so.
+    `wording` is that of answers to questions unless another is given.
     Raises ValueError where an answer cites what its context does not have.
     """
     from markupsafe import Markup
@@ -42,6 +43,7 @@ def render_answers(views: Sequence[AnswerView], title: str) -> str:
     script = (_TEMPLATES / "answer.js").read_text("utf-8")
     return open_template(_TEMPLATES, "answer.html.j2").render(
         title=title,
+        wording=wording or Wording(),
         sections=sections,
         pictures=pictures.all(),
         words=VERDICT_WORDS,

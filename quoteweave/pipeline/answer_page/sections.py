@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.core.answers import Answer, Citation, Context, Verdict
+from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context, Verdict
 from quoteweave.core.boxes import Box, intersection
 from quoteweave.core.files.pictures import media_type_of, to_data_url
 from quoteweave.core.protocols import Reason
@@ -34,6 +34,19 @@ class AnswerView(Record):
     read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each (`Trace.read`)")
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
         default_factory=dict, description="by quote id, why it was found (`Trace.reasons`)"
+    )
+
+
+class Wording(Record):
+    """What a page calls what it shows."""
+
+    part: str = Field(default="question", description="each of its sections is one of these")
+    text: str = Field(default="Answer", description="what stands beside the pages")
+    statuses: Mapping[AnswerStatus, str] = Field(
+        default_factory=lambda: {"answered": "Answered", "located": "Places to look at", "abstained": "Not answered"}
+    )
+    nothing: str = Field(
+        default="No answer was found in these documents", description="the heading of what is `abstained`"
     )
 
 
