@@ -43,7 +43,7 @@ def test_supported_sentences_get_marks_and_a_passage_is_one_reference(port: Coll
     cited = cite(port, DRAFT)
     by_status = {one.status: one.text for one in cited.sentences}
     assert by_status["cited_already"].startswith("Timber")
-    assert by_status["no_source"] == "- It employs 9,411 people."
+    assert by_status["no_source"] == "It employs 9,411 people."
     assert "The port shipped 4,210 tonnes of grain in 2023 [1]. That was a good year!" in cited.text
     assert "- The port shipped 4,210 tonnes of grain, in 2023 [1]\n" in cited.text
     assert "grain in 2023.\n```" in cited.text, "code is not cited"
