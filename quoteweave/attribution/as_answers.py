@@ -23,14 +23,17 @@ SHOWN_CHARACTERS = 300
 DRAFT_WORDING = Wording(
     part="part",
     text="Draft",
-    statuses={"answered": "Draft with citations", "located": "Draft", "abstained": "Draft without citations"},
+    answered="Draft with citations",
+    located="Draft",
+    abstained="Draft without citations",
     nothing="No sentence of this draft is cited from these documents",
 )
 """Of the page of a draft."""
 CLAIM_WORDING = Wording(
     part="claim",
     text="Claim",
-    statuses={"answered": "Source found", "located": "Places to look at", "abstained": "No source found"},
+    answered="Source found",
+    abstained="No source found",
     nothing="No source was found",
 )
 """Of the page of claims whose sources were looked for."""

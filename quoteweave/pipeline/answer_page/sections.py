@@ -1,12 +1,11 @@
 """Arranges answers for the page's template: answers with their sources, pages with their boxes."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context, Verdict
+from quoteweave.core.answers import Answer, Citation, Context, Verdict
 from quoteweave.core.boxes import Box, intersection
 from quoteweave.core.files.pictures import media_type_of, to_data_url
 from quoteweave.core.protocols import Reason
@@ -14,11 +13,6 @@ from quoteweave.core.records import Kind, Page, Quote, Record, place_of
 from quoteweave.generation.gate import REFUSAL
 from quoteweave.pipeline.answer_page.markup import Passage, passages
 from quoteweave.pipeline.answer_page.verdicts import CheckedCitation, checked_citations, tally
-
-
-_STATUSES: Mapping[AnswerStatus, str] = MappingProxyType(
-    {"answered": "Answered", "located": "Places to look at", "abstained": "Not answered"}
-)
 
 
 class PageView(Record):
@@ -48,7 +42,9 @@ class Wording(Record):
 
     part: str = Field(default="question", description="each of its sections is one of these")
     text: str = Field(default="Answer", description="what stands beside the pages")
-    statuses: Mapping[AnswerStatus, str] = Field(default=_STATUSES)
+    answered: str = "Answered"
+    located: str = "Places to look at"
+    abstained: str = "Not answered"
     nothing: str = Field(
         default="No answer was found in these documents", description="the heading of what is `abstained`"
     )
