@@ -28,7 +28,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:
-    """One JSON value on stdout, its control characters escaped: some terminals heed those beyond ASCII too.
+    """One JSON value on stdout, its control characters escaped: some terminals act on those beyond ASCII too.
 
     So is all beyond ASCII where stdout has another encoding than UTF-8. Without an indent it is one line.
     """

@@ -57,7 +57,7 @@ class EndpointAddress:
 
     @property
     def destination(self) -> str:
-        """The machine and, where the URL names one, the port, as a person is told them."""
+        """The machine and, where the URL names one, the port, as shown to people."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
 

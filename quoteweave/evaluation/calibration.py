@@ -271,7 +271,7 @@ def calibrate(asked: Sequence[CalibrationExample], *, retriever: str, model: str
     """Fits both stages, and chooses the threshold with the most coverage at which the risk is at most `risk`.
 
     The threshold of *before* is the least confidence of any right answer: on these questions it loses none. Raises
-    DatasetError where the answers are all right or all wrong, as then nothing can be told apart.
+    DatasetError where the answers are all right or all wrong, as then no signal separates them.
     """
     answered = [one for one in asked if one.right is not None]
     right = [bool(one.right) for one in answered]

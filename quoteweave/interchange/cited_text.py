@@ -209,7 +209,7 @@ def add_evidence(citation: Citation, quote: Quote, source: CitedSource) -> Citat
 
 
 def foreign_warning(number: int) -> str:
-    """What the reader of an answer is told of citations that name no quote of the context."""
+    """The warning about citations that name no quote of the context."""
     names, was = ("names", "was") if number == 1 else ("name", "were")
     return f"{pluralize(number, 'citation')} of the model's {names} no quote that was given, and {was} left out."
 

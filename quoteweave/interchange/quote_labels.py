@@ -1,4 +1,4 @@
-"""What other systems are told of a quote: its title, its words, and a summary of its image."""
+"""How a quote is presented to other systems: its title, its words, and a summary of its image."""
 
 from quoteweave.core.answers import Citation
 from quoteweave.core.records import Quote

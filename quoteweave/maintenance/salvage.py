@@ -98,7 +98,7 @@ def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], LostDocuments
 
 
 def _named_by_quotes(folder: CollectionFolder, known: set[str]) -> dict[str, LostSource]:
-    """Documents whose own record was lost, told by their quotes; where they come from and their metadata are lost."""
+    """Documents whose own record was lost, known from their quotes; their sources and metadata are lost."""
     names = {}
     for _, id, _, *columns, record, checksum in _all(folder.catalog, "quotes", "row"):
         if checksum == row_checksum(record, id, *columns):

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-# Seconds: on Windows, Ctrl-C is heeded only between two waits.
+# Seconds: on Windows, Ctrl-C is handled only between two waits.
 _A_WHILE = 0.5
 
 # What a loop runs may block it and call again, itself or in a thread that has its context variables. That call goes to

@@ -64,8 +64,8 @@ def load_alce(path: Path) -> list[Example]:
 
     The gold answer is `answer`; the short answer is the first of `qa_pairs` where there is but one pair. For ALCE's own
     metrics there are also the short answers of all pairs, the long answers of `annotations`, or else `answer`, and
-    `claims`. Which passages are gold is not told. Raises DatasetError, naming file, place and field, for what cannot be
-    read or comes twice.
+    `claims`. The files do not say which passages are gold. Raises DatasetError, naming file, place and field, for what
+    cannot be read or comes twice.
     """
     return [_example(line) for _, line in iter_alce(path)]
 

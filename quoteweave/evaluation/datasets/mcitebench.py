@@ -2,8 +2,8 @@
 
 What is shown to a model is numbered by kind: texts as `[1]`, pictures as `Figure 3`, tables as `Table 2`. The example's
 quotes go by these names, in the order of their numbers; `Example.sources` has them as the file lists them: evidence,
-then distractors. Pictures lie at `<pdf_id>/images/…`, as the authors publish them. Pages and boxes are not told: quotes
-stand on page 0 under the label `?`, in an empty box.
+then distractors. Pictures lie at `<pdf_id>/images/…`, as the authors publish them. Pages and boxes are not given:
+quotes stand on page 0 under the label `?`, in an empty box.
 
 Its multiple-choice questions ask whether a model finds the source of an answer, or understands it.
 

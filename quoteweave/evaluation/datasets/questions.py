@@ -12,7 +12,7 @@ from quoteweave.core.records import Query
 
 
 class _Line(BaseModel):
-    # Closed, so that a misspelled field is told and not passed over.
+    # Closed, so that a misspelled field is an error and not ignored.
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
     question: str = Field(min_length=1)

@@ -61,7 +61,7 @@ def _loader(line: bytes) -> Callable[[Path], list[Prediction]] | None:
 
 
 def _load_listed(path: Path) -> list[Prediction]:
-    """A log of Inspect, which begins with its version, or what the code of a benchmark wrote, told by a field."""
+    """A log of Inspect, which begins with its version, or what the code of a benchmark wrote, recognised by a field."""
     if _VERSION.match(b"".join(line for _, line in islice(iter_lines(path), 2))):
         return load_inspect_log(path)
     for field, load in ((ANSWER, load_citevqa_answers), (IS_CORRECT, load_citeme_results)):

@@ -18,11 +18,11 @@ from quoteweave.core.files.jsonl import describe_validation_error, iter_lines
 from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchOutcome, SearchStep
 
 IS_CORRECT = "is_correct"
-"""A field of every result, by which such a file is told."""
+"""A field of every result, by which such a file is recognised."""
 _ASSISTANT = "assistant"
 _NO_FILE, _DAMAGED, _UNKNOWN = "does not have an open access PDF", "error reading the PDF", "not found in buffer"
 _PROBLEMS: Mapping[str, str] = {_NO_FILE: "not_open_access", _DAMAGED: "unreachable", _UNKNOWN: "never_shown"}
-"""Parts of the sentences that the authors' agent is told, and what they say happened."""
+"""Parts of the sentences that the authors' agent is shown, and what they say happened."""
 _OUTCOMES: Sequence[tuple[str, SearchOutcome]] = (
     (r"max actions reached", "no_selection"),
     # Such an error quotes the reply, in which any of the other words may stand.

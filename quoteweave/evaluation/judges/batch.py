@@ -59,7 +59,7 @@ class Verdict(Record):
     raw: str | None = Field(default=None, description="the judge's last reply, as it came; None where there was none")
     model: str = Field(description="the judge that was asked for")
     served_as: str | None = Field(default=None, description="the model that replied, as its endpoint calls it")
-    prompt: str = Field(description="SHA-256 of the prompt's text, and of what else the judge is told of all answers")
+    prompt: str = Field(description="SHA-256 of the prompt's text, and of what else the judge is given for all answers")
     request: str = Field(description="SHA-256 of all that was sent: changes with the question, answer, gold and quotes")
     usage: Usage = Usage()
     attempts: int = Field(ge=1, description="how often the judge was asked")

@@ -51,7 +51,7 @@ def gold_of(prediction: Prediction, example: Example) -> Gold | None:
 
     Quotes of the example's own context are gold by id. Retrieved quotes are gold by (document, layout id), in
     collections whose quotes carry layout ids (those imported from MMDocIR's layouts); by id where a dataset's gold
-    names quotes of the collection; and elsewhere it cannot be known. Kinds are told by the dataset alone: what was
+    names quotes of the collection; and elsewhere it cannot be known. Kinds are known from the dataset alone: what was
     retrieved would tell them only of gold that was found, and recall by kind would count that alone.
     """
     ids, context = own_gold(example), prediction.context

@@ -19,7 +19,7 @@ from quoteweave.evaluation.statistics.rounding import half_up
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Numbers of which mean, median and greatest are told; what they count is said where they stand."""
+    """Numbers that are reported by their mean, median and maximum; what they count is said where they are used."""
 
     values: Sequence[float]
 

@@ -107,7 +107,7 @@ def write_statistics(counted: Sequence[CorpusStatistics], folder: Path) -> list[
 
 def _write(folder: Path, made: Callable[[], Iterator[tuple[str, bytes]]]) -> list[Path]:
     try:
-        # Drawing takes a while: a folder that cannot be written is told before.
+        # Drawing takes a while, so a folder that cannot be written is reported first.
         folder.mkdir(parents=True, exist_ok=True)
         files = dict(made())
         for name, content in files.items():

@@ -1,10 +1,10 @@
 """Cut English text into sentences by Punkt (Kiss and Strunk, Computational Linguistics 32(4), 2006).
 
 `punkt_splitter` is nltk's, exactly. `punkt_sentences` is written here so that scores need neither nltk nor its model,
-which is had apart. The model has tables of abbreviations and of how 20,000 words are written in newspapers; here stand
-the abbreviations that occur in answers, and for the words a rule: after an abbreviation, a sentence begins with one of
-`_STARTERS` alone. So a capitalised word that Punkt knows to be none of a name ("in the U.S. Adults say so") begins a
-sentence for it and not here; docs/metrics.md tells how seldom that is.
+which is downloaded separately. The model has tables of abbreviations and of how 20,000 words are written in newspapers;
+here stand the abbreviations that occur in answers, and for the words a rule: after an abbreviation, a sentence begins
+with one of `_STARTERS` alone. So a capitalised word that Punkt knows to be none of a name ("in the U.S. Adults say so")
+begins a sentence for it and not here; docs/metrics.md tells how seldom that is.
 """
 
 import re

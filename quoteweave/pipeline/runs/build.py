@@ -50,8 +50,8 @@ def add_documents(
 ) -> AddReport:
     """Add files and folders to the collection in that folder, which is made if there is none.
 
-    With `encode`, what is new is encoded for the indexes that there are. `reading` is told of documents and pages in
-    place of `progress`. Raises what `documents.ingest.add` raises.
+    With `encode`, what is new is encoded for the indexes that there are. `reading` is called with documents and pages
+    in place of `progress`. Raises what `documents.ingest.add` raises.
     """
     options = options or AddOptions()
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none

@@ -54,12 +54,11 @@ NOWHERE: Place = ("", -1)
 class CiteVqa:
     """`citevqa.recall`, `.page_recall`, `.precision`, `.f1` and the two ceilings, as fractions; means over questions.
 
-    Columns count, besides, what a reader is told of: `citevqa.unusable_gold` (reversed, without area or outside its
-    page), `citevqa.gold_on_lacking_pages`,
-    `citevqa.gold_on_pages_without_quotes`, `citevqa.unusable_boxes` (cited) and `citevqa.unread_tags`, both of the text
-    that the convention reads, and `out_of_range` (marks that name no quote). Undefined where the dataset
-    asks for no boxes, or there is no response; of a failed one also by the `published` convention, as the authors'
-    code writes no line for it.
+    Columns count, besides, what is reported beside the figures: `citevqa.unusable_gold` (reversed, without area or
+    outside its page), `citevqa.gold_on_lacking_pages`, `citevqa.gold_on_pages_without_quotes`, `citevqa.unusable_boxes`
+    (cited) and `citevqa.unread_tags`, both of the text that the convention reads, and `out_of_range` (marks that name
+    no quote). Undefined where the dataset asks for no boxes, or there is no response; of a failed one also by the
+    `published` convention, as the authors' code writes no line for it.
     """
 
     name = "citevqa"
