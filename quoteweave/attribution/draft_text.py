@@ -40,7 +40,7 @@ class Draft(Record):
     form: DraftFormat = "markdown"
     marks: MarkStyle = "numbers"
     every_sentence: bool = Field(
-        default=False, description="whether a source is looked for also where a sentence has nothing to be looked up"
+        default=False, description="whether a source is looked for also where a sentence states nothing, such as a plan"
     )
 
 

@@ -6,7 +6,7 @@ citing (arXiv 2305.14627, section 4).
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence, Origin, Reference, Status, reference_keys
@@ -19,11 +19,11 @@ from quoteweave.attribution.excerpts import (
     without_marks,
 )
 from quoteweave.attribution.records import Attribution
+from quoteweave.attribution.statements import is_statement
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import SourceError, UsageError
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.gate import is_factual
 from quoteweave.generation.gate.claims import claims_of
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 
@@ -34,6 +34,7 @@ CONCURRENCY = 8
 
 _ITEM = re.compile(r"(?:[-*+•>]|\d{1,3}[.)])\s+")
 _NO_SENTENCE = re.compile(r"#|\||```|~~~|!\[")
+_NEW_PARAGRAPH = re.compile(r"\n[^\S\n]*\r?\n")
 _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]*_]*$")
 
 
@@ -53,6 +54,9 @@ async def cite_draft(
     progress: Progress = NO_PROGRESS,
 ) -> CitedDraft:
     """Find a source for each factual sentence of a draft; one with a mark such as `[@key]` is left as it is.
+
+    Which sentences are factual says `statements.is_statement`. Each is searched for with those before and after it in
+    its paragraph, and checked alone.
 
     A `draft` that is text alone is Markdown, whose marks are numbers. The `literature` is asked for what the
     `documents` do not support. Where it can no longer be asked, what was found is kept, and the sentences that were to
@@ -104,6 +108,8 @@ class _Sentence:
     status: Status
     claim: str | None = None
     """None where no source is looked for."""
+    text: str = ""
+    """What is searched for: the claim with its neighbours."""
     attribution: Attribution | None = None
     origin: Origin = "documents"
 
@@ -118,8 +124,7 @@ class _Citing:
     """Why the literature could not be asked; empty where it could."""
 
     async def cited(self, sentence: _Sentence) -> _Sentence:
-        claim = sentence.claim or ""
-        excerpt = Excerpt(mark=None, start=sentence.start, claim=claim, text=claim)
+        excerpt = Excerpt(mark=None, start=sentence.start, claim=sentence.claim or "", text=sentence.text)
         own = await self.documents.attribute_excerpt(excerpt)
         if own.outcome == "supported" or self.literature is None:
             return _found(sentence, own, "documents")
@@ -145,7 +150,7 @@ def _found(sentence: _Sentence, found: Attribution, origin: Origin, otherwise: S
     status: Status = otherwise
     if found.outcome != "not_found":
         status = "cited" if found.outcome == "supported" else "likely"
-    return _Sentence(sentence.start, sentence.end, sentence.mark_at, status, sentence.claim, found, origin)
+    return replace(sentence, status=status, attribution=found, origin=origin)
 
 
 def _sentences(draft: Draft) -> list[_Sentence]:
@@ -163,15 +168,33 @@ def _sentences(draft: Draft) -> list[_Sentence]:
         stop = _STOP.search(own)
         mark_at = start + (len(own) if stop is None else stop.start())
         bullet = _ITEM.match(own)
-        found.append(_Sentence(start if bullet is None else start + bullet.end(), end, mark_at, status, claim))
+        begin = start if bullet is None else start + bullet.end()
+        near = "" if claim is None else _with_neighbours(claim, text, spans, place)
+        found.append(_Sentence(begin, end, mark_at, status, claim, near))
     return found
+
+
+def _with_neighbours(claim: str, text: str, spans: Sequence[tuple[int, int]], place: int) -> str:
+    """A claim with the sentences before and after it in its paragraph, if all that is not too long to search for."""
+    before = after = ""
+    if place and not _NEW_PARAGRAPH.search(text, spans[place - 1][1], spans[place][0]):
+        before = _claim(text[slice(*spans[place - 1])])
+    if place + 1 < len(spans) and not _NEW_PARAGRAPH.search(text, spans[place][1], spans[place + 1][0]):
+        after = _claim(text[slice(*spans[place + 1])])
+    near = " ".join(part for part in (before, claim, after) if part)
+    return near if len(near) <= MAX_EXCERPT_CHARACTERS else claim
+
+
+def _claim(text: str) -> str:
+    """A sentence on one line, without marks and the mark of an item."""
+    return without_marks(without_joiners(_ITEM.sub("", text, count=1) if _ITEM.match(text) else text))
 
 
 def _status(text: str, *, marked: bool, every: bool) -> tuple[Status, str | None]:
     """What becomes of a sentence, and its claim if a source is looked for."""
-    claim = without_marks(without_joiners(_ITEM.sub("", text, count=1) if _ITEM.match(text) else text))
+    claim = _claim(text)
     fragment = sum(map(str.isalpha, claim)) < MIN_LETTERS or not words(claim)
-    if _NO_SENTENCE.match(text) or fragment or not (every or is_factual(claim)):
+    if _NO_SENTENCE.match(text) or fragment or not (every or is_statement(claim)):
         return "not_factual", None
     if marked:
         return "cited_already", None

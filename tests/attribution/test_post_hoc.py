@@ -1,5 +1,6 @@
 """A draft is cited, and nothing else of it changes."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 
@@ -13,6 +14,7 @@ from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.attribute import Attributor
 from quoteweave.attribution.draft_text import Draft
 from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.post_hoc import cite_draft
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.errors import SourceUnreachable, UsageError
 from quoteweave.pipeline.answer_page.render import render_answers, view_answered
@@ -150,6 +152,38 @@ def test_latex_is_cited_by_commands_and_listed_in_comments(port: Collection) -> 
     assert "% report: report.pdf, page 4: “" in listed
     with pytest.raises(UsageError, match="name a file for their entries with --bib"):
         cite(port, Draft(text=said, form="latex"))
+
+
+class KeepsExcerpts:
+    """Finds nothing, and keeps what it was asked."""
+
+    def __init__(self, port: Collection) -> None:
+        self.asked: dict[str, str] = {}
+        self._finds = Attributor(port, Search(LexicalRetriever(port)))
+
+    async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
+        self.asked[excerpt.claim] = excerpt.text
+        return await self._finds.attribute_excerpt(excerpt)
+
+
+def test_a_sentence_is_searched_for_with_its_neighbours_in_the_paragraph(port: Collection) -> None:
+    finds = KeepsExcerpts(port)
+    draft = (
+        "# Grain\n\nThe port is old [@reed2016]. It shipped 4,210 tonnes. Who knows more?\n\n- It has 12 quays.\n"
+        "- Rain fell in 1999.\n"
+    )
+    asyncio.run(cite_draft(finds, draft))
+    assert finds.asked == {
+        "It shipped 4,210 tonnes.": "The port is old. It shipped 4,210 tonnes. Who knows more?",
+        "It has 12 quays.": "It has 12 quays. Rain fell in 1999.",
+        "Rain fell in 1999.": "It has 12 quays. Rain fell in 1999.",
+    }
+
+
+def test_neighbours_that_are_too_long_to_search_for_are_left_out(port: Collection) -> None:
+    finds = KeepsExcerpts(port)
+    asyncio.run(cite_draft(finds, f"It shipped 4,210 tonnes. It carried oats{' and rye' * 160} in 1999."))
+    assert finds.asked["It shipped 4,210 tonnes."] == "It shipped 4,210 tonnes."
 
 
 class MadeLiterature:

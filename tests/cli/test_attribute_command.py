@@ -65,7 +65,7 @@ def test_a_draft_is_printed_with_marks_and_what_was_not_cited_is_named(
         "The port shipped 3,210 tonnes of grain [1].\n\nIt employs 9,411 people.\n\nThanks to all.\n\n## References"
     )
     assert "1 sentence cited, from 1 passage" in got.err
-    assert "1 sentence passed over, without a number, date or name (--every-sentence)" in got.err
+    assert "1 sentence passed over as stating nothing (--every-sentence)" in got.err
     assert "not cited, “It employs 9,411 people.”: Nothing in these documents has words of the claim" in got.err
 
 

@@ -73,7 +73,8 @@ def cite(
     every_sentence: Annotated[
         bool,
         typer.Option(
-            "--every-sentence", help="Look for a source also of sentences without a number, date, name or quoted words."
+            "--every-sentence",
+            help="Look for a source also of sentences that state nothing, such as plans and opinions.",
         ),
     ] = False,
     source: SourceOption = None,
@@ -221,9 +222,7 @@ def _print_summary(cited: CitedDraft) -> None:
         lines.append(f"{pluralize(already, 'sentence')} had a citation already")
     passed_over = sum(one.status == "not_factual" for one in cited.sentences)
     if passed_over:
-        lines.append(
-            f"{pluralize(passed_over, 'sentence')} passed over, without a number, date or name (--every-sentence)"
-        )
+        lines.append(f"{pluralize(passed_over, 'sentence')} passed over as stating nothing (--every-sentence)")
     notes = dict.fromkeys(note for one in cited.sentences if one.attribution for note in one.attribution.trace.notes)
     lines += list(notes)[:MOST_NOTES]
     if len(notes) > MOST_NOTES:

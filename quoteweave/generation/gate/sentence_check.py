@@ -107,11 +107,17 @@ def is_factual(text: str) -> bool:
     statement = strip_marks(text, parse_marks(text))
     if statement.endswith(("?", ":")) or statement.startswith("#"):
         return False
+    return has_figures(statement) or (len(words(statement)) >= MIN_WORDS and _NAME.search(statement) is not None)
+
+
+def has_figures(statement: str) -> bool:
+    """Whether a sentence without marks has a number, a date, a time of day, a code, or quoted words.
+
+    Small numbers in words count as none: they may be the writer's own count of things.
+    """
     facts = read_sentence(statement)
     numbers = [amount for amount in facts.amounts if not (amount.in_words and amount.value <= SMALL_COUNT)]
-    return bool(numbers or facts.dates or facts.clocks or facts.codes or facts.quoted) or (
-        len(words(statement)) >= MIN_WORDS and _NAME.search(statement) is not None
-    )
+    return bool(numbers or facts.dates or facts.clocks or facts.codes or facts.quoted)
 
 
 def _evidence(cited: Sequence[Quote], context: Context) -> CitedEvidence:

@@ -1,0 +1,65 @@
+"""Which sentences of a draft a source is looked for: those of `draft_sentences.jsonl`, written and judged by hand.
+
+A *claim* states something that a source could support; what is none is a question, an instruction, a heading, a plan,
+the author's own work or opinion, or about the text itself. All were written before the rule
+(`quoteweave.attribution.statements`) was; no part of it was written for those marked `later`. *Figures or names* is the
+gate's narrower rule, which wants a number, a date, quoted words or a name.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from common import Table, arguments, finish, machine, percent
+from pydantic import Field
+
+from quoteweave.attribution.statements import is_statement
+from quoteweave.core.records import Record
+from quoteweave.generation.gate import is_factual
+
+SENTENCES = Path(__file__).with_name("draft_sentences.jsonl")
+RULES: dict[str, Callable[[str], bool]] = {"figures or names": is_factual, "statements": is_statement}
+
+
+class Sentence(Record):
+    """A sentence of a draft."""
+
+    text: str
+    claim: bool = Field(description="whether a source could support it")
+    kind: str = Field(description="what it is like")
+    later: bool = Field(default=False, description="whether no part of the rule was written for it")
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    parser.add_argument("--misses", action="store_true", help="print each sentence that the rule judges wrongly")
+    options = parser.parse_args()
+    found = machine()
+    sentences = [Sentence.model_validate_json(line) for line in SENTENCES.read_text("utf-8").splitlines()]
+    rows, figures = [], {}
+    for name, rule in RULES.items():
+        for later in (False, True):
+            label = f"{name}, {'set aside' if later else 'seen'}"
+            counts = _counts([one for one in sentences if one.later == later], rule)
+            figures[label] = counts
+            right, taken, claims = counts["right"], counts["taken"], counts["claims"]
+            rows.append([label, str(claims), str(taken), percent(right / taken), percent(right / claims)])
+    columns = ("rule", "claims", "taken for claims", "precision", "recall")
+    tables = [Table(f"{len(sentences)} sentences of drafts", columns, rows)]
+    if options.misses:
+        wrong = [[one.kind, one.text] for one in sentences if is_statement(one.text) != one.claim]
+        tables.append(Table("judged wrongly", ("kind", ""), wrong))
+    finish(found, figures, tables, as_json=options.json)
+
+
+def _counts(sentences: Sequence[Sentence], rule: Callable[[str], bool]) -> dict[str, int]:
+    taken = [one for one in sentences if rule(one.text)]
+    return {
+        "claims": sum(one.claim for one in sentences),
+        "taken": len(taken),
+        "right": sum(one.claim for one in taken),
+    }
+
+
+if __name__ == "__main__":
+    main()
