@@ -7,37 +7,53 @@ with 95 % intervals; the seconds of an excerpt, at loopback latencies and withou
 comparison the same without reading full texts, and plain BM25 (bm25s, English stemming) over the title and abstract of
 every paper that is not hidden, which knows the whole library.
 
+A table of verdicts says how often the finding of each excerpt's source, in that paper's own words, is found supported
+by its text, and how often the same sentence is with another number, another subject, outcome or factor of the same
+topic, or the other direction, which the paper does not say.
+
 With `--calibrate FILE` the chance that the first candidate is the source is fitted on all 72 excerpts of the first
 source named, and written; what is said of them is by leave-one-out.
 """
 
 import asyncio
+import random
+import re
 import statistics
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from common import Table, arguments, bounds, finish, machine, working_folder
 
-from quoteweave.attribution.excerpts import read_excerpts
+from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.from_literature import FOLLOWED, READ, LiteratureAttributor
 from quoteweave.attribution.literature.fetching import PdfFetcher
 from quoteweave.attribution.literature.make_source import SourceName, SourceOptions, make_source
 from quoteweave.attribution.literature.paper_library import PaperLibrary
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.literature.unseen import HidingRule, Unseen
-from quoteweave.attribution.records import Attribution
+from quoteweave.attribution.passages import PassageFinder
+from quoteweave.attribution.records import Attribution, Outcome
+from quoteweave.core.records import Hit, Quote
 from quoteweave.evaluation.calibration import CalibrationExample, CalibrationReport, calibrate
 from quoteweave.evaluation.statistics.bootstrap import clustered_interval
-from quoteweave.testing import LibraryServer
-from quoteweave.testing.literature.records import MadeExcerpt, MadeLibrary
+from quoteweave.testing import LibraryServer, make_library
+from quoteweave.testing.literature.records import Finding, MadeExcerpt, MadeLibrary, MadePaper
 
 DEPTHS = (1, 5, 10)
 RISK = 0.2
 """Share of wrong sources among those that are given, at most, that a threshold is chosen for."""
 KINDS = ("plain", "restated", "same_group", "survey", "full_text", "old")
 SOURCES: tuple[tuple[SourceName, ...], ...] = (("semantic-scholar",), ("openalex",), ("semantic-scholar", "openalex"))
+
+
+OPPOSITES = {
+    **{"raised": "lowered", "increased": "reduced", "rose": "fell", "rise": "fall"},
+    **{"lowered": "raised", "reduced": "increased", "decreased": "increased", "fell": "rose"},
+    **{"fall": "rise", "drop": "rise", "decline": "rise"},
+}
 
 
 class Result(NamedTuple):
@@ -83,6 +99,7 @@ def main() -> None:
             rows,
         )
     ]
+    tables.append(_verdicts(make_library()))
     report = _calibrated(next(of for label, of in results.items() if label == " + ".join(chosen[0])))
     tables.append(_confidence(report))
     if options.calibrate is not None and report.calibration is not None:
@@ -144,6 +161,57 @@ def _plain(library: MadeLibrary) -> list[Result]:
         rank = shown.index(excerpt.target) + 1 if excerpt.target in shown else None
         results.append(Result(excerpt, rank, None, time.perf_counter() - start))
     return results
+
+
+def _verdicts(library: MadeLibrary) -> Table:
+    chance, counts = random.Random(1), Counter[tuple[str, str]]()
+    for excerpt in library.excerpts:
+        paper = library.paper(str(excerpt.target))
+        finder = PassageFinder(_passages(paper))
+        for change, said in _changed(paper, library, chance).items():
+            found = asyncio.run(finder.attribute_excerpt(Excerpt(mark=None, start=0, claim=said, text=said)))
+            counts[change, found.outcome] += 1
+    changes = dict.fromkeys(change for change, _ in counts)
+    outcomes = get_args(Outcome)
+    rows = [[change, *(str(counts[change, outcome]) for outcome in outcomes)] for change in changes]
+    return Table("findings in the source's own words, changed and not, by outcome", ("", *outcomes), rows)
+
+
+def _passages(paper: MadePaper) -> list[Hit]:
+    texts = [paper.abstract, *(part for section in paper.sections for part in section.text.split("\n\n"))]
+    quotes = [make_quote(text, place) for place, text in enumerate(texts)]
+    return [Hit(rank=rank, score=1 / rank, quote=quote) for rank, quote in enumerate(quotes, 1)]
+
+
+def make_quote(text: str, place: int) -> Quote:
+    """A paragraph as a quote."""
+    where = {"document": "paper", "page": 0, "page_label": "1", "bbox": (0, 0, 1, 1)}
+    return Quote.model_validate(
+        {**where, "id": f"paper:0:{place}", "kind": "text", "layout": "paragraph", "text": text}
+    )
+
+
+def _changed(paper: MadePaper, library: MadeLibrary, chance: random.Random) -> dict[str, str]:
+    """The sentence of a paper's first finding, as it is and with one thing changed."""
+    finding = paper.findings[0]
+    results = next(section.text for section in paper.sections if section.heading == "Results").split("\n\n")
+    said = next(part for part in results if f"{finding.percent:g} percent" in part)
+    near = [other.findings[0] for other in library.papers if other.topic == paper.topic and other.findings]
+
+    def other(part: Callable[[Finding], str]) -> str:
+        own = part(finding).removeprefix("the ")
+        others = sorted({part(one).removeprefix("the ") for one in near} - {own})
+        return re.sub(re.escape(own), chance.choice(others), said, flags=re.IGNORECASE)
+
+    opposite = re.sub(rf"\b({'|'.join(OPPOSITES)})\b", lambda word: OPPOSITES[word[0]], said)
+    return {
+        "as written": said,
+        "another number": said.replace(f"{finding.percent:g}", f"{finding.percent + 3.4:g}"),
+        "another subject": other(lambda one: one.subject.own),
+        "another outcome": other(lambda one: one.outcome.own),
+        "another factor": other(lambda one: one.factor.own),
+        "the other direction": opposite,
+    }
 
 
 def _recall(results: Sequence[Result], depth: int) -> Any:

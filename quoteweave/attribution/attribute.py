@@ -3,11 +3,12 @@
 1. The excerpt is searched for, text and image quotes each by themselves; the documents of what is found are the
    candidates, in the order of their best quotes.
 2. The gate's rules (`generation.gate.sentence_check`) say of each candidate's best quotes whether they support the
-   claim: numbers, dates, names and words are looked up. The first that does is the candidate's passage; else the first
-   that is likely, which has most of what the claim says, by the rarity of its words, and nothing that is known to be
-   wrong; else its best quote.
-3. Candidates stand in this order too: supported, likely, then as they were found. Where the first is neither, no source
-   was found. What is likely, and was not confirmed, is said to be so.
+   claim: numbers, dates, names and words are looked up. One that does, and has half of the claim's words by their
+   rarity, is the candidate's passage; else one that is likely, which has most of what the claim says, and nothing that
+   is known to be wrong; else the one with most of the claim's words that lacks none of its numbers, if there is one.
+3. Candidates stand in this order too: supported, likely, those that lack no number, and each as they were found. Where
+   the first is neither supported nor likely, no source was found. What is likely, and was not confirmed, is said to be
+   so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.generation.extractive.statements import words_with_headings
-from quoteweave.generation.relevance import coverage, question_terms, weigh_terms
+from quoteweave.generation.relevance import question_terms, weigh_terms
 from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.pipeline.search import Search, Trace
 
@@ -76,9 +77,8 @@ class Attributor:
         weights = weigh_terms(question_terms(claim), [words_with_headings(hit.quote) for hit in hits], context.rarity)
 
         def best(found: Sequence[Hit]) -> CheckedPassage:
-            covered = [min(1.0, coverage(weights, words_with_headings(hit.quote))) for hit in found]
-            passages = [check_passage(claim, hit, share, found) for hit, share in zip(found, covered, strict=True)]
-            return min(passages, key=lambda passage: passage.order)
+            passages = [check_passage(claim, hit, weights, found) for hit in found]
+            return min(passages, key=lambda passage: (passage.order, -passage.covered))
 
         chosen = sorted((best(found[:PASSAGES]) for found in by_document.values()), key=lambda passage: passage.order)
         return tuple(self._candidate(rank, passage) for rank, passage in enumerate(chosen, 1))

@@ -1,20 +1,37 @@
 """Checks passages against a claim by the gate's rules, and says how sure it is that they are its source."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import get_args
 
 from quoteweave.attribution.records import Outcome
 from quoteweave.core.answers import Answer, Citation, Context
-from quoteweave.core.records import Hit
+from quoteweave.core.messages import join_names
+from quoteweave.core.records import Hit, Quote
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
+from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_answer
+from quoteweave.generation.relevance import coverage
+from quoteweave.generation.sentences import sentence_texts
 
 MODEL = "attribution"
 """The model's name in answers that are made of attributions."""
+SUPPORTED_COVERAGE = 0.9
+"""Least coverage of the closest sentence of a passage that supports the claim. Where numbers and names occur, what they
+are said of may still be something else, of which another paper or another sentence speaks."""
+OPPOSITE = "Of the claim and the passage one says that something rises, and the other that it falls."
 LIKELY_COVERAGE = 0.6
 """Least coverage of a passage that cannot be checked, to be likely."""
+SHOWN_MISSING = 3
+"""Words that the closest sentence lacks, that a reason names."""
 
+_RISES = "rise rises rose risen raise raised rising increase increases grow grows grew grown growth gain higher more"
+_FALLS = (
+    "fall falls fell fallen drop drops dropped lower lowered reduce reduces decrease decreases decline declines shrink"
+    " shrinks shrank shrunk loss less fewer"
+)
+_RISING, _FALLING = (frozenset(words(said, stop=False)) for said in (_RISES, _FALLS))
 _PLAIN = str.maketrans("`[]", "'()")
 # The gate speaks of a sentence and what it cites; here nothing is cited yet.
 _REWORDED = (
@@ -38,6 +55,8 @@ class CheckedPassage:
     """The claim as an answer that cites the passage alone, with the gate's verdict."""
     covered: float
     """Share of the claim's words that it has, weighed by rarity."""
+    lacking: bool = False
+    """Whether all that can be looked up occurs, but its closest sentence has too few of the claim's words."""
 
     @property
     def citation(self) -> Citation:
@@ -47,26 +66,60 @@ class CheckedPassage:
     @property
     def outcome(self) -> Outcome:
         """How sure it is that the passage is the claim's source."""
-        if self.citation.verdict == "supported":
-            return "supported"
-        return "likely" if self.citation.verdict == "unchecked" and self.covered >= LIKELY_COVERAGE else "not_found"
+        if self.citation.verdict != "unchecked":
+            return "supported" if self.citation.verdict == "supported" else "not_found"
+        return "likely" if self.lacking or self.covered >= LIKELY_COVERAGE else "not_found"
 
     @property
-    def order(self) -> int:
-        """Its place among others by outcome: 0 where it is supported."""
-        return get_args(Outcome).index(self.outcome)
+    def order(self) -> tuple[int, bool]:
+        """Its place among others, the least first: by outcome; what lacks a number or date stands behind its equals."""
+        return get_args(Outcome).index(self.outcome), self.citation.verdict == "unsupported"
 
 
-def check_passage(claim: str, hit: Hit, covered: float, others: Sequence[Hit] = ()) -> CheckedPassage:
-    """Check a claim against a passage.
+def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Sequence[Hit] = ()) -> CheckedPassage:
+    """Check a claim against a passage; `weights` are those of the claim's words (`weigh_terms`).
 
     The gate also sees `others`, found in the same document, which may name its year, or what its numbers count.
     """
     context = passage_context([hit, *(other for other in others if other is not hit)])
     checked = check_answer(cite_passage(claim, hit, context), context)
     (citation,) = checked.citations
-    citation = citation.model_copy(update={"reason": _reworded(citation.reason)})
-    return CheckedPassage(hit, with_citations(checked, [citation]), covered)
+    closest = _closest_sentence(hit.quote, weights)
+    reason, lacking = _reworded(citation.reason), False
+    if citation.verdict == "supported":
+        reason = OPPOSITE if _are_opposite(claim, closest) else None
+        if reason is None and coverage(weights, closest) < SUPPORTED_COVERAGE:
+            reason, lacking = _lacks(claim, closest, weights), True
+    verdict = "unchecked" if citation.verdict == "supported" and reason else citation.verdict
+    update = {"verdict": verdict, "reason": reason}
+    covered = min(1.0, coverage(weights, words_with_headings(hit.quote)))
+    return CheckedPassage(hit, with_citations(checked, [citation.model_copy(update=update)]), covered, lacking)
+
+
+def _closest_sentence(quote: Quote, weights: Mapping[str, float]) -> frozenset[str]:
+    """The words of the sentence that has most of the claim's, with those of its headings; a picture or table is one."""
+    if quote.kind == "image":
+        return frozenset(words_with_headings(quote))
+    headings = words_with_headings(quote) - frozenset(words(quote.words()))
+    sentences = [headings | frozenset(words(one)) for one in sentence_texts(quote.words())]
+    return max(sentences, key=lambda held: coverage(weights, held), default=headings)
+
+
+def _are_opposite(claim: str, closest: Set[str]) -> bool:
+    """Whether one says that something rises and the other, of two that say either, that it falls."""
+    said = set(words(claim, stop=False))
+    up, down = (bool(said & one) - bool(closest & one) for one in (_RISING, _FALLING))
+    return up * down < 0
+
+
+def _lacks(claim: str, closest: Set[str], weights: Mapping[str, float]) -> str:
+    """Say which words of the claim the closest sentence of a passage lacks, the rarest first."""
+    written = {stem: word for word in words(claim, stem=False) for stem in words(word)}
+    missing = sorted(
+        (stem for stem in weights if stem not in closest and stem in written), key=lambda one: -weights[one]
+    )
+    named = join_names([f"“{written[stem]}”" for stem in missing], SHOWN_MISSING)
+    return f"The closest sentence of the passage lacks {named}."
 
 
 def cite_passage(claim: str, hit: Hit, context: Context) -> Answer:

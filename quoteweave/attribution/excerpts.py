@@ -1,6 +1,8 @@
 """Reads what is to be attributed: a sentence or a short text, with citation marks as papers and drafts have them.
 
-Marks are `[CITATION]`, `[12]`, `[3, 5]`, `[1-3]`, `(Reed et al., 2016; Lee, 2019)`, `\\cite{key}` and `[@key]`.
+Marks are `[CITATION]`, `[12]`, `[3, 5]`, `[1-3]`, `(Reed et al., 2016; Lee, 2019)`, `Reed et al. (2016)`,
+`\\cite{key}` and `[@key]`. A sentence that cites says things of its own: that somebody showed something, who and when.
+These are no part of the claim.
 """
 
 import re
@@ -25,7 +27,13 @@ _TIMES = (
 )
 _NAME = rf"(?!(?:{_TIMES})\b)[A-Z][\w'’-]+"
 _YEAR = r"(?:19|20)\d\d[a-z]?"
-_WORK = rf"(?:{_NAME}\s+(?:et\s+al\.?|(?:and|&)\s+{_NAME}),?\s+{_YEAR}|{_NAME},\s+{_YEAR})"
+_YEARS = rf"{_YEAR}(?:\s*,\s*{_YEAR})*"
+_WORK = rf"(?:{_NAME}\s+(?:et\s+al\.?|(?:and|&)\s+{_NAME}),?\s+{_YEARS}|{_NAME},\s+{_YEARS})"
+_AUTHORS = rf"{_NAME}(?:\s+et\s+al\.?|\s+(?:and|&)\s+{_NAME})"
+_SAYS = r"""(?:(?:have|has|had|also|first|already|recently|later)\s+)*(?:show(?:s|ed|n)?|finds?|found|reports?|reported
+    |demonstrate[sd]?|observe[sd]?|note[sd]?|noticed|argue[sd]?|conclude[sd]?|suggest(?:s|ed)?|document(?:s|ed)?
+    |establish(?:es|ed)?|prove[sdn]?|state[sd]?|claim(?:s|ed)?|reveal(?:s|ed)?|says?|said|estimate[sd]?|confirm(?:s|ed)?)
+    """
 _MARK = re.compile(
     rf"""
       \[\s*(?:CITATION|CITE|REF)\s*\d*(?:\s*,\s*(?:CITATION|CITE|REF)\s*\d*)*\s*\]
@@ -33,15 +41,31 @@ _MARK = re.compile(
     | \[@[^\]\s][^\]]*\]
     | \\cite[a-z]*\*?(?:\[[^\[\]]*\])*\{{[^}}]+\}}
     | \((?:(?:see|e\.g\.,?|cf\.)\s+)?{_WORK}(?:\s*;\s*{_WORK})*\)
+    | {_AUTHORS}\s+\({_YEARS}\)
+    # One name and a year may be anything: it has to say something.
+    | {_NAME}\s+\({_YEAR}\)(?=\s+{_SAYS}\b)
     """,
     re.VERBOSE,
 )
-# What introduces a source says nothing once its mark is taken out.
+_CITED_WORK = re.compile(rf"({_NAME})[^;()\d]*?[\s,(]+({_YEARS})")
+# What introduces a source is nothing that the source states: "According to", "Reed et al. showed that".
 _INTRODUCTION = re.compile(
-    r"^(?:according to|following|as (?:shown|reported|found|noted|observed|described|argued) (?:by|in)|in|by)\s*,\s*",
-    re.IGNORECASE,
+    rf"""
+    \A(?:
+      (?i:according\s+to|following|as\s+(?:shown|reported|found|noted|observed|described|argued)\s+(?:by|in)|in|by)
+        (?:\s+{_AUTHORS})?\s*,
+    | (?i:as)\s+(?:{_AUTHORS}\s+)?{_SAYS}\s*,
+    | (?:{_AUTHORS}|(?i:
+        (?:(?:the|these|those|some|several|many|most|other|previous|earlier|prior|past|recent|existing)\s+)*
+        (?:authors?|works?|stud(?:y|ies)|papers?|research(?:ers)?|experiments|literature)
+      ))?\s*{_SAYS}\s+that\b
+    | (?i:it)\s+(?:is|was|has\s+(?:\w+\s+)?been)\s+(?:\w+ly\s+)?(?:well\s+)?
+        (?:known|shown|found|reported|observed|documented|established|demonstrated|noted|argued|suggested)\s+that\b
+    )\s*
+    """,
+    re.VERBOSE,
 )
-_ENDED = re.compile(r"[.!?]\s*\Z")
+_ENDED = re.compile(r"(?<!\bet al)[.!?]\s*\Z")
 _GOES_ON = re.compile(r"\s*[a-z]")
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
 
@@ -85,6 +109,27 @@ def without_marks(text: str) -> str:
     return _BEFORE_STOP.sub("", " ".join(_MARK.sub(" ", text).split()))
 
 
+def claim_of(sentence: str) -> str:
+    """What the source of a sentence has to state: the sentence without marks and words that introduce a source.
+
+    >>> claim_of("Reed et al. (2016) showed that blur hurts networks.")
+    'Blur hurts networks.'
+    """
+    claim = without_marks(sentence).strip(" ,;:")
+    rest = _INTRODUCTION.sub("", claim)
+    return claim if rest == claim or not words(rest) else rest[0].upper() + rest[1:]
+
+
+def cited_works(text: str) -> list[tuple[str, str]]:
+    """Return the first author's family name and the year of each work that a text cites by these, in its order.
+
+    >>> cited_works("Blur hurts (Reed et al., 2016; Lee, 2019a), as Ho and Kim (2020) say.")
+    [('Reed', '2016'), ('Lee', '2019a'), ('Ho', '2020')]
+    """
+    works = (work for mark in _MARK.finditer(text) for work in _CITED_WORK.finditer(mark[0]))
+    return [(work[1], year) for work in works for year in re.findall(_YEAR, work[2])]
+
+
 def has_citation_mark(text: str) -> bool:
     """Whether a text has a citation mark."""
     return _MARK.search(text) is not None
@@ -110,9 +155,7 @@ def _sentences(text: str) -> list[Excerpt]:
             "[CITATION] behind the sentence whose source is wanted, or have `quoteweave cite` find one for every "
             "sentence"
         )
-    return [
-        Excerpt(mark=None, start=one.start, claim=without_marks(text[one.start : one.end]), text=whole) for one in found
-    ]
+    return [Excerpt(mark=None, start=one.start, claim=claim_of(text[one.start : one.end]), text=whole) for one in found]
 
 
 def _blanked(text: str) -> str:
@@ -132,21 +175,14 @@ def _around(text: str, sentences: list[Sentence], mark: re.Match[str]) -> tuple[
     return own.start, max(own.end, mark.end())
 
 
-def _without_introduction(claim: str) -> str:
-    """The claim without words such as "According to" at its beginning that had a mark behind them."""
-    rest = _INTRODUCTION.sub("", claim)
-    return claim if rest == claim or not rest else rest[0].upper() + rest[1:]
-
-
 def _excerpt(text: str, mark: re.Match[str], marks: list[re.Match[str]], sentence: tuple[int, int]) -> Excerpt:
     start, end = sentence
     inside = [other for other in marks if start <= other.start() < end]
     at = inside.index(mark)
     begin = inside[at - 1].end() if at else start
     until = mark.start() if at + 1 < len(inside) else end
-    part = without_marks(text[begin:until]).strip(" ,;:")
-    whole_sentence = without_marks(text[start:end]).lstrip(" ,;:")
-    claim = _without_introduction(part if len(part.split()) >= MIN_CLAIM_WORDS else whole_sentence)
+    part = claim_of(text[begin:until])
+    claim = part if len(part.split()) >= MIN_CLAIM_WORDS else claim_of(text[start:end])
     whole = without_marks(text)
     if len(whole) <= MAX_EXCERPT_CHARACTERS:
         return Excerpt(mark=mark[0], start=mark.start(), claim=claim, text=whole)

@@ -6,9 +6,10 @@
 3. The best papers go into a library, which is a collection: their full texts where these can be read, else title and
    abstract. There they are searched for the whole excerpt. Their order by the sources, by citations, and by this search
    are fused.
-4. The best are checked as documents of any collection (`attribution.attribute`). A passage that cites another paper for
-   what it says is not taken for the source.
-5. The chance that the first is the source is estimated from how far it stands before the others, its passage's words,
+4. The best are checked as documents of any collection (`attribution.attribute`). A passage that has it from others, as
+   it cites them or says so, is not taken for the source.
+5. Of papers whose passages say the same the earliest stands first: what others repeat is cited from who found it.
+6. The chance that the first is the source is estimated from how far it stands before the others, its passage's words,
    and the gate's verdict. Below the threshold of the calibration the source counts as not found.
 """
 
@@ -30,9 +31,10 @@ from quoteweave.attribution.attribute import (
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (
+    ReferenceList,
     cited_for,
+    in_references,
     is_secondhand,
-    numbered_references,
 )
 from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibrary
 from quoteweave.attribution.literature.paper_metadata import is_only_described
@@ -68,7 +70,10 @@ MOST_EXCERPTS = 20
 NOT_FETCHED = "Its full text was not fetched, as other papers rank before it; the passage is of its abstract."
 NOTHING_FOUND = "The sources found no paper for its words."
 UNSURE = "Other papers speak for it nearly as much."
-SECONDHAND = "The passage cites another paper for it."
+EARLIEST = "Later papers say the same; the earliest stands first."
+NEARLY_EQUAL = 0.1
+"""Of the claim's words by their rarity, by which passages that say the same may differ."""
+SECONDHAND = "The passage has it from others."
 _SHORTEST_TITLE = 12  # letters, below which a title may stand within another
 
 
@@ -139,11 +144,7 @@ class LiteratureAttributor:
             self._described(one, papers[by_name[one.citation.document]], texts.get(by_name[one.citation.document]))
             for one in candidates
         ]
-        ranked = [
-            one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
-            for rank, one in enumerate(described, 1)
-        ]
-        return _sure(attribution_of(excerpt, ranked, _trace(found, context)), scores)
+        return _attribution(excerpt, described, scores, _trace(found, context))
 
     @property
     def source(self) -> PaperSource:
@@ -170,7 +171,7 @@ class LiteratureAttributor:
         """The papers that sentences like the claim cite in these texts, best first."""
         read = [text.document for text in texts.values() if text.outcome == "full_text" and text.document]
         collection = self._library.collection
-        references = {name: numbered_references(collection.document_quotes(name)) for name in dict.fromkeys(read)}
+        references = {name: ReferenceList(collection.document_quotes(name)) for name in dict.fromkeys(read)}
         references = {name: entries for name, entries in references.items() if entries}
         if not references:
             return []
@@ -189,13 +190,19 @@ class LiteratureAttributor:
         for name in names:
             # A paper without a word of the excerpt may still be what the sources found.
             own = hits.get(name) or self._first_quote(name)
-            firsthand = [hit for hit in own[:PASSAGES] if not is_secondhand(excerpt.claim, hit.quote.text)]
+            firsthand = [hit for hit in own if not in_references(hit.quote)][:PASSAGES]
+            firsthand = [hit for hit in firsthand if not is_secondhand(excerpt.claim, hit.quote.text)]
             by_document[name] = firsthand or own
             secondhand.update([] if firsthand else [name])
         checked = self._attributor.check(excerpt.claim, by_document, found.context)
         told = [_secondhand(one) if one.citation.document in secondhand else one for one in checked]
         outcomes: tuple[Outcome, ...] = get_args(Outcome)
-        return sorted(told, key=lambda one: (outcomes.index(one.outcome), names.index(one.citation.document)))
+
+        def order(one: Candidate) -> tuple[int, bool, int]:
+            lacks = one.citation.verdict == "unsupported"
+            return outcomes.index(one.outcome), lacks, names.index(one.citation.document)
+
+        return sorted(told, key=order)
 
     def _first_quote(self, name: str) -> list[Hit]:
         return [Hit(rank=1, score=0.0, quote=one) for one in self._library.collection.document_quotes(name)[:1]]
@@ -221,8 +228,45 @@ def _names(entry: str, title: str) -> bool:
     return len(title) >= _SHORTEST_TITLE and title in entry
 
 
+def _attribution(
+    excerpt: Excerpt, candidates: Sequence[Candidate], scores: Mapping[str, float], trace: Trace
+) -> Attribution:
+    """What was found: the candidates, of those that say the same the earliest first, and how sure that is."""
+    first, later = _earliest(candidates)
+    ranked = [
+        one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
+        for rank, one in enumerate([first, *(each for each in candidates if each is not first)], 1)
+    ]
+    rivals = {name: score for name, score in scores.items() if name not in later}
+    found = _sure(attribution_of(excerpt, ranked, trace), rivals)
+    if not later:
+        return found
+    return found.model_copy(update={"reason": " ".join(part for part in (found.reason, EARLIEST) if part)})
+
+
+def _earliest(candidates: Sequence[Candidate]) -> tuple[Candidate, frozenset[str]]:
+    """The candidate that has to stand first, and the documents of those that it passes, as they say the same later.
+
+    Passages say the same where they support the claim alike, or are likely alike, and have nearly as much of its words.
+    """
+    best = candidates[0]
+    same = [
+        one
+        for one in candidates
+        if one.outcome == best.outcome != "not_found" and abs(one.coverage - best.coverage) <= NEARLY_EQUAL
+    ]
+    first = next((one for one in same if all(_is_earlier(one, other) for other in same if other is not one)), best)
+    passed = [one.citation.document for one in same if one is not first] if first is not best else []
+    return first, frozenset(passed)
+
+
+def _is_earlier(one: Candidate, other: Candidate) -> bool:
+    mine, its = (each.paper.published if each.paper is not None else None for each in (one, other))
+    return mine is not None and its is not None and its.may_follow(mine) and not mine.may_follow(its)
+
+
 def _secondhand(found: Candidate) -> Candidate:
-    """A candidate whose passages cite another paper for what they say, so that it is not the source."""
+    """A candidate whose passages have from others what they say, so that it is not the source."""
     citation = found.citation.model_copy(update={"reason": SECONDHAND})
     return found.model_copy(update={"outcome": "not_found", "citation": citation})
 
@@ -238,7 +282,8 @@ def _sure(found: Attribution, scores: Mapping[str, float]) -> Attribution:
     fitted = _calibration().after
     confidence = fitted.confidence(signals)
     outcome: Outcome = "not_found"
-    if confidence >= fitted.threshold:
+    # A passage that lacks a number of the claim, or has it from another paper, is not its source, whoever cites it.
+    if confidence >= fitted.threshold and support > 0:
         outcome = "supported" if best.outcome == "supported" else "likely"
     reason = best.citation.reason or (UNSURE if outcome == "not_found" else None)
     update = {"signals": signals, "confidence": confidence, "outcome": outcome, "reason": reason}

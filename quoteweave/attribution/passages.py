@@ -1,6 +1,6 @@
 """Finds the source of a claim among a few passages that are at hand, without a collection: those of a question."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
 from quoteweave.attribution.attribute import PASSAGES
@@ -35,7 +35,7 @@ class PassageFinder:
         """Return the best passages as candidates."""
         weights = weigh_terms(question_terms(excerpt.claim), [one.words for one in self._passages])
         covered = sorted(((min(1.0, coverage(weights, one.words)), one) for one in self._passages), key=_least_covered)
-        candidates = [self._candidate(excerpt.claim, one.hit, share) for share, one in covered[:PASSAGES]]
+        candidates = [self._candidate(excerpt.claim, one.hit, share, weights) for share, one in covered[:PASSAGES]]
         ranked = sorted(candidates, key=lambda one: get_args(Outcome).index(one.outcome))
         best = ranked[0] if ranked else None
         return Attribution(
@@ -46,10 +46,10 @@ class PassageFinder:
             trace=Trace(clauses=()),
         )
 
-    def _candidate(self, claim: str, hit: Hit, covered: float) -> Candidate:
+    def _candidate(self, claim: str, hit: Hit, covered: float, weights: Mapping[str, float]) -> Candidate:
         outcome: Outcome = "likely"
         if self._checked:
-            passage = check_passage(claim, hit, covered)
+            passage = check_passage(claim, hit, weights)
             outcome, citation = passage.outcome, passage.citation
         else:
             (citation,) = cite_passage(claim, hit, passage_context([hit])).citations

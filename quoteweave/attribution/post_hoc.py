@@ -14,6 +14,7 @@ from quoteweave.attribution.draft_text import Draft, running_text, without_joine
 from quoteweave.attribution.excerpts import (
     MAX_EXCERPT_CHARACTERS,
     Excerpt,
+    claim_of,
     has_citation_mark,
     leading_mark,
     without_marks,
@@ -124,7 +125,7 @@ class _Citing:
     """Why the literature could not be asked; empty where it could."""
 
     async def cited(self, sentence: _Sentence) -> _Sentence:
-        excerpt = Excerpt(mark=None, start=sentence.start, claim=sentence.claim or "", text=sentence.text)
+        excerpt = Excerpt(mark=None, start=sentence.start, claim=claim_of(sentence.claim or ""), text=sentence.text)
         own = await self.documents.attribute_excerpt(excerpt)
         if own.outcome == "supported" or self.literature is None:
             return _found(sentence, own, "documents")

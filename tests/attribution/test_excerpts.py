@@ -1,10 +1,16 @@
 """Citation marks of papers and drafts, and the claim that each belongs to."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, has_citation_mark, read_excerpts, without_marks
+from quoteweave.attribution.excerpts import (
+    MAX_EXCERPT_CHARACTERS,
+    cited_works,
+    has_citation_mark,
+    read_excerpts,
+    without_marks,
+)
 from quoteweave.core.errors import QuestionTooLong, UsageError
 
 
@@ -100,13 +106,14 @@ def test_a_long_text_without_a_mark_is_refused_with_what_to_do() -> None:
 def test_a_mark_that_is_the_subject_belongs_to_what_follows() -> None:
     found = read_excerpts("[CITATION] shows that blur hurts networks. People see well. [4] found that they do not.")
     assert [(one.mark, one.claim) for one in found] == [
-        ("[CITATION]", "shows that blur hurts networks."),
+        ("[CITATION]", "Blur hurts networks."),
         ("[4]", "found that they do not."),
     ]
     both = read_excerpts("[4], [5] say that blur hurts networks.")
-    assert [one.claim for one in both] == ["say that blur hurts networks."] * 2
+    assert [one.claim for one in both] == ["Blur hurts networks."] * 2
 
 
+@settings(deadline=None)  # the first call compiles what it needs
 @example("[0]0")
 @given(st.text(alphabet="ab .[]1,(Ré et al., 2016)@\\cite{}\n", max_size=80))
 def test_whatever_is_written_a_claim_has_no_mark_and_each_mark_is_where_it_is_said_to_be(text: str) -> None:
@@ -128,3 +135,38 @@ def test_words_that_introduce_a_mark_are_no_part_of_the_claim() -> None:
         "The authors say that blur hurts networks.",
         "In summer, blur hurts networks more than people.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("Reed et al. (2016) showed that blur hurts networks.", "Reed et al. (2016)"),
+        (
+            "People see well. Reed and Lee (2016, 2018) also found that blur hurts networks.",
+            "Reed and Lee (2016, 2018)",
+        ),
+        ("Reed (2016) argues that blur hurts networks.", "Reed (2016)"),
+        ("As Reed et al. [4] showed, blur hurts networks.", "[4]"),
+        ("According to Reed and Lee (2016), blur hurts networks.", "Reed and Lee (2016)"),
+        ("Previous studies have shown that blur hurts networks [4].", "[4]"),
+        ("It has long been known that blur hurts networks (Reed et al., 2016, 2018).", "(Reed et al., 2016, 2018)"),
+    ],
+)
+def test_who_said_it_and_when_is_no_part_of_the_claim(text: str, mark: str) -> None:
+    (found,) = read_excerpts(text)
+    assert (found.mark, found.claim) == (mark, "Blur hurts networks.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["We found that blur hurts networks.", "The games of London (2012) were large.", "Found objects hurt people."],
+)
+def test_what_is_said_of_something_else_stays_in_the_claim(text: str) -> None:
+    assert read_excerpts(text)[0].claim == text
+
+
+def test_works_are_named_by_first_author_and_year() -> None:
+    text = (
+        "Blur hurts (see Reed et al., 2016a; Lee, 2019), as Ho and Kim (2020, 2021) say, not in May (Summer, 2019) [3]."
+    )
+    assert cited_works(text) == [("Reed", "2016a"), ("Lee", "2019"), ("Ho", "2020"), ("Ho", "2021")]

@@ -1,14 +1,10 @@
 """A sentence like the claim, with a mark, points to what it cites."""
 
+import pytest
 from made_collections import made_quote
 
-from quoteweave.attribution.literature.followed_citations import cited_for, is_secondhand, numbered_references
+from quoteweave.attribution.literature.followed_citations import ReferenceList, cited_for, is_secondhand
 from quoteweave.core.records import Hit, Quote
-
-REFERENCES = {
-    "a.pdf": {1: "Reed. Blur and networks. 2016.", 2: "Lee. Fog. 2019.", 3: "Ho. Noise. 2020."},
-    "b.pdf": {1: "Kim. Harbours. 2001."},
-}
 
 
 def hits(document: str, *texts: str) -> list[Hit]:
@@ -18,6 +14,12 @@ def hits(document: str, *texts: str) -> list[Hit]:
 
 def references(*texts: str, section: str | None = "References") -> list[Quote]:
     return [made_quote(text).model_copy(update={"section": section}) for text in texts]
+
+
+REFERENCES = {
+    "a.pdf": ReferenceList(references("[1] Reed. Blur and networks. 2016.\n[2] Lee. Fog. 2019.\n[3] Ho. Noise. 2020.")),
+    "b.pdf": ReferenceList(references("[1] Kim. Harbours. 2001.")),
+}
 
 
 def test_what_a_sentence_like_the_claim_cites_is_found_by_its_number() -> None:
@@ -43,18 +45,48 @@ def test_nothing_is_followed_from_other_sentences_unknown_numbers_and_documents_
 
 def test_entries_are_read_by_number_over_lines_and_quotes() -> None:
     quotes = references("[1] A. Reed. Blur and\nnetworks. 2016.\n[2] B. Lee.", "Fog. 2019.\n[3] C. Ho. Noise.")
-    assert numbered_references(quotes) == {
+    assert ReferenceList(quotes).numbered == {
         1: "A. Reed. Blur and networks. 2016.",
         2: "B. Lee. Fog. 2019.",
         3: "C. Ho. Noise.",
     }
-    assert numbered_references(references("1. Reed. Blur.\n2. Lee. Fog.", section="7 References")) == {
+    assert ReferenceList(references("1. Reed. Blur.\n2. Lee. Fog.", section="7 References")).numbered == {
         1: "Reed. Blur.",
         2: "Lee. Fog.",
     }
-    assert numbered_references(references("[1] A note.", section="Results")) == {}
-    assert numbered_references(references("Reed (2016). Blur.")) == {}
-    assert numbered_references([]) == {}
+    assert not ReferenceList(references("[1] A note.", section="Results"))
+    assert not ReferenceList(references("To be added."))
+    assert not ReferenceList([])
+
+
+NAMED = """Ho, C. and Kim, D. (2020). Noise in
+harbours of the north. Nature.
+Reed, A., Kim, C., and
+Lee, B. (2016). Blur and networks.
+Reed, A. (2016). Fog.
+Ada Stone, Bo Lee. Sound at sea. Science, 2019a."""
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("Ships are loud (Ho and Kim, 2020).", ["Ho, C. and Kim, D. (2020). Noise in harbours of the north. Nature."]),
+        (
+            "Reed et al. (2016) saw blur.",
+            ["Reed, A., Kim, C., and Lee, B. (2016). Blur and networks.", "Reed, A. (2016). Fog."],
+        ),
+        ("Sound travels (Stone et al., 2019a).", ["Ada Stone, Bo Lee. Sound at sea. Science, 2019a."]),
+        ("Sound travels (Stone et al., 2019; Kim, 2020; Lee, 2016) [1].", []),
+    ],
+)
+def test_authors_and_years_name_the_entries_of_a_list_without_numbers(text: str, cited: list[str]) -> None:
+    assert ReferenceList(references(NAMED)).cited_in(text) == cited
+
+
+def test_marks_of_authors_and_years_are_followed() -> None:
+    found = hits("a.pdf", "Ships sail (Stone et al., 2019a). Harbours are loud (Ho and Kim, 2020).")
+    entries = cited_for("Harbours are loud", found, {"a.pdf": ReferenceList(references(NAMED))})
+    assert entries == ["Ho, C. and Kim, D. (2020). Noise in harbours of the north. Nature."]
 
 
 def test_a_passage_is_secondhand_where_its_sentence_cites_another_paper() -> None:
@@ -63,3 +95,31 @@ def test_a_passage_is_secondhand_where_its_sentence_cites_another_paper() -> Non
     assert is_secondhand("Fog was seen", text)
     assert not is_secondhand("Gluons", text), "no sentence of it says anything of this"
     assert not is_secondhand("Gluons", "")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Earlier work reported that blur misleads networks.",
+        "It is well known that blur misleads networks.",
+        "It has long been shown that blur misleads networks.",
+        "Blur misleads networks, as was shown previously.",
+        "Reed et al. (2016) say that blur misleads networks.",
+        "We build on the result that blur misleads networks.",
+        "Blur misleads networks (Reed and Lee, 2016).",
+    ],
+)
+def test_what_a_sentence_has_from_others_is_secondhand(sentence: str) -> None:
+    assert is_secondhand("Blur misleads networks", f"Ships sail. {sentence}")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It was found that blur misleads networks.",
+        "It is shown that blur misleads networks.",
+        "Blur misleads networks.",
+    ],
+)
+def test_what_may_be_its_own_result_is_not(sentence: str) -> None:
+    assert not is_secondhand("Blur misleads networks", f"Earlier work is about ships. {sentence}")

@@ -181,6 +181,11 @@ def test_what_a_number_counts_must_occur() -> None:
     assert verdict("The ferry carried 38,500 bicycles.", quote) == "unchecked"
 
 
+def test_one_counts_nothing() -> None:
+    said = "One consequence of the fog was that 12 ships stayed in the harbour."
+    assert verdict(said, "In fog, 12 ships stayed in the harbour.") == "supported"
+
+
 def test_numbers_alone_do_not_bear_out_other_words() -> None:
     assert verdict("Wages and pensions cost 1,058 francs.", CALLS) == "unchecked"
 

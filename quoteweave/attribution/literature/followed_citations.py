@@ -7,9 +7,10 @@ citations by the contexts in which they are cited (He et al., "Context-aware cit
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from quoteweave.attribution.excerpts import cited_works, has_citation_mark
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
@@ -23,14 +24,30 @@ LEAST_COVERAGE = 0.3
 _HEADING = re.compile(
     r"(?:\d+\.?\s*|[A-Z]\.\s*)?(?:references|bibliography|literature cited|works cited)\b", re.IGNORECASE
 )
+# What was found before, by whomever. "It was found that" and "it is shown that" may be of one's own results.
+_REPORTED = re.compile(
+    r"""
+    \b(?:earlier|previous|prior|past)\s+(?:(?:and|recent|empirical)\s+)*
+      (?:works?|stud(?:y|ies)|research|results?|authors?|papers?|experiments?|reports?|findings?|literature|evidence)\b
+    | \bit\s+is\s+(?:(?:well|widely|generally|now|often|long)\s+)*(?:known|reported|documented|established|accepted)\b
+    | \bit\s+has\s+(?:\w+\s+)?been\s+(?:known|shown|reported|found|observed|documented|established|demonstrated)\b
+    | \b(?:reported|shown|found|observed|documented|described|demonstrated)\s+(?:elsewhere|previously|earlier|before)\b
+    | \bet\s+al\b
+    | \b(?:start|starting|build|builds|building|rest|rests|based|drawing|motivated)\b.{0,40}
+      \b(?:results?|findings?|observations?)\s+that\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_AUTHOR = re.compile(r"[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,2}(?:,\s|\s+[A-Z]\.|\s+and\s|\s+[A-Z]{1,3}\b)")
+_YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
+_LONGEST_NAME = 60
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,4})\]|(\d{1,4})\.)\s+", re.MULTILINE)
 
 
-def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, Mapping[int, str]]) -> list[str]:
+def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "ReferenceList"]) -> list[str]:
     """Return the entries of lists of references that sentences like the claim cite, the most alike first, each once.
 
-    `references` are the entries of each document by their numbers (`numbered_references`). Marks of authors and years
-    are not followed.
+    `references` are those of each document.
     """
     sentences = [
         (hit.quote.document, hit.quote.text[one.start : one.end])
@@ -46,30 +63,67 @@ def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, Mapping[
     for at in best:
         document, text = sentences[at]
         if covered[at] >= LEAST_COVERAGE:
-            numbers = [number for mark in parse_marks(text) for number in mark.numbers]
-            entries = (references[document].get(number) for number in numbers)
-            found.update((entry, None) for entry in entries if entry is not None)
+            found.update(dict.fromkeys(references[document].cited_in(text)))
     return list(found)
 
 
-def numbered_references(quotes: Sequence[Quote]) -> dict[int, str]:
-    """Return the entries of a document's list of references by their numbers; empty where it has none that is numbered.
+class ReferenceList:
+    """The entries of a document's list of references; false where it has none that can be told apart."""
 
-    >>> numbered_references(collection.document_quotes("port.md"))
-    {}
-    """
-    listed = "\n".join(quote.text for quote in quotes if _HEADING.match(quote.section or ""))
-    starts = list(_ENTRY.finditer(listed))
-    return {
-        int(start[1] or start[2]): " ".join(listed[start.end() : following.start() if following else None].split())
-        for start, following in zip_longest(starts, starts[1:])
-    }
+    def __init__(self, quotes: Sequence[Quote]) -> None:
+        listed = "\n".join(quote.text for quote in quotes if in_references(quote))
+        starts = list(_ENTRY.finditer(listed))
+        self.numbered = {
+            int(start[1] or start[2]): " ".join(listed[start.end() : following.start() if following else None].split())
+            for start, following in zip_longest(starts, starts[1:])
+        }
+        """By their numbers."""
+        self.named = () if starts else tuple(_entries(listed))
+        """Those of a list without numbers."""
+
+    def __bool__(self) -> bool:
+        return bool(self.numbered or self.named)
+
+    def cited_in(self, text: str) -> list[str]:
+        """Return the entries that a text's marks name: `[12]`, or `(Reed et al., 2016)` where there are no numbers.
+
+        One author and year may name several entries: of Reed alone, and of Reed with others.
+        """
+        if self.numbered:
+            numbers = [number for mark in parse_marks(text) for number in mark.numbers]
+            return [self.numbered[number] for number in numbers if number in self.numbered]
+        return [entry for author, year in cited_works(text) for entry in self.named if _is_of(entry, author, year)]
+
+
+def _entries(listed: str) -> Iterator[str]:
+    """The entries of a list without numbers: each begins on a new line with a name, and has a year."""
+    entry: list[str] = []
+    for line in filter(None, map(str.strip, listed.splitlines())):
+        if entry and _AUTHOR.match(line) and _YEAR.search(" ".join(entry)):
+            yield " ".join(entry)
+            entry = []
+        entry.append(line)
+    if entry and _YEAR.search(" ".join(entry)):
+        yield " ".join(entry)
+
+
+def _is_of(entry: str, author: str, year: str) -> bool:
+    """Whether an entry's first author has this family name, and its year is this."""
+    first = re.match(rf"[^,;&]*?\b{re.escape(author)}\b", entry)
+    return first is not None and len(first[0]) <= _LONGEST_NAME and re.search(rf"\b{year}\b", entry) is not None
+
+
+def in_references(quote: Quote) -> bool:
+    """Whether a quote stands in a list of references."""
+    return _HEADING.match(quote.section or "") is not None
 
 
 def is_secondhand(claim: str, text: str) -> bool:
-    """Whether the sentence of a text that is most like the claim cites something for what it says."""
+    """Whether the sentence of a text that is most like the claim has it from others: it cites them, or says so."""
     sentences = [text[one.start : one.end] for one in split_sentences(text)]
     held = [frozenset(words(each)) for each in sentences]
     weights = weigh_terms(question_terms(claim), held)
     best = max(range(len(held)), key=lambda at: coverage(weights, held[at]), default=None)
-    return best is not None and coverage(weights, held[best]) > 0 and bool(parse_marks(sentences[best]))
+    if best is None or coverage(weights, held[best]) == 0:
+        return False
+    return has_citation_mark(sentences[best]) or _REPORTED.search(sentences[best]) is not None

@@ -45,7 +45,7 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
     re.I,
 )
-_CLAUSES = re.compile(r"[,;:]\s|\s(?:and|but|while|whereas|as)\s")
+_CLAUSES = re.compile(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
 _NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
 
@@ -212,7 +212,8 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
         if find_unit(name) is None and not evidence.words.issuperset(words(name)):
             return _Finding("unchecked", f"{name.strip('.')} does not occur in what it cites.")
     for amount in facts.amounts:
-        if amount.unit is None and amount.nouns and evidence.words.isdisjoint(amount.nouns):
+        counts = amount.unit is None and amount.nouns and not _is_article(amount)
+        if counts and evidence.words.isdisjoint(amount.nouns):
             return _Finding("unchecked", f"What {amount.text} counts does not occur in what it cites.")
     if _negations_differ(statement, evidence):
         return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
