@@ -1,10 +1,11 @@
 """Whether the constants of the `lexical` retriever are more than luck: leave one document out.
 
-The constants stand at the top of `quoteweave/retrievers/page_evidence.py`. A setting's score for a question is the mean
-of its page recall @1, @3 and @5 within the document. Settings are the shipped one, and those in which one constant is
-off, halved or doubled. For each document the best of them is chosen on the questions of all other documents, and the
-left-out document is scored with it: the mean of these held-out scores stands beside that of the shipped constants. What
-each part of the evidence gives shows where it alone is off, paired by question, documents resampled.
+The constants stand at the top of `page_evidence.py`, `written_matches.py` and `second_look.py` in
+`quoteweave/retrievers`. A setting's score for a question is the mean of its page recall @1, @3 and @5 within the
+document. Settings are the shipped one, and those in which one constant is off, halved or doubled. For each document the
+best of them is chosen on the questions of all other documents, and the left-out document is scored with it: the mean of
+these held-out scores stands beside that of the shipped constants. What each part of the evidence gives shows where it
+alone is off, paired by question, documents resampled.
 
 A linear model with a weight for each part, fitted in the same way (listwise: the softmax of a question's pages, gold
 pages equally likely, a penalty on weights that differ from 1), shows what weights by evidence would give.
@@ -36,13 +37,18 @@ from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 from quoteweave.index import lexical
-from quoteweave.retrievers import page_evidence as evidence
+from quoteweave.retrievers import page_evidence, second_look, written_matches
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]
 
-NAMES = ("BEST_QUOTE", "OUTLINE", "REFERENCE", "KIND", "FRONT", "TERMS", "SIMILARITY", "NEXT")
+MODULES = {
+    page_evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "KIND", "FRONT", "TERMS"),
+    written_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
+    second_look: ("SIMILARITY", "NEXT", "CONTINUED"),
+}
+NAMES = {name: module for module, names in MODULES.items() for name in names}
 TIMES = (0.0, 0.5, 2.0)
 CUTOFFS = (1, 3, 5)
 # Chosen before any figure was looked at: a weight may well be half or double.
@@ -77,7 +83,7 @@ def main() -> None:
     data = [mmdocir(), *([further] if (further := mmlongbench()) else [])]
     with collection_of(data, options) as collection:
         examples = _examples(data, collection, options.documents)
-        shipped: Setting = tuple(float(getattr(evidence, name)) for name in NAMES)
+        shipped: Setting = tuple(float(getattr(module, name)) for name, module in NAMES.items())
         grid = [shipped, *(_changed(shipped, i, times) for i in range(len(NAMES)) for times in TIMES)]
         read = [_pages(collection, examples, setting) for setting in grid]
     scores = np.stack([[_recall(of.parts.sum(axis=1), of) for of in pages] for pages in read])
@@ -99,14 +105,14 @@ def main() -> None:
 @contextmanager
 def constants(setting: Setting) -> Iterator[None]:
     """The retriever with other constants, until the block ends."""
-    before = [getattr(evidence, name) for name in NAMES]
+    before = [getattr(module, name) for name, module in NAMES.items()]
     try:
-        for name, value in zip(NAMES, setting, strict=True):
-            setattr(evidence, name, value)
+        for (name, module), value in zip(NAMES.items(), setting, strict=True):
+            setattr(module, name, value)
         yield
     finally:
-        for name, value in zip(NAMES, before, strict=True):
-            setattr(evidence, name, value)
+        for (name, module), value in zip(NAMES.items(), before, strict=True):
+            setattr(module, name, value)
 
 
 def _changed(setting: Setting, at: int, times: float) -> Setting:

@@ -30,6 +30,11 @@ _PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM doc
 _PAGE = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) AND number = ?"
 _QUOTES = "SELECT record FROM checked_quotes WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"
 _QUOTES_AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
+# Records are JSON: only those that hold the string as JSON writes it are parsed.
+_CONTAINING = """
+SELECT row FROM quotes WHERE instr(record, :written) AND EXISTS (
+  SELECT * FROM json_each(record) WHERE key IN ('text', 'caption', 'ocr_text') AND instr(value, :text))
+ORDER BY row"""
 _COUNTS = """
 SELECT 'documents', NULL, count(*) FROM documents
 UNION ALL SELECT 'pages', NULL, count(*) FROM pages
@@ -317,6 +322,18 @@ class Collection:
             records = db.execute(_QUOTES_AT, (json.dumps(wanted),))
             found = {row: Quote.model_validate_json(record) for row, record in records}
         return [found.get(row) for row in wanted]
+
+    def rows_containing(self, text: str) -> "Rows":
+        """Rows of the quotes whose text, caption or OCR text contains a string to the letter, ascending, as int64.
+
+        Every record is searched, so that this takes longer the more quotes there are.
+        """
+        import numpy as np
+
+        written = json.dumps(text, ensure_ascii=False)[1:-1]
+        with self._catalog.read() as db:
+            found = db.execute(_CONTAINING, {"written": written, "text": text})
+            return np.fromiter((row for (row,) in found), dtype=np.int64)
 
     def segments(self) -> tuple[list[Path], int]:
         """The files of the lexical index, and of how many documents they are: of all that the catalogue lists."""

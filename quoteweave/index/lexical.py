@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 # Changes whenever the same quotes would give another index.
-FINGERPRINT = "lexical-6"
+FINGERPRINT = "lexical-7"
 # Pages among which it first shows which words are common (`LexicalIndex.rarity_share`).
 FEW_PAGES = 100
 

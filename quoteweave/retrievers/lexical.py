@@ -1,6 +1,7 @@
 """The default retriever: pages are ranked by their evidence, and their quotes by how well each matches."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
@@ -13,6 +14,7 @@ from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.page_evidence import EvidenceReader, PageEvidence
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms import Terms, finance
+from quoteweave.retrievers.written_matches import sought_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +34,7 @@ def describe_reading(evidence: PageEvidence) -> tuple[str, ...]:
     """Describe how the question was read beyond its words, one line each."""
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
     lines += [f"acronym: {meaning}" for meaning in evidence.acronyms]
+    lines += [f"also spelled: {spelling}" for spelling in evidence.spellings]
     for reading in evidence.readings:
         named = [*reading.labels, *map(_shown_name, reading.places)]
         lines += [f"refers to: {', '.join(named)}"] if named else []
@@ -42,40 +45,50 @@ def describe_reading(evidence: PageEvidence) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def reasons_for(evidence: PageEvidence, index: LexicalIndex, quote: Quote) -> tuple[Reason, ...]:
+def reasons_for(evidence: PageEvidence, reader: EvidenceReader, quote: Quote) -> tuple[Reason, ...]:
     """The parts of the evidence for a quote's page, the largest first; empty for a page that is not in the index."""
-    page = index.page(quote.document, quote.page)
+    page = reader.index.page(quote.document, quote.page)
     if page is None:
         return ()
     found = [
-        Reason(part=part, points=round(float(points[page]), 3), detail=_detail(part, evidence, index, page))
+        Reason(part=part, points=round(float(points[page]), 3), detail=_detail(part, evidence, reader, page))
         for part, points in evidence.parts.items()
         if points[page] >= LEAST_SHOWN
     ]
     return tuple(sorted(found, key=lambda reason: -reason.points))
 
 
-def _detail(part: str, evidence: PageEvidence, index: LexicalIndex, page: int) -> str:
+def _detail(part: str, evidence: PageEvidence, reader: EvidenceReader, page: int) -> str:
     """What a part of the evidence is based on; "" where its name says it all."""
+    index, readings = reader.index, evidence.readings
+    question = "\n".join(reading.text for reading in readings)
     if part in ("words", "outline"):
-        question = "\n".join(reading.text for reading in evidence.readings)
         return _matching(index, "pages" if part == "words" else part, page, question)
+    if part == "best quote":
+        return _matching(
+            index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quotes.__getitem__), question
+        )
+    if part == "second look":
+        return "; ".join(reader.second_look.reasons(evidence.seeds, page))
     if part == "reference":
-        names = [name for reading in evidence.readings for name in (*reading.labels, *reading.places)]
-        return ", ".join(_shown_name(name) for name in names if page in index.pages_called(name))
+        names = [name for reading in readings for name in (*reading.labels, *reading.places)]
+        known = [name for name in names if page in index.pages_called(name)]
+        return ", ".join(_shown_name(name) for name in known or names)
     found: dict[str, list[str]] = {
-        "quotation": [text for reading in evidence.readings for text in reading.quoted],
-        "kind": [str(kind) for reading in evidence.readings for kind in reading.shows],
+        "quotation": sought_in(readings),
+        "amount": [amount for reading in readings for amount in reading.amounts],
+        "spelling": evidence.spellings,
+        "kind": [str(kind) for reading in readings for kind in reading.shows],
         "terms": list(map(str, evidence.expansions)),
         "acronyms": evidence.acronyms,
     }
     return "; ".join(found.get(part, ()))
 
 
-def _matching(index: LexicalIndex, field: str, page: int, question: str) -> str:
-    """The words of a question that a page contains, those with the highest scores first."""
+def _matching(index: LexicalIndex, field: str, at: int, question: str) -> str:
+    """The words of a question that a page or quote contains, those with the highest scores first."""
     surfaces = {surface: words(surface) for surface in words(question, stem=False)}
-    gained = {surface: float(index.scores(field, stems)[page]) for surface, stems in surfaces.items()}
+    gained = {surface: float(index.scores(field, stems)[at]) for surface, stems in surfaces.items()}
     found = sorted((word for word, points in gained.items() if points > 0), key=lambda word: (-gained[word], word))
     more = f" and {len(found) - WORDS_SHOWN} more" if len(found) > WORDS_SHOWN else ""
     return ", ".join(found[:WORDS_SHOWN]) + more
@@ -90,6 +103,9 @@ def _shown_name(name: str) -> str:
         return "the last page"
     return f"page {number} of the file" if number > 0 else f"page {-number} from the end"
 
+
+# Stands for a quote that was removed after the index was opened: it has no words.
+_REMOVED = Quote(id="", document="", page=0, page_label="", bbox=(0, 0, 0, 0), kind="text", layout="paragraph")
 
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.4
@@ -158,7 +174,8 @@ class LexicalRetriever(Bm25Retriever):
         """
         index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
         evidence = self.evidence(index, query.text, where)
-        reasons = {hit.quote.id: reasons_for(evidence, index, hit.quote) for hit in hits}
+        reader = self._reader_of(index)
+        reasons = {hit.quote.id: reasons_for(evidence, reader, hit.quote) for hit in hits}
         asked = {word: index.rarity_share(word) for word in words(query.text, stop=False)}
         # A term or acronym that was expanded occurs in the documents, though under another name.
         known = [word for expansion in evidence.expansions for word in expansion.asked]
@@ -227,7 +244,8 @@ class LexicalRetriever(Bm25Retriever):
         # Concurrent threads may build two equal readers, of which one is kept.
         reader = self._reader
         if reader is None or reader.index is not index:
-            reader = self._reader = EvidenceReader(index, lambda positions: self._words(index, positions), self._terms)
+            read, containing = partial(self._quotes_at, index), partial(self._quotes_containing, index)
+            reader = self._reader = EvidenceReader(index, read, containing, self._terms)
         return reader
 
     def _headings_of(self, index: LexicalIndex) -> "Positions":
@@ -248,10 +266,16 @@ class LexicalRetriever(Bm25Retriever):
             self._headings = known = index, np.where(near, last, -1)
         return known[1]
 
-    def _words(self, index: LexicalIndex, positions: "Positions") -> list[list[str]]:
-        """The words of quotes; an empty list for a quote that was removed since."""
+    def _quotes_at(self, index: LexicalIndex, positions: "Positions") -> list[Quote]:
+        """Quotes by their positions; without words where one was removed since."""
         quotes = self._collection.quotes_at(index.rows[positions].tolist())
-        return [words(quote.words()) if quote is not None else [] for quote in quotes]
+        return [quote if quote is not None else _REMOVED for quote in quotes]
+
+    def _quotes_containing(self, index: LexicalIndex, text: str) -> "Positions":
+        """Positions of the quotes that contain a string to the letter."""
+        import numpy as np
+
+        return np.flatnonzero(np.isin(index.rows, self._collection.rows_containing(text), assume_unique=True))
 
 
 def _page_filter(where: Filter | None) -> Filter | None:

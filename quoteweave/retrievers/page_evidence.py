@@ -9,23 +9,25 @@ to `PageEvidence.total`, and `search --explain` reports each of them by its name
 | best quote | BM25 of the quote that matches best, times `BEST_QUOTE` |
 | outline | BM25 of the headings that stand above it in the outline, times `OUTLINE` |
 | reference | `REFERENCE` units for each name that refers to it: "Figure 3", "page 12"; less for a section |
-| quotation | `QUOTATION` units where one quote contains all words of a quotation in the question |
+| quotation | where one quote contains a quotation or code of the question: all its words, or it to the letter |
+| amount | where one quote contains a number with its unit, however these are written |
+| spelling | a share of a word's rarity, where OCR or the end of a line changed how it is written |
 | kind | `KIND` units for each kind of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
 | terms | up to `TERMS` × `MOST_OF_TERM` units where a term's components occur; less in documents that match less |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
-| second look | similarity to the best pages of the same document, and being next to the best: `_second_look` |
+| second look | what belongs with the best pages (`retrievers.second_look`) |
+
+Quotations, amounts and spellings are looked for by `retrievers.written_matches`.
 
 The constants were chosen by hand, each by its gain on the questions of MMDocIR and MMLongBench-Doc; the benchmark
 `tuning_lexical.py` leaves out one document at a time, and shows what each part gives.
 """
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -34,8 +36,10 @@ from quoteweave.core.text.question_analysis import QuestionAnalysis, VisualKind,
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.recent_cache import RecentCache
+from quoteweave.retrievers.second_look import PAGE_B, Quotes, SecondLook
 from quoteweave.retrievers.terms import Phrase, TermExpansion, Terms
 from quoteweave.retrievers.terms.term_places import TermPlaces
+from quoteweave.retrievers.written_matches import Containing, WrittenMatches, sought_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,12 +49,9 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
 
-PAGE_B = 0.5
-"""BM25's b for pages, whose lengths differ for other reasons than those of quotes."""
 BEST_QUOTE = 0.5
 OUTLINE = 0.4
 REFERENCE = 1.0
-QUOTATION = 0.5
 KIND = 0.2
 FRONT = 0.7
 TERMS = 3.0
@@ -58,32 +59,20 @@ PARTS_OF_TERM = 0.5
 MOST_OF_TERM = 1.5
 ACRONYMS = 0.4
 DOCUMENT = 1.0
-SIMILARITY = 0.3
-NEXT, PREVIOUS = 0.3, 0.15
-SIDE = 0.3
 # Questions whose evidence is cached; each takes a few numbers per page.
 CACHED_QUESTIONS = 4
-# The second look: the best pages that it starts from, words of each that it uses, and words that it considers.
-SEEDS, SEED_WORDS, SEED_CANDIDATES = 2, 20, 40
-# Most quotes that are searched for a term as an exact phrase, and of a page that are read to find its rare words.
-MAX_PHRASE_CHECKS, MOST_QUOTES = 100, 200
+# Most quotes that are searched for a term as an exact phrase.
+MAX_PHRASE_CHECKS = 100
 # Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.
 MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
 # Most definitions of one acronym that are considered, and most references to pages in one question.
 MAX_DEFINITIONS, MOST_NAMES = 50, 100
-# Most sides of a comparison, and most quotations, that are searched for.
-MOST_SIDES, MOST_QUOTED = 4, 8
-# Where fewer pages are found, other pages of their documents follow, nearest first.
-LEAST_PAGES = 10
 # For each kind of picture that a question asks for, the layouts that satisfy it, and how well.
 _LAYOUTS_FOR = {
     "chart": (("chart", 1.0), ("figure", 0.5)),
     "table": (("table", 1.0),),
     "figure": (("figure", 1.0), ("chart", 1.0), ("page", 0.5)),
 }
-
-
-QuoteWords = Callable[["Positions"], list[list[str]]]
 
 
 @dataclass
@@ -101,6 +90,10 @@ class PageEvidence:
     """Terms of the question whose components or places were found."""
     acronyms: list[str] = field(default_factory=list)
     """Acronyms that documents define and that matched further pages, as 'roa = return on assets'."""
+    spellings: list[str] = field(default_factory=list)
+    """Words of the question in other spellings that were found, as 'illinois = lllinois'."""
+    seeds: list[int] = field(default_factory=list)
+    """The pages from which the second look started, best first."""
 
     @property
     def total(self) -> "Scores":
@@ -111,18 +104,18 @@ class PageEvidence:
 class EvidenceReader:
     """Computes the evidence for the pages of one index.
 
-    `quote_words` returns the words of the quotes at some positions; `terms` are domain terms that questions may
-    contain.
+    `quotes` returns the quotes at some positions, `containing` the positions of those that contain a string to the
+    letter; `terms` are domain terms that questions may contain.
     """
 
-    def __init__(self, index: LexicalIndex, quote_words: "QuoteWords", terms: Sequence[Terms] = ()) -> None:
+    def __init__(
+        self, index: LexicalIndex, quotes: Quotes, containing: Containing, terms: Sequence[Terms] = ()
+    ) -> None:
         self.index = index
-        self._quote_words = quote_words
-        self._terms = terms
+        self.second_look = SecondLook(index, quotes)
+        self._quotes, self._terms = quotes, terms
+        self._written = WrittenMatches(index, lambda at: [quote.words() for quote in quotes(at)], containing)
         self._places = TermPlaces(index)
-        # Different questions often have the same best pages.
-        self._rare = lru_cache(maxsize=1024)(self._rare_words)
-        self._alike = lru_cache(maxsize=1024)(self._similar_pages)
         # A context is built by searching for text and for image quotes with the same question.
         self.kept: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
         """Evidence computed before, by a key of everything that distinguishes searches."""
@@ -145,8 +138,11 @@ class EvidenceReader:
         put("words", index.scores("pages", tokens, b=PAGE_B, within=within))
         put("best quote", np.float32(BEST_QUOTE) * best)
         put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
-        put("reference", self._reference_scores(readings))
-        put("quotation", self._quotation_scores(readings))
+        put("reference", self._reference_scores(readings, quotes, within))
+        put("quotation", self._written.quotations(sought_in(readings), quotes, within))
+        put("amount", self._written.amounts([amount for reading in readings for amount in reading.amounts]))
+        spelled, evidence.spellings = self._written.spellings(" ".join(reading.text for reading in readings), within)
+        put("spelling", spelled)
         documents = self._document_scores(tokens, within)
         # Among several documents, a kind of picture alone is no evidence.
         found = np.float32(1) if documents is None else self._in_documents_of(evidence.total > 0)
@@ -156,7 +152,9 @@ class EvidenceReader:
         put("acronyms", self._acronym_scores(tokens, evidence, within))
         if documents is not None:
             put("document", np.where(evidence.total > 0, np.float32(DOCUMENT) * documents, np.float32(0)))
-        put("second look", self._second_look(evidence.total, readings, within))
+        sides = list(dict.fromkeys(side for reading in readings for side in reading.sides))
+        evidence.seeds = self.second_look.seeds(evidence.total)
+        put("second look", self.second_look.scores(evidence.total, sides, within))
         return evidence
 
     def _document_scores(self, tokens: Sequence[str], within: "Mask | None") -> "Scores | None":
@@ -175,7 +173,9 @@ class EvidenceReader:
         found[self.index.document_of[pages]] = 1
         return found[self.index.document_of]
 
-    def _reference_scores(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
+    def _reference_scores(
+        self, readings: "Counter[QuestionAnalysis]", quotes: "Scores", within: "Mask | None"
+    ) -> "Scores":
         """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n)."""
         import numpy as np
 
@@ -186,22 +186,13 @@ class EvidenceReader:
             named.update(dict.fromkeys(reading.places, times))
         for name, times in (whole + named).most_common(MOST_NAMES):
             pages = index.pages_called(name)
+            if name in whole and not _any_within(pages, within):
+                pages = self._written.captions(name, quotes, within)
             gain = np.full(len(pages), REFERENCE * index.unit * times, dtype=np.float32)
             if name not in whole and not name.startswith("page "):
                 documents = index.document_of[pages]
                 gain /= np.sqrt(np.bincount(documents)[documents]).astype(np.float32)
             gained[pages] += gain
-        return gained
-
-    def _quotation_scores(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
-        """A page gains where one of its quotes contains all words (two or more) of a quotation."""
-        import numpy as np
-
-        gained = np.zeros(self.index.page_count, dtype=np.float32)
-        quoted = [words(text) for reading in readings for text in reading.quoted]
-        for phrase in quoted[:MOST_QUOTED]:
-            if len(phrase) > 1:
-                gained += np.float32(QUOTATION * self.index.unit) * self._places.having(tuple(phrase), tables=False)
         return gained
 
     def _kinds(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
@@ -302,78 +293,10 @@ class EvidenceReader:
         found = self.index.quotes_with(phrase) if len(phrase) > 1 else np.empty(0, dtype=np.int64)
         found = found[self.index.is_image[found]] if expansion.is_listed else found
         found = found[np.lexsort((self.index.order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
-        for position, held in zip(found.tolist(), self._quote_words(found), strict=True):
+        for position, held in zip(found.tolist(), [words(quote.words()) for quote in self._quotes(found)], strict=True):
             if any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1)):
                 pages[self.index.page_of[position]] = 1
         return pages
-
-    def _second_look(self, scores: "Scores", readings: "Counter[QuestionAnalysis]", within: "Mask | None") -> "Scores":
-        """Score the pages that belong with the best ones; the best page stays the best.
-
-        - Pages of the same document, in proportion to what they share of the rarest words of one of the `SEEDS` best.
-          - The pages after and before the best one, where its content goes on or begins.
-        - Of a comparison, the best page of each side.
-        - Where few pages are found at all, others of their documents, nearest first.
-        """
-        import numpy as np
-
-        index, gained = self.index, np.zeros(len(scores), dtype=np.float32)
-        seeds = _best(scores, SEEDS, index.page_order)
-        if not len(seeds):
-            return gained
-        first = int(seeds[0])
-        for seed in seeds.tolist():
-            own = index.pages_of(int(index.document_of[seed]))
-            alike = self._alike(seed) if within is None else self._similar_pages(seed, within)
-            share = alike / max(float(alike[seed - own.start]), 1e-9) * (scores[seed] / scores[first])
-            share[seed - own.start] = 0
-            gained[own] = np.maximum(gained[own], np.minimum(share, 1).astype(np.float32) * np.float32(SIMILARITY))
-        for page, worth in ((first + 1, NEXT), (first - 1, PREVIOUS)):
-            if 0 <= page < len(scores) and index.document_of[page] == index.document_of[first]:
-                gained[page] += worth
-        for side in list(dict.fromkeys(side for reading in readings for side in reading.sides))[:MOST_SIDES]:
-            of_side = index.scores("pages", words(side), b=PAGE_B, within=within)
-            of_side[first] = 0
-            if within is not None:
-                of_side[~within] = 0
-            gained[_best(of_side, 1, index.page_order)] += SIDE
-        gained *= np.float32(index.unit)
-        if within is not None:
-            gained[~within] = 0
-        self._add_nearby_pages(scores + gained, gained, within)
-        gained[first] = 0
-        gained[first] = max(0.0, float((scores + gained).max() * 1.0001 - scores[first]))
-        return gained
-
-    def _similar_pages(self, page: int, within: "Mask | None" = None) -> "Scores":
-        """BM25 of the pages of a page's document for the rarest words of that page."""
-        scores = self.index.scores("pages", self._rare(page), b=PAGE_B, within=within)
-        return scores[self.index.pages_of(int(self.index.document_of[page]))].copy()
-
-    def _rare_words(self, page: int) -> list[str]:
-        """The most distinctive words of a page, by (1 + ln tf) × idf, that occur on other pages of its document too."""
-        counts = Counter(word for held in self._quote_words(self.index.quotes_of(page)[:MOST_QUOTES]) for word in held)
-        weights = {}
-        for word, count in counts.items():
-            if not (word[0].isdigit() and len(word) < 3):
-                weights[word] = (1 + math.log(count)) * self.index.rarity(word)
-        ranked = sorted(weights, key=lambda word: (-weights[word], word))[:SEED_CANDIDATES]
-        shared = (word for word in ranked if self.index.on_several_pages(word, page))
-        return list(islice(shared, SEED_WORDS))
-
-    def _add_nearby_pages(self, scores: "Scores", gained: "Scores", within: "Mask | None") -> None:
-        """Where few pages are found, give the other pages of their documents a score just above 0."""
-        import numpy as np
-
-        found = np.flatnonzero(scores > 0)
-        if len(found) >= LEAST_PAGES:
-            return
-        for document in np.unique(self.index.document_of[found]).tolist():
-            pages = self.index.pages_of(document)
-            near = 1e-3 / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
-            gained[pages] += np.where(scores[pages] <= 0, near, 0).astype(np.float32)
-        if within is not None:
-            gained[~within] = 0
 
 
 def _acronym_candidates(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
@@ -385,11 +308,5 @@ def _acronym_candidates(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
     yield from islice(asked.items(), MAX_PHRASES)
 
 
-def _best(scores: "Scores", k: int, order: "Positions") -> "Positions":
-    """Positions of the `k` best scores above 0; of equal scores, the first in `order`."""
-    import numpy as np
-
-    found = np.flatnonzero(scores > 0)
-    if len(found) > k:
-        found = found[scores[found] >= np.partition(scores[found], -k)[-k]]
-    return found[np.lexsort((order[found], -scores[found]))][:k]
+def _any_within(pages: "Positions", within: "Mask | None") -> bool:
+    return bool(len(pages)) and (within is None or bool(within[pages].any()))

@@ -162,3 +162,22 @@ def test_opposites(question: str, text: str, expected: bool) -> None:
 def test_what_asks_for_a_definition_is_not_what_is_to_be_defined() -> None:
     assert analyse_question("What is a harbour due?").asked_by == "What is a"
     assert analyse_question("What is in-context learning?").asks == "definition"
+
+
+@pytest.mark.parametrize(
+    ("question", "sides"),
+    [
+        ("growth between the oak and the elm in 2019", ["growth oak in 2019", "growth elm in 2019"]),
+        ("Compare oak with elm.", ["oak.", "elm."]),
+        ("Unterschied zwischen der Eiche und der Ulme?", ["Unterschied Eiche?", "Unterschied Ulme?"]),
+        ("la différence entre le chêne et l'orme ?", ["la différence chêne?", "la différence l'orme ?"]),
+        ("between oak", []),
+    ],
+)
+def test_the_sides_of_a_comparison(question: str, sides: list[str]) -> None:
+    assert [" ".join(side.split()) for side in analyse_question(question).sides] == sides
+
+
+def test_codes_and_amounts_are_read_and_plain_numbers_are_neither() -> None:
+    reading = analyse_question("Is 12.4% of case 21-cv-1234 within 5 km, or 1,204.5, or a well-known 4.2 million?")
+    assert (reading.codes, reading.amounts) == (("21-cv-1234",), ("5 km", "4.2 million"))

@@ -13,6 +13,7 @@ from quoteweave.core.records import Filter, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.page_evidence import PageEvidence
+from quoteweave.retrievers.second_look import SecondLook, is_continued
 
 Told = dict[str, list[int]]
 
@@ -237,3 +238,108 @@ def test_what_stands_in_quotation_marks_is_looked_for_together(tmp_path: Path) -
     ]
     assert told(tmp_path / "1", quotes, 'What is a "deep harbour of timber"?', "quotation") == [1]
     assert told(tmp_path / "2", quotes, 'What is "timber"?', "quotation") == []  # one word is found as a word
+
+
+def test_what_is_quoted_to_the_letter_is_worth_more_than_its_words(tmp_path: Path) -> None:
+    quotes = [made_quote("Timber of the deep harbour", page=0), made_quote("the DEEP\nharbour’s  timber", page=1)]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        found = evidence(collection, 'Where does it say "deep harbour\'s timber."?').parts["quotation"]
+    assert found[1] > found[0] > 0
+
+
+@pytest.mark.parametrize("odd", ["--", "C++", ".NET", "§", '"\\"'])
+def test_a_quoted_string_of_marks_is_found(odd: str, tmp_path: Path) -> None:
+    quotes = [made_quote(f"grain {odd} 7", page=0), made_quote("c net grain 7", page=1), made_quote("grain", page=2)]
+    assert told(tmp_path, quotes, f"What does “{odd}” mean?", "quotation") == [0]
+
+
+def test_a_code_is_looked_for_together_without_quotation_marks(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("Case 21–CV–1234 was heard.", page=0),
+        made_quote("In 1234 cases of 21, the cv was missing.", page=1),
+        made_quote("Case 21. cv", page=2),
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        found = evidence(collection, "Who won case 21-cv-1234?").parts["quotation"]
+    assert found[0] > found[1] > found[2] == 0
+
+
+@pytest.mark.parametrize(
+    ("amount", "written"),
+    [
+        ("5 km", "5km away"),
+        ("5km", "5 kilometres away"),
+        ("4.2 million", "4.2mn in all"),
+        ("4.2 million", "4,200,000 in all"),
+        ("a 12-month lease", "12 months"),
+    ],
+)
+def test_an_amount_is_found_however_it_is_written(amount: str, written: str, tmp_path: Path) -> None:
+    quotes = [made_quote(written, page=0), made_quote("5 of 12, and 4.2", page=1), made_quote("in all", page=1)]
+    assert told(tmp_path, quotes, f"What is {amount}?", "amount") == [0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("Illinois", "The state of lllinois"),  # as OCR reads it
+        ("box 101", "Box lO1"),
+        ("information", "more infor- mation"),
+        ("long-term", "the longterm lease"),
+        ("database", "a data base"),
+    ],
+)
+def test_what_is_nowhere_as_asked_is_found_in_another_spelling(asked: str, written: str, tmp_path: Path) -> None:
+    quotes = [made_quote(written, page=0), made_quote("grain", page=1)]
+    assert told(tmp_path / "1", quotes, f"Where is {asked}?", "spelling") == [0]
+    # Where a page searched has it as asked, no other spelling counts.
+    quotes.append(made_quote(asked, page=2))
+    assert told(tmp_path / "2", quotes, f"Where is {asked}?", "spelling") == []
+
+
+def test_parts_of_a_word_that_only_stand_on_the_same_page_are_no_spelling_of_it(tmp_path: Path) -> None:
+    quotes = [made_quote("a base for data", page=0), made_quote("grain", page=1)]
+    assert told(tmp_path, quotes, "Where is the database?", "spelling") == []
+
+
+def test_a_label_that_no_caption_has_is_found_where_a_text_begins_with_it(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("Wie Abbildung 3 zeigt", page=0),
+        made_quote("Abb. 3: Umschlag", page=1),
+        made_quote("Abb. 4: Tiefe", page=2),
+    ]
+    assert told(tmp_path / "1", quotes, "Was zeigt Abbildung 3?", "reference") == [1]
+    assert told(tmp_path / "2", quotes, "What does Figure 3 show?", "reference") == [1]
+
+
+def table(text: str, *, page: int = 0, caption: str | None = None) -> Quote:
+    return made_quote(text, page=page, layout="table", caption=caption)
+
+
+@pytest.mark.parametrize(
+    ("following", "goes_on"),
+    [
+        (table("Port | Tonnes\nSölmatt | 3"), True),  # the same header
+        (table("Sölmatt | 3", caption="Table 2 (continued)"), True),
+        (table("Sölmatt | 3", caption="Table 2"), True),
+        (table("Sölmatt | 3", caption="Fortsetzung"), True),
+        (table("Port | Tonnes\nSölmatt | 3", caption="Table 3: Others"), False),
+        (table("Ship | Length\nHope | 3"), False),
+        (table(""), False),
+    ],
+)
+def test_whether_a_table_goes_on(following: Quote, goes_on: bool) -> None:
+    assert is_continued(table("Port | Tonnes\nGrünegg | 5", caption="Table 2: Grain"), following) is goes_on
+    assert not is_continued(table(""), table(""))
+
+
+def test_a_table_is_followed_over_pages_of_one_document(tmp_path: Path) -> None:
+    header = "Port | Tonnes"
+    of_a = [made_quote("Ports", page=0), *(table(f"{header}\nport | {page}", page=page) for page in (1, 2, 3))]
+    of_a += [made_quote("Others", page=4), table(f"{header}\nport | 5", page=5)]
+    with make_collection(tmp_path, {"a.pdf": of_a, "b.pdf": [table(header)]}) as collection:
+        index = lexical.current_lexical_index(collection)
+        look = SecondLook(index, lambda at: [q for q in collection.quotes_at(index.rows[at].tolist()) if q])
+        assert {page: sorted(look.continued(page)) for page in (0, 1, 2, 5)} == {0: [], 1: [2, 3], 2: [1, 3], 5: []}
+        assert next(look.reasons([1], 3)) == "the table of page 2 goes on"
+        assert next(look.reasons([0], 1)) == "next to page 1"

@@ -22,14 +22,14 @@ from importlib import resources
 _NUMBER = r"\d+(?:[.-]\d+)*"
 # Captions also say "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
 _NAME = rf"(?:[A-Za-z][.-]?)?{_NUMBER}|[IVXLivxl]+\b|[A-Z]\b"
-_LABEL = re.compile(
-    r"\b((?i:fig(?:ure)?s?|tables?|tabs?|charts?|graphs?|exhibits?|schemes?|algorithms?|box(?:es)?|maps?|plates?"
-    rf"|diagrams?))\s*(?:\.\s*)?({_NAME})((?:\s*(?:,|and|&)\s*{_NUMBER})*)"
-)
+# A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
+_LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{_NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
+# Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
+_NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
-_KINDS = {"tab": "table", "alg": "algorithm", "box": "box"}
+_KINDS = ("figure", "table", "algorithm", "box")
 # "Pages 3 to 400" of a question: it is not about each of them.
 _LONGEST_RANGE = 60
 # Characters of a heading that may be nothing but "References".
@@ -43,11 +43,27 @@ _REFERENCE_HEADING = re.compile(r"[\W\d]*(?:[IVX]+\.\s*)?(.{1,40}?)\W*$")
 
 def labels_in(text: str) -> list[str]:
     """Labels such as 'figure 3' or 'table 2', in order: kinds of pictures are one, Roman numerals become Arabic."""
-    found: list[str] = []
-    for kind, first, others in _LABEL.findall(text):
-        names = [_arabic(first.lower()), *re.findall(_NUMBER, others)]
-        found += [f"{_KINDS.get(kind[:3].lower(), 'figure')} {name}" for name in names if name is not None]
+    found = (label for match in _words().label.finditer(text) for label in _labels(match))
     return list(dict.fromkeys(found))
+
+
+def leading_label(text: str) -> str | None:
+    """The label with which a text begins, as a caption does; None where it begins otherwise."""
+    match = _words().label.match(text.lstrip())
+    return next(_labels(match), None) if match else None
+
+
+def _labels(match: "re.Match[str]") -> Iterator[str]:
+    kind = _words().kinds.get((match[1] or match[2]).casefold())
+    for name in (_arabic(match[3].casefold()), *re.findall(_NUMBER, match[4])):
+        if kind is not None and name is not None:
+            yield f"{kind} {name}"
+
+
+def label_spellings(label: str) -> list[str]:
+    """The ways to write a label of `labels_in`, in all languages: 'figure 3' is also 'Fig. 3' and 'Abbildung 3'."""
+    kind, _, name = label.partition(" ")
+    return [f"{word} {name}" for word, meant in _words().kinds.items() if meant == kind]
 
 
 def places_in(text: str) -> list[str]:
@@ -142,6 +158,9 @@ class _Words:
     """The same as headings have them."""
     parts: Mapping[str, str]
     """The name of the part, such as 'chapter', behind which its number stands."""
+    kinds: Mapping[str, str]
+    """The kind of picture that each word means, such as 'figure' for 'chart'."""
+    label: re.Pattern[str]
     pages: re.Pattern[str]
     number: re.Pattern[str]
     ranging: re.Pattern[str]
@@ -179,6 +198,7 @@ def _words() -> _Words:
     headings = {word: name for name in ("contents", "references", "appendix") for word in all_of(f"{name}_heading")}
     parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in all_of(name)}
     parts |= {word: word for word in all_of("part")}
+    kinds = {word.rstrip("."): kind for kind in _KINDS for word in all_of(kind)}
     page, counter, ranges = alternation(all_of("page")), alternation(all_of("counter")), alternation(all_of("range"))
     number = rf"(?:\d{{1,4}}|(?-i:[ivxl]{{1,6}})|{alternation(numbers)})"
     between = rf"\s*(?:,|&|-|–|\b(?:{alternation([*all_of('range'), *all_of('and')])})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
@@ -189,6 +209,8 @@ def _words() -> _Words:
         roles=roles,
         headings={**roles, **headings},
         parts=parts,
+        kinds=kinds,
+        label=_label(kinds, [*all_of("and"), ",", "&"]),
         pages=_pattern(rf"(?<![\w.]){page}\s*(?:number\s+|no\.?\s*|#\s*)?({number}\b(?:{between}{number}\b)*)"),
         number=_pattern(rf"\b{number}\b"),
         ranging=_pattern(rf"-|–|\b{ranges}\b"),
@@ -202,6 +224,14 @@ def _words() -> _Words:
     )
 
 
+def _label(kinds: Iterable[str], separators: Iterable[str]) -> re.Pattern[str]:
+    spaced, unspaced = _by_script(kinds)
+    kind = rf"\b((?i:{alternation(spaced)}))\s*(?:\.\s*)?|(?:{_NO_WORD_BEFORE})({alternation(unspaced)})\s*"
+    # A separator that is a word is followed by a space: "Figure 3 e 4", not "Table 2 e4".
+    between = "|".join(re.escape(each) + (r"\s" if each.isalpha() else "") for each in separators)
+    return re.compile(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{_NUMBER})*)")
+
+
 def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
@@ -213,8 +243,14 @@ def alternation(words: Iterable[str]) -> str:
 
 def _alone(words: Iterable[str]) -> str:
     """A pattern of any of these as a word of its own; those of scripts without spaces may touch others."""
-    spaced = [word for word in words if word < "\u3000"]
-    return rf"(?<!\w){alternation(spaced)}(?!\w)|{alternation(word for word in words if word not in spaced)}"
+    spaced, unspaced = _by_script(words)
+    return rf"(?<!\w){alternation(spaced)}(?!\w)|{alternation(unspaced)}"
+
+
+def _by_script(words: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Words of scripts written with spaces, and those of the others."""
+    known = list(words)
+    return [word for word in known if word < "\u3000"], [word for word in known if word >= "\u3000"]
 
 
 def _arabic(name: str) -> str | None:

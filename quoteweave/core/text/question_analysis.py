@@ -7,6 +7,7 @@ Retrievers and the extractive generator share the analysis. The words are data (
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -19,6 +20,7 @@ from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import alternation, labels_in, places_in
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import amounts_in
 
 MAX_QUESTION_CHARACTERS = 100_000
 """Maximum length of a question; some thirty pages."""
@@ -59,11 +61,11 @@ MAX_ANALYSED_CHARACTERS = 2000
 _WORD = re.compile(r"\w+")
 _EXAMPLE = re.compile(r"\[[^\]]*(?:\]|$)|\"[^\"]*\"|'[^']*'")
 _QUOTED = re.compile(
-    r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})»|`([^`]{2,200})`|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)"
+    r"\"([^\"]{1,200})\"|“([^”]{1,200})”|«([^»]{1,200})»|„([^“”]{1,200})[“”]|`([^`]{1,200})`"
+    r"|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)"
 )
-_SIDES = re.compile(
-    r"\bbetween\s+(?:the\s+)?(.{2,60}?)\s+and\s+(?:the\s+)?(.{2,60}?)(?=[,;.?!]|\s+(?:in|of|for|from|on|by)\s|$)", re.I
-)
+# "21-cv-1234", "XR-200", "A.3/7", "2019-2020": a digit, and a mark between two letters or digits. "12.4" is a number.
+_CODE = re.compile(r"(?<![\w&])(?=[^\s\d]*\d)\w+(?:[-–/._:+#&]\w+)+")
 _QUANTITY = re.compile(
     r"\bhow (?:many|much|long|old|far|large|big|tall|high|deep|wide|often|fast|heavy|late|early)\b|\bwhen\b|\bpercent"
     r"|\b(?:what|which) (?:year|date|day|time|percentage|share|proportion|number|amount|value|price|cost|rate)\b"
@@ -92,6 +94,8 @@ class QuestionAnalysis(Record):
     shows: tuple[VisualKind, ...] = Field(default=(), description="kinds of pictures that it asks about without a name")
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
+    codes: tuple[str, ...] = Field(default=(), description="case numbers, models and the like, such as 'XR-200'")
+    amounts: tuple[str, ...] = Field(default=(), description="numbers with a unit or a scale, such as '5 km'")
     sides: tuple[str, ...] = Field(default=(), description="the question of each side of 'between X and Y', or nothing")
     wants_number: bool = Field(default=False, description="whether it asks how many, how much or when")
     asks: AnswerType = Field(default="statement", description="what kind of answer it asks for")
@@ -117,7 +121,9 @@ def analyse_question(question: str) -> QuestionAnalysis:
         shows=shows,
         asks_front=rules.front.search(text) is not None,
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
-        sides=_sides(text) if short and words(text) else (),
+        codes=_codes(text, labels) if short else (),
+        amounts=tuple(dict.fromkeys(amounts_in(text))) if short else (),
+        sides=rules.sides_of(text) if short and words(text) else (),
         wants_number=_QUANTITY.search(text) is not None,
         asks=asks,
         asked_by=asked_by,
@@ -189,10 +195,10 @@ def analyse_lines(question: str) -> Counter[QuestionAnalysis]:
     )
 
 
-def _sides(text: str) -> tuple[str, ...]:
-    """The question once for each side of 'between X and Y'."""
-    match = _SIDES.search(text)
-    return tuple(f"{text[: match.start()]}{side}{text[match.end() :]}" for side in match.groups()) if match else ()
+def _codes(text: str, labels: Iterable[str]) -> tuple[str, ...]:
+    """The codes in a text; the number of a label, such as "1-4" in "Figures 1-4", is none."""
+    numbers = {label.partition(" ")[2] for label in labels}
+    return tuple(dict.fromkeys(code for code in _CODE.findall(text) if len(words(code)) > 1 and code not in numbers))
 
 
 def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[str, ...]]:
@@ -219,6 +225,7 @@ class _Rules:
     reckons: dict[Calculation, re.Pattern[str]]
     limits: tuple[re.Pattern[str], re.Pattern[str]]
     front: re.Pattern[str]
+    sides: re.Pattern[str]
     forms: frozenset[str]
     around_forms: frozenset[str]
 
@@ -248,6 +255,12 @@ class _Rules:
             text = side.sub(" ", text)
         return next((kind for kind, pattern in self.extremes.items() if pattern.search(text)), None)
 
+    def sides_of(self, text: str) -> tuple[str, ...]:
+        """The question once for each side of 'between X and Y'; of none, nothing."""
+        match = self.sides.search(text)
+        found = [side for side in match.groups() if side] if match else []
+        return tuple(f"{text[: match.start()]}{side}{text[match.end() :]}" for side in found) if match else ()
+
     def says_how(self, text: str) -> bool:
         """Whether a text only specifies the form of the answer; examples in brackets may contain anything."""
         found = set(_WORD.findall(_EXAMPLE.sub(" ", text).casefold()))
@@ -266,13 +279,18 @@ def _rules() -> _Rules:
     languages = _languages()
     kinds: tuple[VisualKind, ...] = ("chart", "table", "figure")
     asked: tuple[AnswerType, ...] = get_args(AnswerType)[:-1]
+
+    def all_of(key: str) -> list[str]:
+        return [word for each in languages for word in each.get(key, ())]
+
     return _Rules(
         extremes={kind: _words(_entries(languages, "extremes", kind)) for kind in get_args(Extreme)},
         reckons={kind: _words(_entries(languages, "reckons", kind)) for kind in get_args(Calculation)},
         limits=(_limit(_entries(languages, "limits", "over")), _limit(_entries(languages, "limits", "under"))),
         asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
-        front=_words([word for each in languages for word in each["front"]]),
+        front=_words(all_of("front")),
+        sides=_compared([pair for each in languages for pair in each.get("sides", ())], all_of("around_sides")),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
         around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),
     )
@@ -288,6 +306,16 @@ def _limit(found: list[str]) -> re.Pattern[str]:
 
 def _words(found: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){alternation(found)}(?!\w)", re.IGNORECASE)
+
+
+def _compared(pairs: list[list[str]], around: list[str]) -> re.Pattern[str]:
+    """A pattern of two things that are compared; the words `around` may stand before each, and end the second."""
+    small = rf"(?:{alternation(around)}\s+)?"
+    side, end = r"(.{2,60}?)", rf"(?=[,;.?!]|\s+{alternation(around)}\s|$)"
+    ways = [
+        rf"(?<!\w){re.escape(one)}\s+{small}{side}\s+{re.escape(other)}\s+{small}{side}{end}" for one, other in pairs
+    ]
+    return re.compile("|".join(ways), re.IGNORECASE)
 
 
 def _asking(found: list[str]) -> re.Pattern[str]:

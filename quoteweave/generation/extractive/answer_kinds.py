@@ -7,10 +7,10 @@ from decimal import Decimal
 from quoteweave.core.text.mentions import alternation
 from quoteweave.core.text.question_analysis import CONTACT, MAX_ANALYSED_CHARACTERS, AnswerType, imperative_verbs
 from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.units import CURRENCIES
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
-from quoteweave.generation.gate.units import CURRENCIES
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 MOST_NAMES = 3

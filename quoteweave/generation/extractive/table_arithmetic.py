@@ -17,11 +17,11 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
 )
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.table_cells import Rows, cell_of, read_rows, split_header
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import plain
-from quoteweave.generation.gate.units import Unit
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 LEAST_ROWS = 3

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.gate.units import CURRENCIES, Unit, find_unit
+from quoteweave.core.text.units import CURRENCIES, SCALES, Unit, find_unit
 
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _VALUES = {word: value for value, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())}
@@ -41,7 +41,6 @@ def value_of(written: str) -> int:
     return total + current
 
 
-SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
 _LETTERS = {"k": 3, "m": 6, "b": 9}
 
 _DIGITS = r"""

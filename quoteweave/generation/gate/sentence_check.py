@@ -23,12 +23,12 @@ from quoteweave.core.answers import Citation, Context, Verdict
 from quoteweave.core.records import Quote
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
 from quoteweave.generation.gate.facts import Facts, code_key, plain, read_sentence
-from quoteweave.generation.gate.units import find_unit
 
 MIN_SAME_LANGUAGE = 0.2
 """Below this share of common words, sentence and quotes may be in different languages."""

@@ -1,9 +1,10 @@
-"""Units and currencies by their names and symbols.
+"""Units, currencies and scales by their names and symbols, and the ways to write a number with one.
 
 Units of one dimension differ by an exact factor, so that 290 cm and 2.9 m are the same. A ton is taken for a tonne, and
 percentage points for per cent.
 """
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -57,7 +58,11 @@ sterling 1 £ GBP
 yen 1 ¥ JPY yen
 franc 1 CHF franc
 """
+SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
+"""The power of ten of each word for one."""
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
+_LETTERS = {"k": 3, "m": 6, "b": 9}
+_AMOUNT = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)[ -]?([^\W\d_]+[23]?)(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +90,35 @@ def _units() -> dict[str, Unit]:
         dimension, factor, *names = line.split() or ("", "0")
         units.update(dict.fromkeys(names, Unit(dimension, Decimal(factor))))
     return units
+
+
+def amounts_in(text: str) -> list[str]:
+    """The numbers with a unit or a scale behind them, as written: `5 km`, `12-month`, `4.2 million`; no currencies."""
+    return [match[0] for match in _AMOUNT.finditer(text) if _names_of(match[2])]
+
+
+def amount_spellings(amount: str) -> list[str]:
+    """The ways to write one of `amounts_in`: `5 km` is `5 kilometres`, `4.2 million` is `4.2mn` and `4,200,000`.
+
+    Numbers are not converted, so that `5 km` is not `5,000 m`.
+    """
+    match = _AMOUNT.fullmatch(amount)
+    if match is None:
+        return [amount]
+    number, names = match[1], _names_of(match[2])
+    found = [f"{number}{gap}{name}" for name in names for gap in (" ", "")]
+    if (power := SCALES.get(match[2].casefold())) is not None:
+        value = Decimal(number.replace(",", "")).scaleb(power)
+        found += [f"{number}{letter}" for letter, size in _LETTERS.items() if size == power]
+        found += [f"{int(value):,}"] if value == int(value) else []
+    return list(dict.fromkeys(found))
+
+
+def _names_of(name: str) -> list[str]:
+    """The names of the same unit or scale that are words; none for one that is not known."""
+    if (power := SCALES.get(name.casefold())) is not None:
+        return [word for word, size in SCALES.items() if size == power]
+    unit = find_unit(name)
+    if unit is None or unit.dimension in CURRENCIES:
+        return []
+    return [word for word, meant in _units().items() if meant == unit and word.isalnum()]

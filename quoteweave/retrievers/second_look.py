@@ -1,0 +1,206 @@
+"""The second look: from the best pages to those that belong with them.
+
+- Pages of the same document, in proportion to what they share of the rarest words of one of the `SEEDS` best pages.
+- The pages after and before the best one, where its content goes on or begins; more where one of its tables does.
+- Of a comparison, the best page of each side.
+- Where few pages are found at all, others of their documents, nearest first.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING
+
+from quoteweave.collection.segments.builder import kind_token
+from quoteweave.core.records import Quote
+from quoteweave.core.text.mentions import labels_in
+from quoteweave.core.text.tokens import words
+from quoteweave.index.lexical import LexicalIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float32]
+    Mask = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+
+PAGE_B = 0.5
+"""BM25's b for pages, whose lengths differ for other reasons than those of quotes."""
+SIMILARITY = 0.3
+NEXT, PREVIOUS = 0.3, 0.15
+CONTINUED = 0.15
+"""Added for a page on which a table of the best page goes on or begins."""
+SIDE = 0.3
+# The best pages that it starts from, words of each that it uses, and words that it considers.
+SEEDS, SEED_WORDS, SEED_CANDIDATES = 2, 20, 40
+# Most quotes of a page that are read, and most pages that one table goes on over, each way.
+MOST_QUOTES, MOST_PAGES = 200, 5
+# Most sides of a comparison that are searched for.
+MOST_SIDES = 4
+# Most words that two pages share and that an explanation shows.
+SHOWN = 8
+# Where fewer pages are found, other pages of their documents follow, nearest first.
+LEAST_PAGES = 10
+_CONTINUED = re.compile(
+    r"\b(?:continued|cont['’.]?d?|fortsetzung|suite|continuación|segue|continuação|vervolg)\b|续表|続き", re.I
+)
+# Cells of the first line of a table that make it a header which tells one table from another.
+_CELLS = 2
+
+Quotes = Callable[["Positions"], list[Quote]]
+"""The quotes at some positions."""
+
+
+class SecondLook:
+    """Looks from the best pages of one index to those that belong with them."""
+
+    def __init__(self, index: LexicalIndex, quotes: Quotes) -> None:
+        self._index, self._quotes = index, quotes
+        # Different questions often have the same best pages.
+        self._rare = lru_cache(maxsize=1024)(self._rare_words)
+        self._alike = lru_cache(maxsize=1024)(self._similar_pages)
+        self._tables = lru_cache(maxsize=1024)(self._tables_of)
+
+    def seeds(self, scores: "Scores") -> list[int]:
+        """The pages that it starts from, best first."""
+        found: list[int] = self._best(scores, SEEDS).tolist()
+        return found
+
+    def scores(self, scores: "Scores", sides: Sequence[str], within: "Mask | None") -> "Scores":
+        """(m,) what pages gain; the best of `scores` (m,) stays the best. `sides` are those of a comparison."""
+        import numpy as np
+
+        index, gained = self._index, np.zeros(len(scores), dtype=np.float32)
+        seeds = self.seeds(scores)
+        if not seeds:
+            return gained
+        first = seeds[0]
+        for seed in seeds:
+            own = index.pages_of(int(index.document_of[seed]))
+            alike = self._alike(seed) if within is None else self._similar_pages(seed, within)
+            share = alike / max(float(alike[seed - own.start]), 1e-9) * (scores[seed] / scores[first])
+            share[seed - own.start] = 0
+            gained[own] = np.maximum(gained[own], np.minimum(share, 1).astype(np.float32) * np.float32(SIMILARITY))
+        for page, worth in ((first + 1, NEXT), (first - 1, PREVIOUS)):
+            if self._follows(min(page, first)):
+                gained[page] += worth
+        for page in self.continued(first):
+            gained[page] += CONTINUED
+        for side in sides[:MOST_SIDES]:
+            of_side = index.scores("pages", words(side), b=PAGE_B, within=within)
+            of_side[first] = 0
+            if within is not None:
+                of_side[~within] = 0
+            gained[self._best(of_side, 1)] += SIDE
+        gained *= np.float32(index.unit)
+        if within is not None:
+            gained[~within] = 0
+        self._add_nearby_pages(scores + gained, gained, within)
+        gained[first] = 0
+        gained[first] = max(0.0, float((scores + gained).max() * 1.0001 - scores[first]))
+        return gained
+
+    def continued(self, page: int) -> list[int]:
+        """The pages on which a table of this one goes on or begins."""
+        after = takewhile(lambda at: self._goes_on(at - 1), range(page + 1, page + 1 + MOST_PAGES))
+        before = takewhile(self._goes_on, range(page - 1, page - 1 - MOST_PAGES, -1))
+        return [*after, *before]
+
+    def reasons(self, seeds: Sequence[int], page: int) -> Iterator[str]:
+        """What a page has to do with those that the second look started from, a phrase each."""
+        for seed in seeds:
+            if page == seed or self._index.document_of[page] != self._index.document_of[seed]:
+                continue
+            held = self._quotes(self._index.quotes_of(seed)[:1])
+            place = held[0].place if held else "a page of headers and footers alone"
+            if seed == seeds[0] and page in self.continued(seed):
+                yield f"the table of {place} goes on"
+            elif seed == seeds[0] and abs(page - seed) == 1:
+                yield f"next to {place}"
+            shared = [word for word in self._rare(seed) if self._index.scores("pages", [word])[page] > 0]
+            if shared:
+                yield f"shares with {place}: {', '.join(shared[:SHOWN])}"
+
+    def _follows(self, page: int) -> bool:
+        """Whether another page of the same document follows."""
+        of = self._index.document_of
+        return 0 <= page < len(of) - 1 and bool(of[page] == of[page + 1])
+
+    def _goes_on(self, page: int) -> bool:
+        """Whether the last table of a page goes on as the first of the next one."""
+        if not self._follows(page):
+            return False
+        before, after = self._tables(page), self._tables(page + 1)
+        return bool(before and after) and is_continued(before[-1], after[0])
+
+    def _tables_of(self, page: int) -> list[Quote]:
+        import numpy as np
+
+        shown = self._index.pages_named(kind_token("table"))
+        if not np.isin(page, shown):
+            return []
+        return [quote for quote in self._quotes(self._index.quotes_of(page)[:MOST_QUOTES]) if quote.layout == "table"]
+
+    def _similar_pages(self, page: int, within: "Mask | None" = None) -> "Scores":
+        """BM25 of the pages of a page's document for the rarest words of that page."""
+        scores = self._index.scores("pages", self._rare(page), b=PAGE_B, within=within)
+        return scores[self._index.pages_of(int(self._index.document_of[page]))].copy()
+
+    def _rare_words(self, page: int) -> list[str]:
+        """The most distinctive words of a page, by (1 + ln tf) × idf, that occur on other pages of its document too."""
+        held = self._quotes(self._index.quotes_of(page)[:MOST_QUOTES])
+        counts = Counter(word for quote in held for word in words(quote.words()))
+        weights = {}
+        for word, count in counts.items():
+            if not (word[0].isdigit() and len(word) < 3):
+                weights[word] = (1 + math.log(count)) * self._index.rarity(word)
+        ranked = sorted(weights, key=lambda word: (-weights[word], word))[:SEED_CANDIDATES]
+        shared = (word for word in ranked if self._index.on_several_pages(word, page))
+        return list(islice(shared, SEED_WORDS))
+
+    def _add_nearby_pages(self, scores: "Scores", gained: "Scores", within: "Mask | None") -> None:
+        """Where few pages are found, give the other pages of their documents a score just above 0."""
+        import numpy as np
+
+        found = np.flatnonzero(scores > 0)
+        if len(found) >= LEAST_PAGES:
+            return
+        for document in np.unique(self._index.document_of[found]).tolist():
+            pages = self._index.pages_of(document)
+            near = 1e-3 / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
+            gained[pages] += np.where(scores[pages] <= 0, near, 0).astype(np.float32)
+        if within is not None:
+            gained[~within] = 0
+
+    def _best(self, scores: "Scores", k: int) -> "Positions":
+        """Positions of the `k` best scores above 0; of equal scores, the first by their documents' names."""
+        import numpy as np
+
+        found = np.flatnonzero(scores > 0)
+        if len(found) > k:
+            found = found[scores[found] >= np.partition(scores[found], -k)[-k]]
+        return found[np.lexsort((self._index.page_order[found], -scores[found]))][:k]
+
+
+def is_continued(before: Quote, after: Quote) -> bool:
+    """Whether a table goes on that another one, the last of the page before, begins.
+
+    So it does where its caption says so or has the same label, and, without a caption of its own, where its first line
+    says so or is the other's: tables that go on repeat their header.
+    """
+    if after.caption:
+        labels = labels_in(after.caption)[:1]
+        return _CONTINUED.search(after.caption) is not None or (
+            bool(labels) and labels == labels_in(before.caption or "")[:1]
+        )
+    return _header(before) == _header(after) != "" or _CONTINUED.search(after.text.partition("\n")[0]) is not None
+
+
+def _header(table: Quote) -> str:
+    """The first line of a table in lower case; "" where it has a single cell."""
+    line = " ".join(table.text.partition("\n")[0].casefold().split())
+    return line if line.count("|") + 1 >= _CELLS else ""
