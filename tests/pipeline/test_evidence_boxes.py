@@ -12,9 +12,8 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, GoldRegion, PageBoxes, Reference
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.pipeline.context import Window
+from quoteweave.pipeline.context import WholeDocuments, Window
 from quoteweave.pipeline.runs.evidence_boxes import EvidenceBoxes
-from quoteweave.pipeline.runs.whole_documents import WholeDocuments
 
 CAPTION = "Table 1: Grain by month"
 LONG = "Grain was shipped. " * 200

@@ -22,7 +22,7 @@ from quoteweave.core.runs import PredictionStatus, RunRecord, RunWriter, open_ru
 from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.chat_wrappers import chat_settings
 from quoteweave.generation.prompt_messages import CitedMessages, SourcePrompts
-from quoteweave.pipeline.context import PUBLISHED_SEED
+from quoteweave.pipeline.context import PUBLISHED_SEED, WholeDocuments
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.presets import load_preset
@@ -49,7 +49,6 @@ from quoteweave.pipeline.runs.evidence_boxes import EvidenceBoxes
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints, make_searches
 from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
-from quoteweave.pipeline.runs.whole_documents import WholeDocuments
 from quoteweave.retrievers.step_registry import ChatModels
 from quoteweave.retrievers.terms import Terms
 

@@ -34,10 +34,17 @@ from quoteweave.core.protocols import Generator, ImageProvider
 from quoteweave.core.records import Filter
 from quoteweave.core.text.question_analysis import check_question
 from quoteweave.endpoints.budget import record_spending
-from quoteweave.pipeline.context import Arrangement, ImageView, Window, fit_to_window, with_image_view, with_ocr_texts
+from quoteweave.pipeline.context import (
+    Arrangement,
+    ImageView,
+    WholeDocuments,
+    Window,
+    fit_to_window,
+    with_image_view,
+    with_ocr_texts,
+)
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.runs.evidence_boxes import EvidenceBoxes
-from quoteweave.pipeline.runs.whole_documents import WholeDocuments
 from quoteweave.pipeline.search import Search
 
 MAX_FAILURES = 10
