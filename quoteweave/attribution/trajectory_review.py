@@ -31,6 +31,9 @@ class TrajectoryReview(Record):
     findings: tuple[str, ...] = Field(description="where it went wrong, in sentences")
     leaks: tuple[Leak, ...] = Field(description="what it was shown against its rule")
     page: str | None = Field(default=None, description="its page, where pages were written")
+    unreadable: str | None = Field(
+        default=None, description="why its file cannot be read, so that nothing else is known of it"
+    )
 
 
 def review_trajectories(
@@ -38,8 +41,9 @@ def review_trajectories(
 ) -> list[TrajectoryReview]:
     """Review the trajectories that a run, or `find_papers`, has saved in a folder, in the order of their names.
 
-    `examples` tell the papers cited. With `pages`, a page of each is written into that folder. Raises DatasetError
-    where there is no trajectory or one cannot be read, and StorageError where a page cannot be written.
+    `examples` tell the papers cited. With `pages`, a page of each is written into that folder. A file that cannot be
+    read is `unreadable`, and the others are reviewed. Raises DatasetError where there is no trajectory, and
+    StorageError where a page cannot be written.
 
     >>> review_trajectories(Path("run"), load_dataset("citeme", Path("DATASET.csv")))[0].findings
     ('The paper cited was shown in step 1, at rank 2, and not selected.',)
@@ -63,7 +67,19 @@ def _natural(file: Path) -> tuple[tuple[int, int | str], ...]:
 
 
 def _review(file: Path, gold: dict[str, list[str]], pages: Path | None) -> TrajectoryReview:
-    trajectory = read_trajectory(file)
+    try:
+        trajectory = read_trajectory(file)
+    except DatasetError as error:
+        return TrajectoryReview(
+            id=file.stem,
+            outcome=None,
+            actions=0,
+            selected=None,
+            correct=None,
+            findings=(),
+            leaks=(),
+            unreadable=str(error),
+        )
     titles = gold.get(trajectory.setup.id or "", [])
     page = None if pages is None else pages / f"{file.stem}.html"
     if page is not None:

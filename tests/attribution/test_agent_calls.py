@@ -28,6 +28,14 @@ from quoteweave.testing.fakes import FakeChat
             ["Ships sail [CITATION]. Trains carry timber.", "Ships sail. Trains carry timber [CITATION]."],
         ),
         ("船は穀物を運ぶ。", ["船は穀物を運ぶ [CITATION]。"]),
+        (
+            "It  rained. Ships sail.\nIt rained.",
+            [
+                "It rained [CITATION]. Ships sail. It rained.",
+                "It rained. Ships sail [CITATION]. It rained.",
+                "It rained. Ships sail. It rained [CITATION].",
+            ],
+        ),
     ],
 )
 def test_each_mark_or_each_sentence_without_marks_is_an_excerpt(text: str, excerpts: list[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
-from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, Excerpt, read_excerpts
+from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, Excerpt, read_excerpts, without_marks
 from quoteweave.attribution.literature.papers import PaperSource
 from quoteweave.attribution.literature.unseen import HidingRule
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -79,7 +79,8 @@ def _masked(text: str, excerpt: Excerpt) -> str:
         stop = _STOP.search(excerpt.claim)
         end = len(excerpt.claim) if stop is None else stop.start()
         sentence = f"{excerpt.claim[:end].rstrip()} {MASK}{excerpt.claim[end:]}"
-        return excerpt.text.replace(excerpt.claim, sentence, 1)
+        at = excerpt.text.index(excerpt.claim, len(without_marks(text[: excerpt.start])))  # there may be an equal one
+        return excerpt.text[:at] + sentence + excerpt.text[at + len(excerpt.claim) :]
     around = MAX_EXCERPT_CHARACTERS // 2
     end = excerpt.start + len(excerpt.mark)
     before, after = text[: excerpt.start], text[end:]
