@@ -74,13 +74,15 @@ def bibtex_entry(paper: Paper, key: str) -> str:
     """Return one entry, which ends with a line break.
 
     Its type is judged by the name of the venue, as sources do not say it: `inproceedings` for names of conferences,
-    `article` for others, `misc` for preprints and where no venue is known.
+    `article` for others, `misc` for preprints and where no venue is known. A document whose title nobody has said has
+    its file's name in words for one, and the name itself as `howpublished`.
     """
     kind, venue = _kind(paper.venue)
+    file = paper.identifiers.get("document") if is_named_by_file(paper) else None
     fields = {
-        "title": _title(paper.title),
+        "title": _title(paper.title if file is None else _file_as_title(file)),
         "author": " and ".join(_author(name) for name in paper.authors if _WORD.search(name)),
-        venue: _escaped(_on_one_line(paper.venue or "")),
+        venue: _escaped(_on_one_line(paper.venue or "" if file is None else f"File {file}")),
         "year": "" if paper.published is None else f"{paper.published.year:04}",
         **_identifiers(paper),
     }
@@ -88,6 +90,27 @@ def bibtex_entry(paper: Paper, key: str) -> str:
     if paper.published is not None and paper.published.month is not None:
         lines.append(f"  month = {_MONTHS[paper.published.month - 1]},\n")
     return f"@{kind}{{{key},\n{''.join(lines)}}}\n"
+
+
+def is_named_by_file(paper: Paper) -> bool:
+    """Whether a paper is a document whose title is not known, so that the name of its file stands for it."""
+    return paper.venue is None and paper.title == paper.identifiers.get("document")
+
+
+def missing_fields(paper: Paper) -> tuple[str, ...]:
+    """Return what an entry should have and nobody has said of a paper, named as metadata are.
+
+    >>> missing_fields(Paper(id="1", title="Grain & Coal", authors=("Ada Reed",)))
+    ('year',)
+    """
+    known = {"title": not is_named_by_file(paper), "authors": bool(paper.authors), "year": paper.published is not None}
+    return tuple(name for name, is_known in known.items() if not is_known)
+
+
+def _file_as_title(name: str) -> str:
+    """The name of a file in words, without folders and suffix; as it is where nothing is left."""
+    stem = re.sub(r"\.\w{1,5}$", "", name.rpartition("/")[2])
+    return " ".join(re.split(r"[\s_-]+", stem)).strip() or name
 
 
 def _identifiers(paper: Paper) -> dict[str, str]:

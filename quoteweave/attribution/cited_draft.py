@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.attribution.bibtex import bibtex_entry, bibtex_keys
+from quoteweave.attribution.bibtex import bibtex_entry, bibtex_keys, missing_fields
 from quoteweave.attribution.draft_text import DraftFormat
 from quoteweave.attribution.literature.paper_metadata import paper_from_metadata
 from quoteweave.attribution.literature.papers import Paper
@@ -95,6 +95,13 @@ class CitedDraft(Record):
         """An entry for each key, in the order of the references; empty where marks are numbers."""
         papers = {one.key: one.paper for one in self.references if one.key is not None}
         return "\n".join(bibtex_entry(paper, key) for key, paper in papers.items())
+
+    @property
+    def incomplete(self) -> dict[str, tuple[str, ...]]:
+        """What the entries of documents lack: name of the document to the metadata that nobody has said of it."""
+        own = [one for one in self.references if one.key is not None and one.origin == "documents"]
+        lacking = {one.found.identifiers["document"]: missing_fields(one.paper) for one in own}
+        return {name: fields for name, fields in lacking.items() if fields}
 
     def _label(self, number: int) -> str:
         key = self.references[number - 1].key

@@ -73,7 +73,7 @@ class PaperRunSettings(RunSettings, AgentSettings):
     per_second: float | None = Field(
         default=None, gt=0, le=1000, exclude=True, description="most requests of a service a second"
     )
-    open_access_only: bool = Field(
+    open_access_only: bool | None = Field(
         default=False, description="whether a service leaves out papers that may not be read freely"
     )
     window: int = Field(default=AgentSettings().window, ge=2_000, description="tokens of a conversation at most")
@@ -95,7 +95,7 @@ class PaperRunSettings(RunSettings, AgentSettings):
             )
         if self.model is None:
             raise UsageError(f"setting {self.name}: {dataset} asks for a paper, and only a model names one; set model")
-        return self
+        return self if self.actions else self.model_copy(update={"open_access_only": None})  # nothing is searched
 
 
 class PaperRunFile(RunFile):
@@ -175,7 +175,7 @@ def _open_source(
         return
     searched = cast("SourceName | PaperSource", source)
     options = SourceOptions(
-        per_second=setting.per_second, cache=folder / REPLIES, open_access_only=setting.open_access_only
+        per_second=setting.per_second, cache=folder / REPLIES, open_access_only=bool(setting.open_access_only)
     )
     services = {searched: options} if isinstance(searched, str) else {}
     with open_sources(searched, papers=setting.papers, options=services) as ((opened_source,), _):
@@ -258,13 +258,25 @@ class PaperFinder:
         """The whole source, or nothing but the excerpt."""
         return "collection" if self.agent.settings.actions else "context"
 
+    def asks(self, example: Example) -> bool:
+        """Whether its trajectory has not ended, or may be resumed."""
+        saved = self._file(example)
+        try:
+            found = read_trajectory(saved)
+        except DatasetError:
+            return not saved.exists() or not saved.stat().st_size  # a damaged one is told, and not made anew
+        return found.ending is None or found.ending.kind in RESUMABLE
+
+    def _file(self, example: Example) -> Path:
+        return self.folder / f"{file_name(example.id)}.jsonl"
+
     async def predict(self, example: Example) -> Prediction:
         """Find the paper that an example cites.
 
         A technical error becomes a prediction with that error. Raises EndpointUnreachable for an endpoint or a source
         that failed, and what `CiteAgent.find` raises but for a trajectory that cannot be read.
         """
-        saved = self.folder / f"{file_name(example.id)}.jsonl"
+        saved = self._file(example)
         record_earlier_spending(self.earlier.pop(example.id, Spending()))
         try:
             found = await self.agent.find(example.query.text, id=example.id, rule=hiding_rule(example), saved=saved)

@@ -146,6 +146,10 @@ class PostHocCiter:
         """The question's own passages."""
         return "context"
 
+    def asks(self, example: Example) -> bool:  # noqa: ARG002
+        """Always: answers are cited anew."""
+        return True
+
     async def predict(self, example: Example) -> Prediction:
         """Write or take the answer to an example, and cite it.
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.attribution.bibtex import bibtex, bibtex_keys
+from quoteweave.attribution.bibtex import bibtex, bibtex_keys, missing_fields
 from quoteweave.attribution.literature.papers import Paper, PublicationDate
 
 UNESCAPED = {
@@ -165,3 +165,29 @@ def test_whatever_a_source_says_is_printed_and_never_run(title: str, authors: li
         assert printed(entry.fields.get("title", "")).split() == shown.split()
         for name in ("doi", "eprint", "url"):
             assert re.search(r"[\\{}\s]", entry.fields.get(name, "")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("annual-report_2023.pdf", "annual report 2023"),
+        ("a/b c.md", "b c"),
+        (".md", ".md"),
+        ("v1.2 notes", "v1.2 notes"),
+    ],
+)
+def test_a_document_without_a_title_is_named_by_its_file(name: str, title: str) -> None:
+    (entry,) = read(bibtex([Paper(id=name, title=name, identifiers={"document": name})]))
+    shown = {
+        field: "".join(UNESCAPED.get(part, part) for part in re.split(r"(\\\\\W)", value))
+        for field, value in entry.fields.items()
+    }
+    assert (entry.kind, shown["title"].replace("\\_", "_")) == ("misc", title)
+    assert "howpublished" in shown
+
+
+def test_what_an_entry_lacks_is_told() -> None:
+    named = Paper(id="a.pdf", title="a.pdf", identifiers={"document": "a.pdf"})
+    assert missing_fields(named) == ("title", "authors", "year")
+    told = {"title": "Grain", "authors": ("Ada Reed",), "published": PublicationDate(year=2019)}
+    assert missing_fields(named.model_copy(update=told)) == ()

@@ -139,7 +139,8 @@ def test_keys_name_documents_and_avoid_those_of_the_draft(port: Collection) -> N
     cited = cite(port, Draft(text=said, marks="keys"))
     assert "grain in 2023 [@reporta]. Timber" in cited.text
     assert "\n\n`reporta`: report.pdf, page 4: “" in cited.text
-    assert cited.bibtex == "@misc{reporta,\n  title = {report.pdf},\n}\n"
+    assert cited.bibtex == "@misc{reporta,\n  title = {report},\n  howpublished = {File report.pdf},\n}\n"
+    assert cited.incomplete == {"report.pdf": ("title", "authors", "year")}
     assert not cite(port, said.replace("[@Report]", "(Reed, 2016)")).bibtex
 
 

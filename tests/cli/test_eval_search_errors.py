@@ -129,3 +129,11 @@ def test_a_run_without_a_wrong_paper_has_no_errors_to_look_for(table: Path) -> N
     result = errors(table, "--page", table.with_name("x.html"), predictions=PREDICTIONS[2:])
     assert isinstance(result.exception, DatasetError)
     assert "names a wrong paper, so that there is no error to look for" in str(result.exception)
+
+
+def test_where_the_judge_fails_on_all_the_reasons_are_told_and_no_counts_of_nothing(table: Path) -> None:
+    with ModelServer(lambda _: Reply(text="I cannot say.")) as server:
+        result = errors(table, "--model", "j", "--base-url", server.base_url)
+    assert result.exit_code == 1
+    assert "of 0 answers" not in result.stdout
+    assert "blur" in result.stderr

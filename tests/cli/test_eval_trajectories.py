@@ -110,3 +110,21 @@ def test_a_folder_of_trajectories_itself_is_read_and_one_without_any_is_refused(
     refused = review(run.parent / "nothing")
     assert refused.exit_code != 0
     assert "holds no trajectories" in str(refused.exception)
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_reviewed(run: Path) -> None:
+    (run / "trajectories" / "3.jsonl").write_text("")
+    (run / "trajectories" / "4.jsonl").write_text('{"line": "step"}\n')
+    result = review(run)
+    assert result.exit_code == 1, "what cannot be read may hold leaks"
+    lines = result.stdout.splitlines()
+    assert lines[1].startswith("3  cannot be read: ")
+    assert "4.jsonl, line 1" in lines[2]
+    assert "5 trajectories: 2 selected, 2 not readable, 1 endpoint" in lines
+    found = json.loads(review(run, "--json").stdout)["trajectories"]
+    assert [one["id"] for one in found if one["unreadable"]] == ["3", "4"]
+
+
+def test_the_dataset_is_one_that_asks_for_papers(run: Path) -> None:
+    assert review(run, "--dataset", "citeme", "--references", run.parent / "DATASET.csv").exit_code == 0
+    assert "asks for no paper" in str(review(run, "--dataset", "alce-asqa").exception)

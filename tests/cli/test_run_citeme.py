@@ -95,6 +95,7 @@ def test_without_commands_the_model_names_the_paper_and_is_told_nothing_else(
     found = runs.figures()
     assert (found["title_match"], found["title_match.exact"], found["technical_errors"]) == (0.5, 0.5, 0.0)
     assert "target_found" not in found
+    assert "open_access_only" not in read_run_record(runs.folder).configuration  # nothing is searched
     # By the authors' reading the whole reply is the title.
     assert runs.figures("--convention", "published")["title_match"] == 0.0
 
@@ -196,6 +197,7 @@ def test_what_is_no_action_is_a_technical_error_and_no_wrong_answer(
         again = runs.run("--preset", "citeme-search", "--source", library)
         assert again.exit_code == 1
         assert "goes on where the endpoint or the source failed; others are kept" in again.stderr
+        assert "0 questions to answer with m; 2 are done already" in again.stderr
         assert len(server.requests) == 6  # each asked anew twice, and not again by the second command
     strict, published = runs.figures(), runs.figures("--convention", "published")
     assert "title_match" not in strict

@@ -58,6 +58,7 @@ def test_a_report_has_a_section_on_what_was_named_and_what_it_took(report: Repor
     assert any("title match" in heading for heading in table.head)
     assert "by-actions" in {plot.name for plot in found["groups"].plots}
     assert report.main == "title_match"
+    assert "marks" not in found["overview"].says[0], "papers are named without citation marks"
 
 
 def test_a_single_value_has_no_distribution(report: Report, tmp_path: Path) -> None:

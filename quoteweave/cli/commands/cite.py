@@ -223,6 +223,10 @@ def _print_summary(cited: CitedDraft) -> None:
     passed_over = sum(one.status == "not_factual" for one in cited.sentences)
     if passed_over:
         lines.append(f"{pluralize(passed_over, 'sentence')} passed over as stating nothing (--every-sentence)")
+    lines += [
+        f"the entry of {name} lacks {' and '.join(fields)}: say it in the entry, or with --meta when the file is added"
+        for name, fields in cited.incomplete.items()
+    ]
     notes = dict.fromkeys(note for one in cited.sentences if one.attribution for note in one.attribution.trace.notes)
     lines += list(notes)[:MOST_NOTES]
     if len(notes) > MOST_NOTES:

@@ -138,7 +138,7 @@ class _Hooks(RunHooks):
         self._confirmed, self._writer = confirmed, writer
 
     def before(self, pending: PendingQuestions) -> None:
-        done = f"; {pending.done} are answered already" if pending.done else ""
+        done = f"; {pending.done} are done already" if pending.done else ""
         writer = pending.model or self._writer
         typer.echo(f"{pending.setting}: {pluralize(pending.left, 'question')} to answer with {writer}{done}", err=True)
         if pending.destination is not None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from quoteweave.attribution.excerpt_runs import PAPER_DATASETS
 from quoteweave.attribution.trajectory_review import TrajectoryReview, review_trajectories
 from quoteweave.cli.console import console, print_failures, print_json, printable
 from quoteweave.cli.eval.paid import (
@@ -247,7 +248,7 @@ def _show(
         print_json({**(EMPTY if judged is None else judged.head), **counted, "agreement": agreement})
         return
     for who, analysis in found.items():
-        if analysis is not None:
+        if analysis is not None and analysis.total.answers:  # where a judge failed on all, the reasons tell
             _print_counts(who, analysis)
     if agreed is not None:
         typer.echo(f"agreement on {pluralize(agreed.n, 'answer')} ({agreed.left_out} left out):")
@@ -279,13 +280,17 @@ def _print_counts(who: str, analysis: ErrorAnalysis) -> None:
 TRAJECTORIES_JSON = """--json prints one object: trajectories, each with id, outcome (selected, bad_format,
 content_filter, window, loops, no_selection, endpoint or source; null where it was broken off), actions,
 selected (a title), correct (null without references, after a technical error, and where it was broken off),
-findings, leaks (step, kind, paper, reason) and page; and leaks, their number."""
+findings, leaks (step, kind, paper, reason), page, and unreadable, why its file cannot be read, else null; and leaks,
+their number."""
 
 
 def trajectories(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="A run over CiteME, or another folder with its trajectories.")
     ],
+    dataset: Annotated[
+        str, typer.Option(help=f"What was asked: {', '.join(PAPER_DATASETS)}.", metavar="NAME")
+    ] = PAPER_DATASETS[0],
     references: ReferencesOption = None,
     html: Annotated[
         Path | None, typer.Option(help="Write a page of each search into this folder.", metavar="DIR")
@@ -296,9 +301,14 @@ def trajectories(
 
     With --references it is said whether the paper cited was shown, read, or only
     named in another one. A leak is a paper that should have been hidden: the one
-    that the excerpt is from, or one published later. Leaks give exit code 1.
+    that the excerpt is from, or one published later. Leaks give exit code 1, and
+    so does a file that cannot be read, which may hold some.
     """
-    examples = [] if references is None else load_dataset("citeme", references)
+    if dataset not in PAPER_DATASETS:
+        raise UsageError(
+            f"{dataset} asks for no paper, so that there are no trajectories; {', '.join(PAPER_DATASETS)} does"
+        )
+    examples = [] if references is None else load_dataset(dataset, references)
     found = review_trajectories(run, examples, pages=html)
     leaks = sum(len(one.leaks) for one in found)
     if as_json:
@@ -306,19 +316,22 @@ def trajectories(
     else:
         _print(found)
         typer.echo(pluralize(leaks, "leak"))
-    if leaks:
+    if leaks or any(one.unreadable for one in found):
         raise typer.Exit(1)
 
 
 def _print(found: Sequence[TrajectoryReview]) -> None:
     for one in found:
+        if one.unreadable:
+            _line(f"{one.id}  cannot be read: {one.unreadable}")
+            continue
         right = {None: "", True: ", right", False: ", wrong"}[one.correct]
         selected = "" if one.selected is None else f": {one.selected}"
         _line(f"{one.id}  {one.outcome or 'broken off'}{right}, {pluralize(one.actions, 'action')}{selected}")
         for line in (*(() if one.correct else one.findings), *(f"leak: {leak}" for leak in one.leaks), one.page):
             if line:
                 _line(line, indent="  ")
-    outcomes = Counter(one.outcome or "broken off" for one in found).most_common()
+    outcomes = Counter("not readable" if one.unreadable else one.outcome or "broken off" for one in found).most_common()
     counts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes)
     typer.echo(f"{pluralize(len(found), 'trajectory', 'trajectories')}: {counts}")
     right_or_wrong = [one.correct for one in found if one.correct is not None]

@@ -69,7 +69,8 @@ def _overview(report: Report) -> Section:
     several = len(report.runs) > 1
     first = report.first
     says = [
-        f"{_runs(len(report.runs))} on {first.dataset}. {_CONVENTION[first.convention]} {_MARKS[first.marks]}",
+        f"{_runs(len(report.runs))} on {first.dataset}. {_CONVENTION[first.convention]}"
+        + ("" if "title_match" in first.figures else f" {_MARKS[first.marks]}"),  # papers are named without marks
         f"Below each figure stands its 95 % interval: a bootstrap in which {first.clusters}s are drawn again and again."
         + (" The best of each column is bold; how sure that is, the differences tell." if several else ""),
     ]

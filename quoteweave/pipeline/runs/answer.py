@@ -83,7 +83,7 @@ class PendingQuestions(Record):
     model: str | None = Field(description="the chat model; None where answers are extracted")
     destination: str | None = Field(description="the host that questions and quotes are sent to")
     left: int = Field(description="questions to be asked")
-    done: int = Field(description="questions that are answered already")
+    done: int = Field(description="questions that are done already: answered, or failed for good")
 
 
 class RunHooks:
@@ -172,20 +172,21 @@ class _RunExecutor:
         ):
             left = [example for example in examples if not writer.has(example.id, answers.scope)]
             self.limits.count_earlier(writer.spent)
-            if left and self.file.limits.calls is None:  # which may hold the answers
+            asked = sum(map(answers.asks, left))
+            if asked and self.file.limits.calls is None:  # which may hold the answers
                 setting.check_address()
-            destination = setting.destination if left else None
+            destination = setting.destination if asked else None
             self.hooks.before(
                 PendingQuestions(
                     setting=setting.name,
                     model=setting.model,
                     destination=destination,
-                    left=len(left),
-                    done=len(examples) - len(left),
+                    left=asked,
+                    done=len(examples) - asked,
                 )
             )
             left_out = len(self.questions.examples) - len(examples)
-            outcome = RunOutcome(setting=setting.name, run=folder, asked=len(left), left_out=left_out)
+            outcome = RunOutcome(setting=setting.name, run=folder, asked=asked, left_out=left_out)
             spent = [Spending()]
             try:
                 self._ask(left, answers, writer, setting.name, spent)

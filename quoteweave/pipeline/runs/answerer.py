@@ -60,6 +60,10 @@ class Predictor(Protocol):
         """What is searched."""
         ...
 
+    def asks(self, example: Example) -> bool:
+        """Whether something is asked for its prediction; False where that is known from what is saved."""
+        ...
+
     async def predict(self, example: Example) -> Prediction:
         """Answer one example.
 
@@ -101,6 +105,10 @@ class Answerer:
     """Gives all quotes of the documents that are asked, where these are not searched."""
     boxes: EvidenceBoxes | None = None
     """Says where quotes stand, for questions that are answered with boxes."""
+
+    def asks(self, example: Example) -> bool:  # noqa: ARG002
+        """Always: nothing but predictions is saved."""
+        return True
 
     async def predict(self, example: Example) -> Prediction:
         """Answer one example; a failure that concerns it alone becomes a prediction with that error.
