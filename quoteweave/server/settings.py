@@ -14,6 +14,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.messages import join_names, similar_names
 from quoteweave.core.records import Record
+from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.server.state.state_folder import default_state
 
@@ -59,6 +60,9 @@ class ServerSettings(Record):
     )
     concurrency: int = Field(default=64, ge=1, description="requests of one key at the same time")
     max_body: int = Field(default=MEGABYTE, ge=1024, description="bytes of a request that is no upload")
+    max_question: int = Field(
+        default=10_000, ge=1, le=MAX_QUESTION_CHARACTERS, description="characters of a question, some three pages"
+    )
     max_upload: int = Field(default=200 * MEGABYTE, ge=1024, description="bytes of one file that is uploaded")
     max_upload_request: int = Field(
         default=1000 * MEGABYTE, ge=1024, description="bytes of an upload, all its files together"

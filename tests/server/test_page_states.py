@@ -213,7 +213,7 @@ def test_no_document_is_removed_without_a_question(live: LiveServer, visit: Visi
     assert not any(url.endswith("/documents/visitor-guide.pdf") for url in seen.requests)
 
 
-def test_an_earlier_conversation_is_opened_with_its_boxes_and_deleted(serve: Serve, visit: Visit) -> None:
+def test_an_earlier_conversation_is_opened_with_its_boxes_found_renamed_and_deleted(serve: Serve, visit: Visit) -> None:
     server = serve()
     first = visit(server.url).open()
     first.ask(QUESTION)
@@ -228,6 +228,21 @@ def test_an_earlier_conversation_is_opened_with_its_boxes_and_deleted(serve: Ser
     seen.page.locator(".word").first.wait_for(state="attached")
     seen.page.get_by_role("button", name="Earlier conversations").click()
     assert "1 question" in seen.page.get_by_role("button", name=QUESTION).inner_text()
+    field = seen.page.get_by_role("searchbox", name="Find conversations")
+    field.fill("vessel zeppelin")
+    seen.page.get_by_text("No conversation has these words.").wait_for()
+    field.fill("VESSEL")
+    seen.page.get_by_text("1 conversation with these words.").wait_for()
+    seen.page.get_by_role("button", name="Rename").click()
+    seen.page.keyboard.press("Escape")
+    seen.page.get_by_role("button", name=QUESTION).wait_for()
+    seen.page.get_by_role("button", name="Rename").click()
+    seen.page.get_by_role("textbox", name="Title of the conversation").fill("Ships of the year")
+    seen.page.keyboard.press("Enter")
+    seen.page.get_by_role("button", name="Ships of the year").wait_for()
+    assert [one["title"] for one in server.client.get("/v1/conversations").json()["conversations"]] == [
+        "Ships of the year"
+    ]
     with seen.page.expect_download() as saved:
         seen.page.get_by_role("link", name="Save").click()
     assert saved.value.suggested_filename.endswith(".docx")

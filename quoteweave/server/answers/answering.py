@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, Context, ImageEvent
-from quoteweave.core.errors import EndpointUnreachable, QuoteweaveError
+from quoteweave.core.errors import EndpointUnreachable, QuestionTooLong, QuoteweaveError
 from quoteweave.core.records import Filter, Query
 from quoteweave.endpoints.budget import Budget, limit_task_spending
 from quoteweave.interchange.responses import AnswerResponse, ErrorEvent
@@ -103,7 +103,8 @@ class Asked:
 
 
 def ask(served: Served, collection: ServedCollection, request: AnswerRequest, base_url: str) -> Asked:
-    """Prepare a request. Raises UsageError for a setting that the server does not allow."""
+    """Prepare a request. Raises UsageError for a setting that the server does not allow, and QuestionTooLong."""
+    _check_length(request.question, served.settings)
     settings, own = served.answer_settings(collection, request.settings), served.settings
     return Asked(
         rag=collection.rag(settings, request.filters),
@@ -120,7 +121,8 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, ba
 
 
 async def find(served: Served, collection: ServedCollection, request: SearchRequest) -> SearchResult:
-    """Find the quotes that a request asks for. Raises UsageError for a setting that the server does not allow."""
+    """Find the quotes that a request asks for. Raises as `ask`."""
+    _check_length(request.question, served.settings)
     search = collection.search(served.answer_settings(collection, request.settings), request.filters)
     spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
     spans.begin()
@@ -128,6 +130,15 @@ async def find(served: Served, collection: ServedCollection, request: SearchRequ
     spans.retrieved(Context(texts=found.hits))
     served.metrics.count_search(collection.name, found.trace)
     return found
+
+
+def _check_length(question: str, settings: ServerSettings) -> None:
+    # A question of a hundred thousand characters keeps a thread busy for seconds, which others wait for.
+    if len(question) > settings.max_question:
+        raise QuestionTooLong(
+            f"the question has {len(question):,} characters, and this server takes {settings.max_question:,} at most: "
+            "ask a shorter one; a text to be searched is added as a document"
+        )
 
 
 def to_response(kept: KeptAnswer) -> AnswerResponse:

@@ -1,5 +1,5 @@
 // @ts-check
-/** Earlier conversations: open, save, delete. */
+/** Earlier conversations: find, open, rename, save, delete. */
 import { call } from "./api.js";
 import { confirm, makeDialog } from "./dialogs.js";
 import { h, toast, tool } from "./dom.js";
@@ -8,9 +8,15 @@ import { counted } from "./documents.js";
 /** @typedef {{id: string, title: string, updated: string, questions: number}} Earlier */
 
 const WHEN = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const MOST = 200;
+/** Milliseconds without a further letter until conversations are looked for. */
+const PAUSE = 200;
 
 /** @param {Earlier} one */
 const about = (one) => `${WHEN.format(new Date(one.updated))} · ${counted(one.questions, "question")}`;
+
+/** @param {string} id */
+const address = (id) => `/v1/conversations/${encodeURIComponent(id)}`;
 
 /**
  * Opens the list of conversations of a collection.
@@ -19,35 +25,86 @@ const about = (one) => `${WHEN.format(new Date(one.updated))} · ${counted(one.q
 export async function openHistory({ collection, current, open, gone }) {
   const list = h("ul", { class: "earlier" });
   const note = h("p", { class: "small", role: "status", text: "Looking…" });
-  const dialog = makeDialog("Earlier conversations", [note, list], { class: "drawer" });
+  const words = h("input", { type: "search", "aria-label": "Find conversations", placeholder: "Words of a title or question", dir: "auto", maxlength: "500" });
+  const field = h("div", { class: "setting", hidden: true }, words);
+  const dialog = makeDialog("Earlier conversations", [field, note, list], { class: "drawer" });
+  let asking = 0;
+  let waiting = 0;
+  words.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = window.setTimeout(look, PAUSE);
+  });
   dialog.showModal();
-  try {
-    /** @type {Earlier[]} */
-    const conversations = (await call(`/v1/conversations?${new URLSearchParams({ collection, limit: "200" })}`)).conversations;
-    note.textContent = conversations.length ? "" : "There are none yet. Each question you ask begins one, or goes on with the one that is open.";
-    note.hidden = conversations.length > 0;
-    list.append(...conversations.map((one) => row(one)));
-  } catch (error) {
-    note.textContent = error instanceof Error && /** @type {any} */ (error).status === 404 ? "This server keeps no conversations." : /** @type {Error} */ (error).message;
+  await look();
+
+  async function look() {
+    const turn = (asking += 1);
+    try {
+      const asked = new URLSearchParams({ collection, words: words.value.trim(), limit: String(MOST) });
+      /** @type {Earlier[]} */
+      const found = (await call(`/v1/conversations?${asked}`)).conversations;
+      if (turn !== asking) return;
+      field.hidden &&= !found.length;
+      note.textContent = words.value.trim() ? (found.length ? `${counted(found.length, "conversation")} with these words.` : "No conversation has these words.")
+        : found.length ? "" : "There are none yet. Each question you ask begins one, or goes on with the one that is open.";
+      list.replaceChildren(...found.map((one) => row(one)));
+    } catch (error) {
+      note.textContent = error instanceof Error && /** @type {any} */ (error).status === 404 ? "This server keeps no conversations." : /** @type {Error} */ (error).message;
+    }
+    note.hidden = !note.textContent;
   }
 
   /** @param {Earlier} one */
   function row(one) {
+    const title = h("span", { dir: "auto", text: one.title || "Without a title" });
     const pick = h("button", { type: "button", class: "pick", "aria-current": one.id === current, on: { click: () => { dialog.close(); open(one.id); } } },
-      h("span", { dir: "auto", text: one.title || "Without a title" }), h("small", { text: about(one) }));
-    const save = h("a", { class: "tool", href: `/v1/conversations/${encodeURIComponent(one.id)}/export?format=docx`, download: "", "aria-label": "Save", title: "Save as a Word file" });
+      title, h("small", { text: about(one) }));
+    const rename = tool("rename", "Rename", () => edit(one, item));
+    const save = h("a", { class: "tool", href: `${address(one.id)}/export?format=docx`, download: "", "aria-label": "Save", title: "Save as a Word file" });
     save.append(tool("download", "", () => {}).firstElementChild ?? "");
     const remove = tool("trash", "Delete", async () => {
       if (!(await confirm("Delete this conversation?", "Its questions and answers are deleted from the server. The documents stay.", "Delete"))) return;
       try {
-        await call(`/v1/conversations/${encodeURIComponent(one.id)}`, { method: "DELETE" });
+        await call(address(one.id), { method: "DELETE" });
         item.remove();
         gone(one.id);
       } catch (error) {
         toast(/** @type {Error} */ (error).message);
       }
     });
-    const item = h("li", {}, pick, save, remove);
+    const item = h("li", {}, pick, rename, save, remove);
     return item;
+  }
+
+  /**
+   * Puts a field for another title in the place of a row: Enter keeps it, Escape leaves it as it was.
+   * @param {Earlier} one
+   * @param {HTMLElement} item
+   */
+  function edit(one, item) {
+    const input = h("input", { type: "text", "aria-label": "Title of the conversation", dir: "auto", maxlength: "200", required: true });
+    input.value = one.title;
+    const back = (/** @type {Earlier} */ shown) => {
+      const again = row(shown);
+      form.replaceWith(again);
+      /** @type {HTMLElement} */ (again.querySelector(".pick")).focus();
+    };
+    const form = h("li", { class: "renaming" }, h("form", {}, input, h("button", { type: "submit", class: "button", text: "Rename" })));
+    form.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault(); // it would close the list
+      event.stopPropagation();
+      back(one);
+    });
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      try {
+        back(await call(address(one.id), { method: "PATCH", body: { title: input.value } }));
+      } catch (error) {
+        toast(/** @type {Error} */ (error).message);
+      }
+    });
+    item.replaceWith(form);
+    input.select();
   }
 }
