@@ -140,6 +140,12 @@ class CollectionList(Record):
     collections: tuple[CollectionSummary, ...]
 
 
+class OpeningQuestions(Record):
+    """Questions to begin with."""
+
+    questions: tuple[str, ...] = Field(examples=[("What is the figure for Grain in 2023?",)])
+
+
 class DeletedCollection(Record):
     """What was deleted with a collection."""
 

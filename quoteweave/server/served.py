@@ -12,6 +12,7 @@ from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.records import Filter, Record
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
+from quoteweave.pipeline.opening_questions import opening_questions
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.runs.build import list_indexes
 from quoteweave.pipeline.runs.compose import compose_rag, make_follow_ups, make_limited_chat_models
@@ -31,6 +32,8 @@ from quoteweave.server.state.conversations import ConversationStore
 
 EXTRACTIVE = "extractive"
 """The model's name by which a request asks for an answer from the documents' own sentences."""
+OPENING_QUESTIONS = 4
+"""Most questions to begin with."""
 MAX_MADE = 64
 """Most searches and answerers that one collection keeps, those of the last used settings."""
 
@@ -47,6 +50,7 @@ class ServedCollection:
         weakref.finalize(self, self.collection.close)
         self._identity = _identity(folder)
         self._made: OrderedDict[str, object] = OrderedDict()
+        self._opening: tuple[int, tuple[str, ...]] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -68,6 +72,14 @@ class ServedCollection:
     def follow_ups(self, settings: AnswerSettings) -> FollowUps:
         """Return what rewrites follow-up questions under these settings. Raises what `make_follow_ups` raises."""
         return self._kept(self._key("follow-ups", settings), lambda: make_follow_ups(settings))
+
+    def opening_questions(self) -> tuple[str, ...]:
+        """Return questions to begin with, asked of no model; found once for each state of the documents."""
+        revision = self.collection.revision()
+        if self._opening is None or self._opening[0] != revision:
+            rag = self.rag(AnswerSettings(), Filter())
+            self._opening = revision, opening_questions(self.collection, rag.answer, OPENING_QUESTIONS)
+        return self._opening[1]
 
     def _key(self, what: str, settings: AnswerSettings, where: Filter | None = None) -> str:
         """Return under what something is kept that is made of these settings, the indexes that there are, and a filter.

@@ -233,13 +233,15 @@ def test_on_a_phone_the_pages_are_a_sheet_over_the_answer(written: LiveServer, v
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
-def test_questions_to_begin_with_are_made_of_headings(live: LiveServer, visit: Visit) -> None:
+def test_questions_to_begin_with_are_answered(live: LiveServer, visit: Visit) -> None:
     seen = visit(live.url).open()
     example = seen.page.locator(".examples button").first
     question = example.inner_text().strip()
     example.click()
     seen.page.locator(".turn .after").wait_for()
     assert seen.page.locator(".turn .question").inner_text() == question
+    assert seen.page.locator(".turn .prose .chip").count()
+    assert "No sentence was found" not in seen.page.locator(".turn").inner_text()
 
 
 def question_of(seen: PageVisit) -> str:

@@ -13,6 +13,7 @@ from quoteweave.interchange.responses import (
     CollectionSummary,
     DeletedCollection,
     DocumentList,
+    OpeningQuestions,
 )
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.depends import Admin, CollectionName, JobsState, Readable, ServedState, VisibleNames
@@ -44,6 +45,12 @@ def list_collections(served: ServedState, names: VisibleNames) -> CollectionList
 def read_collection(collection: Readable, served: ServedState) -> CollectionSummary:
     """Return what a collection holds, and the retrievers that a request may name."""
     return _summary(served, collection.name)
+
+
+@router.get("/v1/collections/{collection}/questions", summary="Questions to begin with")
+def read_opening_questions(collection: Readable) -> OpeningQuestions:
+    """Return a few questions that the documents answer in their own words; none where they suggest none."""
+    return OpeningQuestions(questions=collection.opening_questions())
 
 
 @router.post("/v1/collections", summary="Make a collection", status_code=201)

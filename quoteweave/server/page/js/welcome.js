@@ -1,11 +1,8 @@
 // @ts-check
 /** What is shown before the first question: what this page does, and questions to begin with. */
-import { call, pageUrl } from "./api.js";
+import { base, call } from "./api.js";
 import { h, icon } from "./dom.js";
 import { onDocuments, open } from "./state.js";
-
-const MOST = 4;
-const DOCUMENTS = 6;
 
 /** Makes what is shown before the first question. @param {(question: string) => void} ask */
 export function makeWelcome(ask) {
@@ -20,7 +17,7 @@ export function makeWelcome(ask) {
     words.textContent = open.documents.length
       ? "Answers are made from these documents alone. Each statement carries a number: press it, and the page opens at the very words."
       : "Add documents first: drop files anywhere on this page. They are read page by page, and can be asked as soon as they are ready.";
-    const key = [open.collection, ...open.documents.map((document) => document.name).slice(0, DOCUMENTS)].join("\n");
+    const key = [open.collection, ...open.documents.map((document) => document.name)].join("\n");
     if (drawn === key || !element.isConnected) return;
     drawn = key;
     const questions = await examples();
@@ -32,26 +29,12 @@ export function makeWelcome(ask) {
   return { element, draw };
 }
 
-/** Questions made of headings of the first documents, one of each in turn. @returns {Promise<string[]>} */
+/** Questions that the documents answer. @returns {Promise<string[]>} */
 async function examples() {
-  const names = open.documents.slice(0, DOCUMENTS).map((document) => document.name);
-  const found = await Promise.all(names.map((name) => headings(name).catch(() => [])));
-  const questions = [];
-  for (let round = 0; round < 3 && questions.length < MOST; round += 1) {
-    for (const titles of found) {
-      const title = titles[round];
-      if (title && questions.length < MOST) questions.push(`What is said about “${title}”?`);
-    }
+  if (!open.documents.length) return [];
+  try {
+    return (await call(`${base(open.collection)}/questions`)).questions;
+  } catch {
+    return []; // the page can be used without them
   }
-  return [...new Set(questions)];
-}
-
-/** Headings that a question can be made of. @param {string} document @returns {Promise<string[]>} */
-async function headings(document) {
-  const { quotes } = await call(pageUrl(open.collection, document, 0));
-  return quotes
-    .filter((/** @type {any} */ quote) => quote.layout === "title")
-    .map((/** @type {any} */ quote) => quote.text.replace(/\s+/g, " ").replace(/^(\d+(\.\d+)*\.?|[A-Z]\.|[IVX]+\.)\s+/, "").replace(/[.:]$/, "").trim())
-    .filter((/** @type {string} */ title) => title.length >= 8 && title.length <= 70 && /\p{Ll}/u.test(title))
-    .filter((/** @type {string} */ title) => !/^(abstract|introduction|contents|references|summary)$/i.test(title));
 }

@@ -1,0 +1,75 @@
+"""Questions to begin with: made of what documents say, and kept where they are answered from the place they are of."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice, zip_longest
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import Answer
+from quoteweave.core.records import Quote
+from quoteweave.core.text.tokens import STOP_WORDS
+
+MOST_DOCUMENTS, MOST_TRIED, MOST_OF_A_KIND = 6, 24, 3
+"""Documents that are read, questions that are asked for a start, and candidates of one kind of a document."""
+_DEFINITION = re.compile(r"(The |An? )?([A-Z][\w’'-]*(?: [\w’'-]+){0,4}) (is|are) (?:an?|the|one) ")
+_HOW_TO = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?How to (\w[\w ,’'-]{3,60})")
+_QUESTION = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?((?:How|What|When|Where|Who|Why|Which) [\w ,’'-]{3,60}\?)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ROW = re.compile(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
+
+
+def opening_questions(collection: Collection, ask: Callable[[str], Answer], most: int) -> tuple[str, ...]:
+    """Return at most so many questions in English, of the first documents in turn, each of which `ask` answers.
+
+    They come of sentences that say what something is, of headings that ask or say how to do something, and of tables
+    with a column for a year. One is kept where its answer cites the quote that it was made of, or the page
+    of the heading. None for documents that
+    have nothing of the kind. Raises what `ask` raises.
+    """
+    documents = collection.documents()[:MOST_DOCUMENTS]
+    in_turn = zip_longest(*(_candidates(collection.document_quotes(document.name)) for document in documents))
+    candidates = [each for each in chain.from_iterable(in_turn) if each is not None]
+    answered = (question for question, quote in candidates[:MOST_TRIED] if _answers(ask(question), quote))
+    return tuple(islice(answered, most))
+
+
+def _answers(answer: Answer, quote: Quote) -> bool:
+    """Whether an answer cites the quote; of a heading, something on its page."""
+    place = (quote.document, quote.page) if quote.layout == "title" else None
+    found = any(place == (cited.document, cited.page) or cited.quote_id == quote.id for cited in answer.citations)
+    return answer.status == "answered" and found
+
+
+def _candidates(quotes: Sequence[Quote]) -> Iterator[tuple[str, Quote]]:
+    """Yield questions, each with the quote that answers it, of each kind in turn."""
+    defined = (found for quote in quotes if (found := _of_definition(quote)))
+    titled = (found for quote in quotes if (found := _of_heading(quote)))
+    counted = (found for quote in quotes if (found := _of_table(quote)))
+    kinds = (islice(kind, MOST_OF_A_KIND) for kind in (counted, defined, titled))
+    yield from dict.fromkeys(each for each in chain.from_iterable(zip_longest(*kinds)) if each is not None)
+
+
+def _of_definition(quote: Quote) -> tuple[str, Quote] | None:
+    match = _DEFINITION.match(quote.text) if quote.layout == "paragraph" else None
+    # "There is a", "This is a": what is meant stands elsewhere.
+    if match is None or set(match[2].casefold().split()) & STOP_WORDS:
+        return None
+    return f"What {match[3]} {(match[1] or '').lower()}{match[2]}?", quote
+
+
+def _of_heading(quote: Quote) -> tuple[str, Quote] | None:
+    if quote.layout != "title":
+        return None
+    if match := _HOW_TO.fullmatch(quote.text):
+        return f"How do I {match[1]}?", quote
+    match = _QUESTION.fullmatch(quote.text)
+    return None if match is None else (match[1], quote)
+
+
+def _of_table(quote: Quote) -> tuple[str, Quote] | None:
+    """The figure of a table's first row in its last column that is a year."""
+    rows = [line.split(" | ") for line in quote.text.splitlines()[:2]] if quote.layout == "table" else []
+    if len(rows) < 2 or len(rows[0]) != len(rows[1]) or not _ROW.fullmatch(rows[1][0]):
+        return None
+    years = [name for name, cell in zip(*rows, strict=True) if _YEAR.fullmatch(name) and cell.strip()]
+    return (f"What is the figure for {rows[1][0]} in {years[-1]}?", quote) if years else None

@@ -1,0 +1,47 @@
+"""Questions to begin with are answered from where they come from; what is not is not asked for."""
+
+from pathlib import Path
+
+from made_collections import made_quote, make_collection
+
+from quoteweave.core.records import Quote
+from quoteweave.pipeline.opening_questions import opening_questions
+from quoteweave.pipeline.runs.compose import make_rag
+from quoteweave.pipeline.settings import AnswerSettings
+
+
+def questions(tmp_path: Path, documents: dict[str, list[Quote | str]], most: int = 4) -> tuple[str, ...]:
+    with make_collection(tmp_path, documents) as collection:
+        return opening_questions(collection, make_rag(collection, AnswerSettings()).answer, most)
+
+
+def test_definitions_tables_and_headings_are_asked_about(tmp_path: Path) -> None:
+    documents: dict[str, list[Quote | str]] = {
+        "port": [
+            made_quote("The Harbour Board is a public body with seven members."),
+            made_quote("There is a crane on the quay."),
+            made_quote("Cargo | 2021 | 2022\nGrain | 486 | 512", layout="table"),
+            made_quote("3 Cargo", layout="title"),
+        ],
+        "guide": [
+            made_quote("2.1 How to load a bicycle", layout="title"),
+            made_quote("Tie the green tag to the handlebar, then load the bicycle yourself."),
+        ],
+    }
+    found = questions(tmp_path, documents)
+    assert {"What is the figure for Grain in 2022?", "What is the Harbour Board?"} <= set(found)
+    assert not [question for question in found if "crane" in question or "Cargo" in question]
+
+
+def test_no_more_are_made_than_asked_for_and_none_of_what_has_none(tmp_path: Path) -> None:
+    texts: list[Quote | str] = [f"The {name} Board is a public body with {n} members." for n, name in enumerate("ABC")]
+    assert len(questions(tmp_path / "many", {"port": texts}, most=2)) == 2
+    assert questions(tmp_path / "none", {"port": ["grain and timber", "Welcome"]}) == ()
+
+
+def test_what_is_answered_from_elsewhere_is_left_out(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"port": ["The Harbour Board is a public body."], "other": ["Ships sail."]}) as made:
+        rag = make_rag(made, AnswerSettings())
+        assert opening_questions(made, rag.answer, 4) == ("What is the Harbour Board?",)
+        elsewhere = rag.answer("What is the Harbour Board?").model_copy(update={"citations": ()})
+        assert opening_questions(made, lambda _: elsewhere, 4) == ()
