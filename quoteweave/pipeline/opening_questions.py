@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice, zip_longest
 
 from quoteweave.collection.collection import Collection
@@ -42,19 +43,23 @@ def _answers(answer: Answer, quote: Quote) -> bool:
 
 def _candidates(quotes: Sequence[Quote]) -> Iterator[tuple[str, Quote]]:
     """Yield questions, each with the quote that answers it, of each kind in turn."""
-    defined = (found for quote in quotes if (found := _of_definition(quote)))
+    known = {word for quote in quotes for word in quote.text.split()}
+    defined = (found for quote in quotes if (found := _of_definition(quote, known)))
     titled = (found for quote in quotes if (found := _of_heading(quote)))
     counted = (found for quote in quotes if (found := _of_table(quote)))
     kinds = (islice(kind, MOST_OF_A_KIND) for kind in (counted, defined, titled))
     yield from dict.fromkeys(each for each in chain.from_iterable(zip_longest(*kinds)) if each is not None)
 
 
-def _of_definition(quote: Quote) -> tuple[str, Quote] | None:
+def _of_definition(quote: Quote, known: AbstractSet[str]) -> tuple[str, Quote] | None:
     match = _DEFINITION.match(quote.text) if quote.layout == "paragraph" else None
     # "There is a", "This is a": what is meant stands elsewhere.
     if match is None or set(match[2].casefold().split()) & STOP_WORDS:
         return None
-    return f"What {match[3]} {(match[1] or '').lower()}{match[2]}?", quote
+    first, space, rest = match[2].partition(" ")
+    # A word that the document also has in small letters is no name.
+    term = f"{first.lower() if first.lower() in known else first}{space}{rest}"
+    return f"What {match[3]} {(match[1] or '').lower()}{term}?", quote
 
 
 def _of_heading(quote: Quote) -> tuple[str, Quote] | None:

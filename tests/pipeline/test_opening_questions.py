@@ -20,6 +20,7 @@ def test_definitions_tables_and_headings_are_asked_about(tmp_path: Path) -> None
         "port": [
             made_quote("The Harbour Board is a public body with seven members."),
             made_quote("There is a crane on the quay."),
+            made_quote("Dredging is a service of the Board. The dredging takes a week."),
             made_quote("Cargo | 2021 | 2022\nGrain | 486 | 512", layout="table"),
             made_quote("3 Cargo", layout="title"),
         ],
@@ -29,7 +30,7 @@ def test_definitions_tables_and_headings_are_asked_about(tmp_path: Path) -> None
         ],
     }
     found = questions(tmp_path, documents)
-    assert {"What is the figure for Grain in 2022?", "What is the Harbour Board?"} <= set(found)
+    assert {"What is the figure for Grain in 2022?", "What is the Harbour Board?", "What is dredging?"} <= set(found)
     assert not [question for question in found if "crane" in question or "Cargo" in question]
 
 
