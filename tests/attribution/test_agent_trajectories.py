@@ -148,14 +148,14 @@ class Killing(MadeSource):
         return await super().read(paper)
 
 
+def find_until_killed(at: str, path: Path) -> None:
+    find(Scripted(), source=Killing(at), saved=path)
+
+
 @pytest.mark.parametrize(("at", "steps"), [("search", 0), ("search_snippets", 2), ("read", 4)])
 def test_a_killed_process_is_resumed_at_its_step(at: str, steps: int, tmp_path: Path) -> None:
     path = tmp_path / "7.jsonl"
-
-    def until_killed() -> None:
-        find(Scripted(), source=Killing(at), saved=path)
-
-    status = in_a_process(until_killed)
+    status = in_a_process(find_until_killed, at, path)
     half = read_trajectory(path)
     resumed = find(model := Scripted(), saved=path)
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -308,12 +309,12 @@ def test_two_processes_read_the_same_paper(server: FileServer, tmp_path: Path) -
 
     def reads_in_another_process(_: Request, connection: object) -> None:
         server.answers["/both.pdf"] = answer(FILE)
-        statuses.append(in_a_process(lambda: _require_read(tmp_path, paper)))
+        statuses.append(in_a_process(_require_read, tmp_path, paper))
         connection.sendall(answer(FILE))  # type: ignore[attr-defined]
 
     statuses: list[int] = []
     server.answers["/both.pdf"] = reads_in_another_process
-    found = read(tmp_path, paper)
+    found = read(tmp_path, paper, limits=FetchLimits(seconds=600))  # however long the other process takes to start
 
     assert (found.outcome, statuses, asked(server, "/both.pdf")) == ("full_text", [0], 2)
     with Collection.open(tmp_path / "papers") as collection:
@@ -408,18 +409,18 @@ def test_whatever_sources_say_of_papers_can_be_kept_and_found_again(tmp_path: Pa
     assert check(tmp_path / "papers").damaged == ()
 
 
+def _describe_and_die(folder: Path, papers: list[Paper], moment: int) -> None:
+    with library(folder) as opened:
+        die_at(moment)
+        asyncio.run(opened.add_papers(papers))
+
+
 def test_a_process_that_is_killed_while_it_describes_papers_leaves_all_or_none(tmp_path: Path) -> None:
     papers = [GRAIN, Paper(id="2", title="On cranes"), Paper(id="3", title="On timber", abstract="It floats.")]
-
-    def describe(folder: Path, moment: int) -> None:
-        with library(folder) as opened:
-            die_at(moment)
-            asyncio.run(opened.add_papers(papers))
-
     counts = set()
     for moment in range(0, 1_000, 7):
         folder = tmp_path / str(moment)
-        status = in_a_process(lambda folder=folder, moment=moment: describe(folder, moment))  # type: ignore[misc]
+        status = in_a_process(_describe_and_die, folder, papers, moment)
         with library(folder) as opened:
             counts.add(len(opened.collection.documents()))
             asyncio.run(opened.add_papers(papers))
@@ -429,6 +430,11 @@ def test_a_process_that_is_killed_while_it_describes_papers_leaves_all_or_none(t
     assert (counts, status) == ({0, 3}, 0)
 
 
+def _read_and_die(folder: Path, paper: Paper, moment: int) -> None:
+    die_at(moment)
+    read(folder, paper)
+
+
 @pytest.mark.parametrize("moment", [20, 80, 140, 200])
 def test_a_process_that_is_killed_while_it_reads_leaves_the_description_or_the_text(
     server: FileServer, tmp_path: Path, moment: int
@@ -436,12 +442,7 @@ def test_a_process_that_is_killed_while_it_reads_leaves_the_description_or_the_t
     server.answers["/killed.pdf"] = answer(FILE)
     paper = linked(server, "/killed.pdf")
     described = read(tmp_path, GRAIN)
-
-    def die() -> None:
-        die_at(moment)
-        read(tmp_path, paper)
-
-    assert in_a_process(die) == -9
+    assert in_a_process(_read_and_die, tmp_path, paper, moment) == -signal.SIGKILL
     with Collection.open(tmp_path / "papers") as collection:
         (document,) = collection.documents()
         assert (document.name, document.format in ("markdown", "pdf")) == (described.document, True)

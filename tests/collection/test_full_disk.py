@@ -67,17 +67,17 @@ def test_everything_that_reads_works(full: Path, quoteweave: Quoteweave) -> None
     assert (answer.code, answer.json()["citations"] != []) == (0, True)
 
 
+def change_and_die(root: Path) -> None:
+    collection = Collection.open(root)
+    with collection.writer() as writer:
+        writer.set_metadata("small.txt", {"year": "1805"})
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def test_what_a_killed_writer_left_in_the_log_is_read_too(full: Path) -> None:
     (full.parent / "filler 2").unlink(missing_ok=True)
-
-    def change_and_die() -> None:
-        collection = Collection.open(full)
-        with collection.writer() as writer:
-            writer.set_metadata("small.txt", {"year": "1805"})
-            os.kill(os.getpid(), signal.SIGKILL)
-
     (full / "reserve").unlink()
-    assert in_a_process(change_and_die) == -signal.SIGKILL
+    assert in_a_process(change_and_die, full) == -signal.SIGKILL
     (full / "catalog.sqlite-shm").unlink()
     fill(full.parent)
     assert (full / "catalog.sqlite-wal").stat().st_size > 0

@@ -34,6 +34,11 @@ def _build(folder: Path) -> None:
         (folder / name).write_text("whole")
 
 
+def work_and_die(root: Path, moment: int) -> None:
+    die_at(moment)
+    work(root)
+
+
 def assert_whole(collection: Collection) -> None:
     for document, rows, quotes in collection.iter_documents_quotes():
         assert len(rows) == len(quotes) == document.quotes == document.pages + 1
@@ -80,12 +85,7 @@ def test_killed_at_each_step_it_leaves_a_whole_collection_that_can_be_finished(t
         folder = tmp_path / str(moment)
         folder.mkdir()
         root = folder / "c"
-
-        def killed(moment: int = moment, root: Path = root) -> None:
-            die_at(moment)
-            work(root)
-
-        status = in_a_process(killed)
+        status = in_a_process(work_and_die, root, moment)
         if (root / "collection.json").exists():
             with Collection.open(root) as collection:
                 assert_whole(collection)

@@ -1,6 +1,5 @@
 """After a removal no byte of what was removed is in the folder: every byte is searched, whatever was killed when."""
 
-import functools
 import itertools
 import random
 import shutil
@@ -190,7 +189,7 @@ def test_killed_at_any_step_the_same_command_or_another_finishes(with_wren: Coll
     half_done = 0
     for moment in itertools.count(step=STRIDE):
         root = shutil.copytree(with_wren.root, tmp_path / str(moment))
-        status = in_a_process(functools.partial(remove_and_die, root, moment))
+        status = in_a_process(remove_and_die, root, moment)
         if status == 0:
             break
         assert status == -signal.SIGKILL

@@ -24,15 +24,39 @@ AT_ONCE = 3
 STRIDE = 5
 
 
+def plain(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(kinds, "open_index", plain_index)
+    patch.setattr(embedding, "TEXTS_AT_ONCE", AT_ONCE)
+
+
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kinds, "open_index", plain_index)
-    monkeypatch.setattr(embedding, "TEXTS_AT_ONCE", AT_ONCE)
+    plain(monkeypatch)
 
 
 def refresh(root: Path, encoder: FakeEncoder) -> None:
     with Collection.open(root) as collection, collection.writer() as writer:
         VectorStore(collection, encoder, make_plan(encoder, "fake")).refresh(writer)
+
+
+def refresh_and_die(root: Path, moment: int) -> None:
+    plain(pytest.MonkeyPatch())
+    die_at(moment)
+    refresh(root, FakeEncoder())
+
+
+def refresh_and_die_in_a_call(root: Path, call: int) -> None:
+    """When the encoder has been called so many times."""
+    plain(pytest.MonkeyPatch())
+    encoder = FakeEncoder()
+
+    def die(matrices: list[Any]) -> list[Any]:
+        if len(encoder.views) == call:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return matrices
+
+    encoder.spoil = die
+    refresh(root, encoder)
 
 
 def change(folder: Path) -> None:
@@ -81,12 +105,7 @@ def test_killed_at_many_steps_it_goes_on_where_it_ended(tmp_path: Path) -> None:
     prepared = prepare(tmp_path / "prepared")
     for moment in itertools.count(step=STRIDE):
         root = shutil.copytree(prepared, tmp_path / str(moment))
-
-        def killed(moment: int = moment, root: Path = root) -> None:
-            die_at(moment)
-            refresh(root, FakeEncoder())
-
-        status = in_a_process(killed)
+        status = in_a_process(refresh_and_die, root, moment)
         assert_whole(root)
         with Collection.open(root) as collection:
             done = sum(len(DOCUMENTS[name]) for name in collection.shard_keys(_shards()) if name in DOCUMENTS)
@@ -110,19 +129,7 @@ def test_killed_while_the_model_works_it_has_lost_one_call_at_most(tmp_path: Pat
     texts = [text for texts in DOCUMENTS.values() for text in texts]
     for calls in range(1, 4):
         root = prepare(tmp_path / str(calls))
-
-        def killed(calls: int = calls, root: Path = root) -> None:
-            encoder = FakeEncoder()
-
-            def die(matrices: list[Any]) -> list[Any]:
-                if len(encoder.views) == calls:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return matrices
-
-            encoder.spoil = die
-            refresh(root, encoder)
-
-        assert in_a_process(killed) == -signal.SIGKILL
+        assert in_a_process(refresh_and_die_in_a_call, root, calls) == -signal.SIGKILL
         encoder = FakeEncoder()
         refresh(root, encoder)
         assert_finished(root)

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import multiprocessing
 import os
 import shutil
 import signal
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from killed_processes import STEPS
+from killed_processes import STEPS, in_a_process
 from made_collections import made_quote, make_collection, put
 
 from quoteweave.collection.checksums import unsealed
@@ -29,19 +28,6 @@ STAYING = [text for name, texts in BEFORE.items() if name in AFTER for text in t
 STRIDE = 9
 # Where Milvus' own threads write, which no event of Python tells of.
 WRITES = ("create_collection", "drop_collection"), ("upsert", "delete", "flush")
-# Processes begin as forks of one that never had a thread: what gRPC runs does not survive a fork.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["pytest", "pymilvus", "milvus_lite.adapter.grpc.server", "quoteweave.index.milvus.index"]
-)
-
-
-def in_a_process(action: Callable[..., None], *given: object) -> int | None:
-    """The exit status, or minus the signal that ended it."""
-    process = PROCESSES.Process(target=action, args=given)
-    process.start()
-    process.join()
-    return process.exitcode
 
 
 def store_of(collection: Collection) -> VectorStore:
