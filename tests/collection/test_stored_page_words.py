@@ -1,7 +1,6 @@
 """The words of pages in a collection: stored, read page by page, removed and repaired with their documents."""
 
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -71,7 +70,7 @@ def test_pages_whose_words_are_not_known_have_none_and_pages_that_are_not_there_
             collection.page_words("gone.pdf", 0)
 
 
-def test_a_page_of_a_thousand_words_is_read_in_milliseconds(tmp_path: Path) -> None:
+def test_a_page_of_a_thousand_words_is_read_as_it_was_stored(tmp_path: Path) -> None:
     words = [
         PageWord(f"word{i}", (72.0 + i % 12, 72.0 + i / 12, 90.0 + i % 12, 80.0 + i / 12), i // 12) for i in range(1000)
     ]
@@ -79,14 +78,9 @@ def test_a_page_of_a_thousand_words_is_read_in_milliseconds(tmp_path: Path) -> N
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
             put(writer, tmp_path, "long.pdf", parsed, content=b"x")
-        times = []
-        for _ in range(20):
-            start = time.perf_counter()
-            found = collection.page_words("long.pdf", 0)
-            assert found is not None
-            assert len(found.words) == 1000
-            times.append(time.perf_counter() - start)
-    assert min(times) < 0.02  # some 2 ms, on a machine that is busy with others
+        found = collection.page_words("long.pdf", 0)
+    assert found is not None
+    assert [(word.text, word.line) for word in found.words] == [(word.text, word.line) for word in words]
 
 
 def test_a_document_that_is_replaced_has_the_words_of_its_new_pages_alone(root: Path, tmp_path: Path) -> None:
