@@ -1,11 +1,12 @@
 """Shared by all tests: no network beyond loopback, where the optional research data and the visual libraries lie."""
 
+import gc
 import os
 import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,17 @@ def _temporary_folders_in_memory() -> None:
 
 
 _temporary_folders_in_memory()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Imports modules without the garbage collector, and has it never look at what they hold, as all of it stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
