@@ -11,6 +11,9 @@ A table of verdicts says how often the finding of each excerpt's source, in that
 by its text, and how often the same sentence is with another number, another subject, outcome or factor of the same
 topic, or the other direction, which the paper does not say.
 
+With `--paced N` only the time is measured from a sentence to its attribution with passage and box: of N excerpts, each
+with a new folder of papers and at the pace that a key allows, as somebody waits who pastes a sentence.
+
 With `--calibrate FILE` the chance that the first candidate is the source is fitted on all 72 excerpts of the first
 source named, and written; what is said of them is by leave-one-out.
 """
@@ -29,11 +32,12 @@ from common import Table, arguments, bounds, finish, machine, working_folder
 
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.from_literature import FOLLOWED, READ, LiteratureAttributor
-from quoteweave.attribution.literature.fetching import PdfFetcher
+from quoteweave.attribution.literature.fetching import FetchLimits, PdfFetcher
 from quoteweave.attribution.literature.make_source import SourceName, SourceOptions, make_source
 from quoteweave.attribution.literature.paper_library import PaperLibrary
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.literature.unseen import HidingRule, Unseen
+from quoteweave.attribution.open_literature import FETCH_SECONDS, open_literature
 from quoteweave.attribution.passages import PassageFinder
 from quoteweave.attribution.records import Attribution, Outcome
 from quoteweave.core.records import Hit, Quote
@@ -70,9 +74,18 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--calibrate", type=Path, metavar="FILE", help="write what was fitted here")
     parser.add_argument("--source", action="append", help="only this; several names apart by commas")
+    parser.add_argument("--paced", type=int, metavar="N", help="only the seconds of N excerpts, at the pace of a key")
     options = parser.parse_args()
     found = machine()
     chosen = SOURCES if options.source is None else [tuple(one.split(",")) for one in options.source]
+    if options.paced:
+        seconds = {name: _paced(name, options.paced) for (name, *more) in chosen if not more}
+        rows = [
+            [name, f"{min(of):.1f}", f"{statistics.median(of):.1f}", f"{max(of):.1f}"] for name, of in seconds.items()
+        ]
+        paced = Table("seconds from a sentence to its attribution", ("", "least", "median", "most"), rows)
+        finish(found, {"seconds": seconds}, [paced], as_json=options.json)
+        return
     results: dict[str, list[Result]] = {}
     with LibraryServer() as server:
         results["BM25 over all titles and abstracts"] = _plain(server.library)
@@ -130,6 +143,29 @@ async def _all(
             rank = titles.index(target) + 1 if target in titles else None
             results.append(Result(excerpt, rank, found, time.perf_counter() - start))
     return results
+
+
+def _paced(name: SourceName, excerpts: int) -> list[float]:
+    """The seconds of excerpts, one after another, each with a new folder of papers."""
+    seconds = []
+    with LibraryServer() as server:
+        url = server.semantic_scholar_url if name == "semantic-scholar" else server.openalex_url
+        for excerpt in server.library.excerpts[:: len(server.library.excerpts) // excerpts][:excerpts]:
+            own = server.library.paper(excerpt.source)
+            time.sleep(1.1)  # so that its first request does not wait for the last one of the excerpt before
+            with working_folder(None) as folder:
+                start = time.perf_counter()
+                with open_literature(
+                    name,
+                    papers=folder / "papers",
+                    before=own.published,
+                    not_from=own.title,
+                    fetcher=PdfFetcher(FetchLimits(seconds=FETCH_SECONDS), allowed_hosts=["127.0.0.1"]),
+                    options={name: SourceOptions(base_url=url)},
+                ) as literature:
+                    asyncio.run(literature.attribute(excerpt.text))
+                    seconds.append(time.perf_counter() - start)
+    return seconds
 
 
 def _plain(library: MadeLibrary) -> list[Result]:
