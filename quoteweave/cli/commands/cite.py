@@ -38,7 +38,7 @@ from quoteweave.cli.options.models import RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
-from quoteweave.core.messages import pluralize
+from quoteweave.core.messages import join_names, pluralize
 from quoteweave.pipeline.rag import Answered
 from quoteweave.pipeline.runs.search import name_chat_model
 from quoteweave.pipeline.settings import RetrievalSettings
@@ -224,7 +224,7 @@ def _print_summary(cited: CitedDraft) -> None:
     if passed_over:
         lines.append(f"{pluralize(passed_over, 'sentence')} passed over as stating nothing (--every-sentence)")
     lines += [
-        f"the entry of {name} lacks {' and '.join(fields)}: say it in the entry, or with --meta when the file is added"
+        f"the entry of {name} lacks {join_names(fields)}: write it there, or name it with --meta when the file is added"
         for name, fields in cited.incomplete.items()
     ]
     notes = dict.fromkeys(note for one in cited.sentences if one.attribution for note in one.attribution.trace.notes)
