@@ -1,10 +1,10 @@
 """How fast `quoteweave serve` answers over loopback, beside a bare FastAPI route that returns the same bytes.
 
 The collection is made (`made_quotes.py`) unless `--collection` holds one. The server is a process of its own with one
-worker, and so is each bare one; the load comes from this process. Measured: searches and answers a second with 16
-connections, and what a request takes; what HTTP adds to the call within a process, one request at a time; the first
-event of a stream beyond the search; memory with many streams open at a slow model; searches
-while documents are added (the samples, which OCR reads in part); and a soak of all kinds of requests.
+worker (`--workers` of them for searches and answers), and so is each bare one; the load comes from this process.
+Measured: searches and answers a second with 16 connections, and what a request takes; what HTTP adds to the call within
+a process, one request at a time; the first event of a stream beyond the search; memory with many streams open at a slow
+model; searches while documents are added (the samples, which OCR reads in part); and a soak of all kinds of requests.
 `--only` chooses among them, `--seconds` and `--soak` say how long they take.
 """
 
@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, metavar="S", default=10.0, help="of each load (%(default)s)")
     parser.add_argument("--streams", type=int, metavar="N", default=500, help="streams to open (%(default)s)")
     parser.add_argument("--soak", type=float, metavar="S", default=60.0, help="seconds of the soak (%(default)s)")
+    parser.add_argument("--workers", type=int, metavar="N", default=1, help="processes that answer (%(default)s)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=f"of {PARTS}")
     options = parser.parse_args()
     found = machine()
@@ -86,7 +87,7 @@ def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple
     searches: Requests = [("/v1/collections/made/search", {"question": text, "k": 10}) for text in questions]
     answers: Requests = [("/v1/collections/made/answers", {"question": text}) for text in questions]
     loads = {"search": searches, "answers": answers}
-    with served(folder) as server:
+    with served(folder, f"workers = {options.workers}") as server:
         for what in (part for part in loads if part in options.only):
             asyncio.run(press(server.port, loads[what], connections=2, seconds=2))
             before = server.processor_seconds
@@ -121,19 +122,23 @@ class ServerProcess:
 
     @property
     def megabytes(self) -> float:
-        """Memory that the process has in use."""
-        return float(psutil.Process(self.process.pid).memory_info().rss) / 2**20
+        """Memory that its processes have in use."""
+        return float(sum(each.memory_info().rss for each in self._processes())) / 2**20
 
     @property
     def processor_seconds(self) -> float:
-        """Processor time that the process has taken."""
-        times = psutil.Process(self.process.pid).cpu_times()
-        return float(times.user + times.system)
+        """Processor time that its processes have taken."""
+        times = [each.cpu_times() for each in self._processes()]
+        return float(sum(each.user + each.system for each in times))
 
     @property
     def files(self) -> int:
-        """Files and connections that the process has open."""
-        return int(psutil.Process(self.process.pid).num_fds())
+        """Files and connections that its processes have open."""
+        return int(sum(each.num_fds() for each in self._processes()))
+
+    def _processes(self) -> list[psutil.Process]:
+        first = psutil.Process(self.process.pid)
+        return [first, *first.children(recursive=True)]
 
 
 @contextmanager
