@@ -37,10 +37,10 @@ from quoteweave.attribution.literature.followed_citations import (
     is_secondhand,
 )
 from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibrary
-from quoteweave.attribution.literature.paper_metadata import is_only_described
+from quoteweave.attribution.literature.paper_metadata import SNIPPETS, is_only_described
 from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
-from quoteweave.core.answers import Verdict
+from quoteweave.core.answers import Context, Verdict
 from quoteweave.core.confidence import Calibration, Signals
 from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import UsageError
@@ -67,7 +67,8 @@ SUPPORT: Mapping[Verdict, float] = MappingProxyType({"supported": 1.0, "unchecke
 """Of the gate's verdict on the passage, as a signal of confidence."""
 MOST_EXCERPTS = 20
 """Citation marks that are looked for at once; each takes several requests."""
-NOT_FETCHED = "Its full text was not fetched, as other papers rank before it; the passage is of its abstract."
+NOT_FETCHED = "Its full text was not fetched, as other papers rank before it."
+SNIPPET = "The passage is from Semantic Scholar's snippet of its text, and has no page."
 NOTHING_FOUND = "The sources found no paper for its words."
 UNSURE = "Other papers speak for it nearly as much."
 EARLIEST = "Later papers say the same; the earliest stands first."
@@ -131,11 +132,13 @@ class LiteratureAttributor:
         cited = await self._cited(excerpt, papers, texts)
         order = list(fuse_ranks([list(papers), cited], [1, CITED_WEIGHT]))[:KEPT]
         texts |= await self._texts({at: papers[at] for at in order}, self._read)
-        names = dict(zip(order, await self._library.add_papers([papers[at] for at in order]), strict=True))
+        snippets = {papers[at].id: found.papers[int(at)].snippets for at in order}
+        added = await self._library.add_papers([papers[at] for at in order], snippets)
+        names = dict(zip(order, added, strict=True))
         context = await self._search.context(
             Query(text=excerpt.text), POOL, where=Filter(documents=tuple(dict.fromkeys(names.values())))
         )
-        by_words = list(hits_by_document(context.context))
+        by_words = list(hits_by_document(_without_snippets(context.context)))
         rankings = [[names[at] for at in own if at in names] for own in (list(papers), cited)]
         scores = fuse_ranks([*(list(dict.fromkeys(own)) for own in rankings), by_words], [1, CITED_WEIGHT, 1])
         candidates = self._checked(excerpt, list(scores)[: max(k, CHECKED)], context)[:k]
@@ -215,7 +218,14 @@ class LiteratureAttributor:
             read, note = "full_text", None
         elif paper.pdf_url is None:
             read, note = "not_open_access", NOT_OPEN
+        if described and found.citation.section == SNIPPETS:
+            note = f"{SNIPPET} {note}" if note else SNIPPET
         return found.model_copy(update={"title": paper.title, "paper": paper, "read": read, "note": note})
+
+
+def _without_snippets(found: Context) -> Context:
+    """What was found, to rank papers by: only some have snippets, those that the sources ranked high already."""
+    return found.model_copy(update={"texts": tuple(hit for hit in found.texts if hit.quote.section != SNIPPETS)})
 
 
 def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:

@@ -40,7 +40,8 @@ class Candidate(Record):
         default=None, description="as its source describes it; None for a document of one's own"
     )
     read: ReadOutcome | None = Field(
-        default=None, description="what became of reading the paper: unless `full_text`, the passage is of its abstract"
+        default=None,
+        description="what became of reading the paper: unless `full_text`, the passage is of its abstract or a snippet",
     )
     note: str | None = Field(default=None, description="why the passage is not of the full text, in a sentence")
 

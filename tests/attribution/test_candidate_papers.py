@@ -66,6 +66,13 @@ def find(*sources: PaperSource, excerpt: Excerpt = EXCERPT) -> CandidatePapers:
     return asyncio.run(find_candidate_papers(sources, excerpt))
 
 
+def test_passages_that_semantic_scholar_sends_are_kept_with_their_papers() -> None:
+    found = find(Scripted("semantic-scholar", [paper("a")], [paper("b"), paper("a"), paper("b")]))
+    assert {one.paper.id: one.snippets for one in found.papers} == {"a": ("Blur.",), "b": ("Blur.", "Blur.")}
+    own = find(Scripted("collection", [paper("a")], [paper("a")]))
+    assert own.papers[0].snippets == ()
+
+
 def test_a_link_to_the_file_of_another_paper_does_not_make_one_candidate_of_two() -> None:
     right = paper("1", "Blur fools", identifiers={"arxiv": "2301.00001"}, abstract="Of blur.")
     wrong = paper("2", "Noise harms", pdf_url="https://arxiv.org/pdf/2301.00001")

@@ -12,6 +12,7 @@ from quoteweave.attribution.from_literature import (
     MOST_EXCERPTS,
     NOTHING_FOUND,
     SECONDHAND,
+    SNIPPET,
     LiteratureAttributor,
     _calibration,
     _earliest,
@@ -19,6 +20,7 @@ from quoteweave.attribution.from_literature import (
 from quoteweave.attribution.literature.fetching import PdfFetcher
 from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.paper_library import NOT_OPEN
+from quoteweave.attribution.literature.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.papers import Paper, PublicationDate
 from quoteweave.attribution.open_literature import open_literature
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
@@ -206,6 +208,19 @@ def test_a_file_that_is_not_the_papers_leaves_its_abstract_and_the_reason(
     assert read in told
     assert told[read].note
     assert "full_text" not in told
+
+
+def test_a_snippet_is_the_passage_where_the_file_cannot_be_had(server: LibraryServer, tmp_path: Path) -> None:
+    excerpt, target = of_kind(server, "full_text", 1)
+    for one in server.library.papers:
+        if one.open_access:
+            server.break_pdf(one, "dead")
+    (found,) = attribute(server, tmp_path / "papers", excerpt.text, excerpt.source)
+    best = {one.title: one for one in found.candidates}[target.title]
+    assert "44.3 percent" in best.passage
+    assert (best.citation.section, best.citation.has_pages) == (SNIPPETS, False)
+    assert best.note is not None
+    assert best.note.startswith(SNIPPET)
 
 
 def candidate(outcome: Outcome, coverage: float, published: str | None, title: str) -> Candidate:

@@ -15,7 +15,14 @@ from made_papers import paper_pdf
 
 from quoteweave.attribution.literature.fetching import FetchLimits, PdfFetcher
 from quoteweave.attribution.literature.own_collection import OwnCollection
-from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibrary, ParseLimits, default_papers_folder
+from quoteweave.attribution.literature.paper_library import (
+    MOST_SNIPPETS,
+    NOT_OPEN,
+    PaperLibrary,
+    ParseLimits,
+    default_papers_folder,
+)
+from quoteweave.attribution.literature.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.papers import Paper, PaperText, PublicationDate
 from quoteweave.collection.collection import Collection
 from quoteweave.maintenance.check import check
@@ -113,6 +120,38 @@ def test_an_abstract_that_comes_later_is_added(tmp_path: Path) -> None:
         (name,) = asyncio.run(opened.add_papers([GRAIN.model_copy(update={"abstract": None})]))
         assert asyncio.run(opened.read(GRAIN)).text == "Ships are counted.\nTwice."
         assert opened.collection.document(name).quotes == 3
+
+
+def texts(opened: PaperLibrary, name: str) -> list[tuple[str | None, str]]:
+    quotes = opened.collection.document_quotes(name)
+    return [(quote.section, quote.text) for quote in quotes if quote.layout != "title"]
+
+
+def test_snippets_stand_beside_the_abstract_until_the_full_text_is_there(tmp_path: Path, server: FileServer) -> None:
+    bare, told = GRAIN.model_copy(update={"abstract": None}), "Grain rose\nby *40* %. It went by rail."
+    server.answers["/grain"] = answer(FILE)
+    with library(tmp_path) as opened:
+        (name,) = asyncio.run(opened.add_papers([bare], {GRAIN.id: [told]}))
+        assert texts(opened, name) == [(SNIPPETS, "Grain rose by *40* %. It went by rail.")]
+        assert asyncio.run(opened.read(bare)).text.strip() == "", "a snippet is not the abstract"
+        asyncio.run(opened.add_papers([GRAIN], {GRAIN.id: ["Timber.", told]}))
+        asyncio.run(opened.add_papers([bare]))
+        both = [(SNIPPETS, "Grain rose by *40* %. It went by rail."), (SNIPPETS, "Timber.")]
+        assert texts(opened, name) == [(GRAIN.title, "Ships are counted."), (GRAIN.title, "Twice."), *both]
+        revision = opened.collection.revision()
+        asyncio.run(opened.add_papers([GRAIN], {GRAIN.id: [told, "Timber."]}))
+        assert opened.collection.revision() == revision, "there was nothing to write"
+        assert asyncio.run(opened.read(linked(server, "/grain"))).outcome == "full_text"
+        asyncio.run(opened.add_papers([GRAIN], {GRAIN.id: ["Oats."]}))
+        assert not [section for section, _ in texts(opened, name) if section == SNIPPETS]
+
+
+def test_no_more_than_some_snippets_of_a_paper_are_kept(tmp_path: Path) -> None:
+    with library(tmp_path) as opened:
+        for start in (0, 8, 16):
+            said = [f"Passage {number} of rail." for number in range(start, start + 8)]
+            (name,) = asyncio.run(opened.add_papers([GRAIN], {GRAIN.id: said}))
+        assert sum(section == SNIPPETS for section, _ in texts(opened, name)) == MOST_SNIPPETS
 
 
 def test_a_paper_twice_in_one_call_is_one_document(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature.claim_queries import claim_queries
 from quoteweave.attribution.literature.client.pace import count_waiting
 from quoteweave.attribution.literature.identifiers import stated_identifiers
-from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
+from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate, Snippet
 from quoteweave.core.errors import SourceError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
@@ -21,6 +21,8 @@ PAPERS = 70
 """Papers that are asked for of each query: with those that are hidden no more than a source sends at once."""
 SNIPPETS = 20
 """Passages that are asked for of a source."""
+SENDS_SNIPPETS = "semantic-scholar"
+"""The source whose passages are a paper's own text, which may not be there otherwise."""
 PASSAGES_SECONDS = 2.5
 """Seconds after which papers are asked for although passages have not come."""
 FEW = 10
@@ -36,6 +38,7 @@ class CandidatePaper(Record):
     passage_rank: int | None = Field(
         default=None, ge=1, description="of its best passage among those that a source found; None without one"
     )
+    snippets: tuple[str, ...] = Field(default=(), description="its passages that Semantic Scholar sent, best first")
 
 
 class CandidatePapers(Record):
@@ -87,10 +90,14 @@ class _Answers:
     """What one source answered."""
 
     rankings: list[Sequence[Paper]] = field(default_factory=list)
-    passages: list[Paper] = field(default_factory=list)
-    """The papers of the passages that it found, best first, each once; one of the rankings too."""
+    snippets: Sequence[Snippet] = ()
     notes: list[str] = field(default_factory=list)
     errors: list[SourceError] = field(default_factory=list)
+
+    @property
+    def passages(self) -> list[Paper]:
+        """The papers of the passages that it found, best first, each once; one of the rankings too."""
+        return list({one.paper.id: one.paper for one in self.snippets}.values())
 
 
 async def _ask_within(
@@ -129,7 +136,7 @@ async def _ask(
             answers.errors.append(error)
             return
         if found.snippets:  # a source without such a search finds none
-            answers.passages = list({one.paper.id: one.paper for one in found.snippets}.values())
+            answers.snippets = found.snippets
             answers.rankings.append(answers.passages)
             answers.notes += found.notes
             on_passages(answers.passages)
@@ -158,9 +165,17 @@ def _fused(answers: Sequence[tuple[str, _Answers]]) -> tuple[CandidatePaper, ...
         for rank, paper in enumerate(one.passages, 1):
             key = known.add(paper, source)
             ranks[key] = min(rank, ranks.get(key, rank))
+    texts: dict[str, list[str]] = {}
+    for source, one in answers:
+        for snippet in one.snippets if source == SENDS_SNIPPETS else ():
+            texts.setdefault(known.add(snippet.paper, source), []).append(snippet.text)
     return tuple(
         CandidatePaper(
-            paper=known.papers[key], score=score, sources=tuple(known.sources[key]), passage_rank=ranks.get(key)
+            paper=known.papers[key],
+            score=score,
+            sources=tuple(known.sources[key]),
+            passage_rank=ranks.get(key),
+            snippets=tuple(texts.get(key, ())),
         )
         for key, score in fuse_ranks(rankings).items()
     )

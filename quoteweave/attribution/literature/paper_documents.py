@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
+from quoteweave.attribution.literature.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.papers import Paper
 from quoteweave.attribution.literature.unseen import is_same_title
 from quoteweave.core.records import Quote
@@ -25,15 +27,38 @@ _SPECIAL = re.compile(r"[\\`*_\[\]<>&|~$!#]")
 _SPECIAL_AT_START = re.compile(r"^([-+=:]|\d+(?=[.)]))")
 
 
-def as_markdown(paper: Paper) -> str:
-    """Return the paper's title as a heading, and its abstract.
+def as_markdown(paper: Paper, snippets: Sequence[str] = ()) -> str:
+    """Return the paper's title as a heading, its abstract, and under a heading of their own passages of its text.
 
     >>> as_markdown(Paper(id="1", title="Grain *by* rail", abstract="- It went.\\nBy rail."))
     '# Grain \\\\*by\\\\* rail\\n\\n\\\\- It went.\\n\\nBy rail.\\n'
     """
     title = _escaped(paper.title[:_MAX_TITLE_CHARACTERS]) or _escaped(paper.id)
     paragraphs = map(_escaped, (paper.abstract or "")[:MAX_DESCRIBED_CHARACTERS].splitlines())
-    return "\n\n".join([f"# {title}", *filter(None, paragraphs)]) + "\n"
+    passages = [_escaped(snippet[:MAX_DESCRIBED_CHARACTERS]) for snippet in snippets]
+    parts = [f"# {title}", *paragraphs, f"## {SNIPPETS}" if passages else "", *passages]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+class Description(NamedTuple):
+    """What a document that only describes a paper says of it."""
+
+    abstract: str
+    snippets: tuple[str, ...]
+
+    def lacks(self, paper: Paper, snippets: Sequence[str]) -> bool:
+        """Whether the paper's abstract, or one of the snippets, is not there."""
+        held = letters(" ".join(self.snippets))
+        return (not self.abstract and bool((paper.abstract or "").strip())) or any(
+            letters(snippet) not in held for snippet in snippets
+        )
+
+
+def described_in(quotes: Sequence[Quote]) -> Description:
+    """Return what a description's quotes say of the paper."""
+    texts = [(quote.section == SNIPPETS, quote.text) for quote in quotes if quote.layout != "title"]
+    abstract = "\n".join(text for of_text, text in texts if not of_text)
+    return Description(abstract, tuple(text for of_text, text in texts if of_text))
 
 
 def _escaped(text: str) -> str:

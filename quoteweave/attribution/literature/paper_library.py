@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self, get_args
 from weakref import WeakValueDictionary
 
@@ -24,7 +25,7 @@ from quoteweave.attribution.literature.library_index import (
     identities_of,
     merged_metadata,
 )
-from quoteweave.attribution.literature.paper_documents import as_markdown, is_paper_meant
+from quoteweave.attribution.literature.paper_documents import as_markdown, described_in, is_paper_meant
 from quoteweave.attribution.literature.paper_metadata import is_only_described
 from quoteweave.attribution.literature.paper_text import join_pages, text_of_quotes
 from quoteweave.attribution.literature.papers import Paper, PaperText, ReadOutcome
@@ -48,7 +49,8 @@ FILE = "paper.pdf"
 NOT_READ = "not_read"
 """Metadata of a paper whose link gave no full text, and will give none when it is tried again: outcome and reason."""
 NOT_OPEN = "Not open access: no source knows a file of it that may be read freely."
-_TITLE_AND_ABSTRACT = 2  # quotes at least
+MOST_SNIPPETS = 10
+"""Snippets of a paper that are kept."""
 _SHOWN_TITLE = 200
 _FIRST_QUOTES = 300  # among which those of the first pages are
 
@@ -134,12 +136,15 @@ class PaperLibrary:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    async def add_papers(self, papers: Sequence[Paper]) -> tuple[str, ...]:
+    async def add_papers(
+        self, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> tuple[str, ...]:
         """Add the titles and abstracts of papers that are not there yet; return the name of each one's document.
 
-        What is there keeps its text, and learns of identifiers and numbers of citations that it had not.
+        What is there keeps its text, and learns of identifiers and numbers of citations that it had not. `snippets` are
+        passages of papers, by the papers' ids; they stand beside the abstract until the full text takes their place.
         """
-        return await asyncio.to_thread(self._add, papers)
+        return await asyncio.to_thread(self._add, papers, snippets)
 
     async def read(self, paper: Paper) -> PaperText:
         """Return the text of a paper, fetched and parsed where it is not there yet; else its abstract, and why.
@@ -168,41 +173,74 @@ class PaperLibrary:
         async with lock:
             yield
 
-    def _add(self, papers: Sequence[Paper]) -> tuple[str, ...]:
-        if _missing(papers, self._index.get()):
+    def _add(
+        self, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> tuple[str, ...]:
+        if self._missing(papers, snippets, self._index.get()):
             with self.collection.writer(None) as writer:
-                self._write(writer, papers)
+                self._write(writer, papers, snippets)
                 self._refresh(writer)
             update_indexes(self.collection, wait=True)
         index = self._index.get()
         documents = [index.document_of(paper) for paper in papers]
         return tuple(document.name for document in documents if document is not None)
 
-    def _write(self, writer: Writer, papers: Sequence[Paper]) -> None:
+    def _missing(
+        self, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]], index: LibraryIndex
+    ) -> list[Paper]:
+        """Papers of which something is not there."""
+        documents = [(paper, index.document_of(paper)) for paper in papers]
+        return [
+            paper
+            for paper, document in documents
+            if document is None
+            or merged_metadata(document, paper) != document.metadata
+            or self._lacks(document, paper, snippets)
+        ]
+
+    def _lacks(self, document: Document, paper: Paper, snippets: Mapping[str, Sequence[str]]) -> bool:
+        """Whether a description lacks what is known of its paper now."""
+        if not is_only_described(document):
+            return False
+        known = described_in(self.collection.document_quotes(document.name))
+        return known.lacks(paper, snippets.get(paper.id, ())[: max(0, MOST_SNIPPETS - len(known.snippets))])
+
+    def _write(self, writer: Writer, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]) -> None:
         """Store what is missing in one go; another process may have stored it meanwhile."""
         index = self._index.get()
         new: dict[str, PreparedDocument] = {}
         claimed: set[str] = set()
         with tempfile.TemporaryDirectory(prefix="quoteweave-papers-") as folder:
-            for paper in _missing(papers, index):
+            for paper in self._missing(papers, snippets, index):
                 if not claimed.isdisjoint(identities_of(paper)):
                     continue  # it came twice; what the second adds is learnt the next time
                 claimed |= identities_of(paper)
                 document = index.document_of(paper)
                 name = document_name(paper) if document is None else document.name
                 metadata = first_metadata(paper) if document is None else merged_metadata(document, paper)
-                if document is None or _lacks_abstract(document, paper):
-                    new[name] = self._described(writer, name, paper, metadata, Path(folder))
+                if document is None or self._lacks(document, paper, snippets):
+                    described = self._as_markdown(document, paper, snippets.get(paper.id, ()))
+                    new[name] = self._described(writer, name, described, metadata, Path(folder))
                 else:
                     writer.set_metadata(name, metadata)
             if new:
                 writer.store(list(new.values()))
 
+    def _as_markdown(self, document: Document | None, paper: Paper, snippets: Sequence[str]) -> str:
+        """The description of a paper, with what an earlier one says that is not known of it now."""
+        if document is None:
+            return as_markdown(paper, snippets[:MOST_SNIPPETS])
+        known = described_in(self.collection.document_quotes(document.name))
+        new = [one for one in snippets if known.lacks(paper.model_copy(update={"abstract": None}), [one])]
+        abstract = paper.abstract if (paper.abstract or "").strip() else known.abstract
+        told = [*known.snippets, *new][:MOST_SNIPPETS]
+        return as_markdown(paper.model_copy(update={"abstract": abstract}), told)
+
     def _described(
-        self, writer: Writer, name: str, paper: Paper, metadata: Mapping[str, str], folder: Path
+        self, writer: Writer, name: str, described: str, metadata: Mapping[str, str], folder: Path
     ) -> PreparedDocument:
-        file = folder / f"{document_name(paper)[-8:]}.md"
-        file.write_text(as_markdown(paper), "utf-8")
+        file = folder / f"{len(list(folder.iterdir()))}.md"
+        file.write_text(described, "utf-8")
         settings, content = ParserSettings(), file_sha256(file)
         origin = Origin(root=UPLOADED, path=name, content=content, parser=settings.fingerprint, metadata=metadata)
         parsed = DocumentParser(self.collection.images, settings).parse(file)
@@ -294,7 +332,7 @@ class PaperLibrary:
             note = " ".join(document.warnings) or None
             text, pages = text_of_quotes(quotes), max(1, document.pages)
         else:
-            text, pages = join_pages(["\n".join(quote.text for quote in quotes if quote.layout != "title")]), None
+            text, pages = join_pages([described_in(quotes).abstract]), None
         return PaperText(outcome=outcome, text=text, document=document.name, pages=pages, note=note)
 
 
@@ -305,22 +343,6 @@ def _import_parser() -> Iterator[None]:
     import quoteweave.documents.layout.analyse  # noqa: F401
 
     return iter(())
-
-
-def _missing(papers: Sequence[Paper], index: LibraryIndex) -> list[Paper]:
-    """Papers of which something is not there."""
-    documents = [(paper, index.document_of(paper)) for paper in papers]
-    return [
-        paper
-        for paper, document in documents
-        if document is None or merged_metadata(document, paper) != document.metadata or _lacks_abstract(document, paper)
-    ]
-
-
-def _lacks_abstract(document: Document, paper: Paper) -> bool:
-    return (
-        is_only_described(document) and document.quotes < _TITLE_AND_ABSTRACT and bool((paper.abstract or "").strip())
-    )
 
 
 def _other_paper(paper: Paper) -> str:

@@ -20,6 +20,8 @@ SOURCE_ID = "source_id"
 """The id of a paper at the source that found it; documents without it are nobody's papers but the user's."""
 SAME_AS = "same_as"
 """Further identifiers of the same paper, such as `doi:10.1/x`, apart by spaces."""
+SNIPPETS = "From Semantic Scholar's snippets"
+"""Heading of the passages that a source sent of a paper whose full text is not there."""
 ABSTRACT_PAGES = 2
 MAX_ABSTRACT_CHARACTERS = 3_000
 _ABSTRACT = re.compile(r"\s*(?:abstract|summary)\s*(?:[-.:—–]\s*|$)", re.IGNORECASE)
@@ -84,14 +86,14 @@ def date_in(metadata: Mapping[str, str]) -> PublicationDate | None:
 
 
 def is_only_described(document: Document) -> bool:
-    """Whether the document of a paper that a source found has its title and abstract alone."""
+    """Whether the document of a paper that a source found has its title, abstract and snippets alone."""
     return SOURCE_ID in document.metadata and document.format == "markdown"
 
 
 def abstract_in(document: Document, quotes: Sequence[Quote]) -> str | None:
     """Return the abstract of a document: what stands on its first two pages under that heading, or after that word."""
     if is_only_described(document):
-        found = [quote.text for quote in quotes if quote.layout != "title"]
+        found = [quote.text for quote in quotes if quote.layout != "title" and quote.section != SNIPPETS]
     else:
         found = list(_abstract([quote for quote in quotes if quote.page < ABSTRACT_PAGES]))
     text = "\n".join(found)
