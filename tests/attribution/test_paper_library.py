@@ -466,6 +466,7 @@ def test_a_process_that_is_killed_while_it_describes_papers_leaves_all_or_none(t
             assert len(opened.collection.documents()) == 3
         if status == 0:
             break
+        assert status == -signal.SIGKILL
     assert (counts, status) == ({0, 3}, 0)
 
 
