@@ -295,3 +295,35 @@ def test_what_stands_in_several_rows_is_said_in_each() -> None:
 def test_items_have_the_numbers_that_they_say() -> None:
     items = "<ol><li>a<li value=9>b<li>c</ol><ul><li value=3>d</ul><ol start=4><li value=x>e</ol>"
     assert [text for _, text in said(items)] == ["1. a\n9. b\n10. c", "- d", "4. e"]
+
+
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        ("<ol type=a><li>x<li>y</ol>", ["a. x\nb. y"]),
+        ("<ol type=A start=26><li>x<li>y</ol>", ["Z. x\nAA. y"]),
+        ("<ol type=i start=8><li>x<li>y</ol>", ["viii. x\nix. y"]),
+        ("<ol type=I start=1989><li>x</ol>", ["MCMLXXXIX. x"]),
+        ("<ol type=I start=4000><li>x</ol>", ["4000. x"]),
+        ("<ol type=a start=-1><li>x<li>y<li>z</ol>", ["-1. x\n0. y\na. z"]),
+        ("<ol type=a><li>x<li type=I>y<li>z</ol>", ["a. x\nII. y\nc. z"]),
+        ("<ol style='list-style-type: lower-roman'><li>x<li>y</ol>", ["i. x\nii. y"]),
+        ("<ol type=disc><li>x</ol>", ["1. x"]),
+        ("<ol reversed><li>x<li>y<li>z</ol>", ["3. x\n2. y\n1. z"]),
+        ("<ol reversed start=10 type=a><li>x<li>y</ol>", ["j. x\ni. y"]),
+        ("<ol reversed><li>x<li value=9>y<li>z</ol>", ["3. x\n9. y\n8. z"]),
+        ("<ol reversed><li>x<li hidden>no<li>y</ol>", ["2. x\n1. y"]),
+        (
+            "<ol><li>q</ol><ol REVERSED><li>x<ul><li>u<li>v<li>w</ul><li>y</ol>",
+            ["1. q", "2. x\n  - u\n  - v\n  - w\n1. y"],
+        ),
+    ],
+)
+def test_items_are_numbered_as_a_browser_numbers_them(html: str, texts: list[str]) -> None:
+    assert [text for _, text in said(html)] == texts
+
+
+def test_a_hostile_number_of_reversed_lists_is_read_in_time() -> None:
+    deep = "<ol reversed><li>a" * 5_000
+    assert "a" in said(deep)[0][1]
+    assert said("<ol " * 50_000 + ">x")

@@ -12,7 +12,7 @@ from typing import Literal
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.records import ParsedDocument
-from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell
+from quoteweave.documents.reflow.html_blocks import BlockCollector, Cell, Numbering, NumberStyle
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable
@@ -57,6 +57,13 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ROLES = frozenset({*_HEADINGS, "pre", "title", "caption", "figcaption"})
 _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _ITEMS: Mapping[str, Literal["li", "dt", "dd"]] = {"li": "li", "dt": "dt", "dd": "dd"}
+# A list whose first number has to be counted.
+_REVERSED = re.compile(r"<ol\s[^>]{0,500}\breversed\b", re.IGNORECASE)
+_STYLED = re.compile(r"list-style(?:-type)?\s{0,9}:[^;]{0,99}?\b((?:lower|upper)-(?:alpha|latin|roman)|decimal)\b")
+_STYLES: Mapping[str, NumberStyle] = {
+    **{"1": "1", "a": "a", "A": "A", "i": "i", "I": "I", "decimal": "1", "lower-alpha": "a", "lower-latin": "a"},
+    **{"upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I"},
+}
 _ADDRESSES = ("data-src", "data-original", "data-lazy-src", "src")
 _CELLS = frozenset({"td", "th"})
 
@@ -79,19 +86,26 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
 
     Raises DocumentError, with the file's name, when it holds more than 200,000 blocks.
     """
-    from lxml import etree
-
-    outline = BlockCollector(name)
-    reader = _Reader(outline, pictures)
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=reader)
-    parser.feed(without_unstorable(text).encode())
-    parser.close()
+    encoded, lengths = without_unstorable(text).encode(), list[int]()
+    if _REVERSED.search(text):
+        lengths = _read(encoded, BlockCollector(name), None)[0].list_lengths
+    outline, reader = _read(encoded, BlockCollector(name, lengths), pictures)
     if pictures is not None:
         for tag in _unclosed(text):
             pictures.leave_out(f"unclosed {tag}")
     has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
     title = [FlowBlock(layout="title", text=reader.title)] if reader.title and not has_title else []
     return title + outline.blocks
+
+
+def _read(encoded: bytes, outline: BlockCollector, pictures: LinkedImages | None) -> "tuple[BlockCollector, _Reader]":
+    from lxml import etree
+
+    reader = _Reader(outline, pictures)
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=reader)
+    parser.feed(encoded)
+    parser.close()
+    return outline, reader
 
 
 def _unclosed(text: str) -> list[str]:
@@ -171,10 +185,9 @@ class _Reader:
         if tag in ("table", "figure"):
             self._outline.open_frame(tag, arranges_page=attributes.get("role") == "presentation")
         elif tag in _LISTS:
-            first = _number(attributes.get("start", ""))
-            self._outline.open_list(None if tag != "ol" else 1 if first is None else first)
+            self._outline.open_list(_numbering(attributes) if tag == "ol" else None)
         elif tag in _ITEMS:
-            self._outline.open_item(_ITEMS[tag], _number(attributes.get("value", "")))
+            self._outline.open_item(_ITEMS[tag], _integer(attributes.get("value", "")), _number_style(attributes))
         elif self._outline.innermost == "table" and tag == "tr":
             self._outline.open_row()
         elif self._outline.innermost == "table" and tag in _CELLS:
@@ -239,6 +252,24 @@ def _addresses(attributes: Mapping[str, str]) -> list[str]:
 def _span(value: str) -> int:
     """The number of columns or rows that a cell spans; at most 1,000, as in browsers."""
     return min(_number(value) or 1, 1000)
+
+
+def _numbering(attributes: Mapping[str, str]) -> Numbering:
+    style = _number_style(attributes) or "1"
+    return Numbering(_integer(attributes.get("start", "")), "reversed" in attributes, style)
+
+
+def _number_style(attributes: Mapping[str, str]) -> NumberStyle | None:
+    """How a list or an item says that numbers are written, in its own attributes; style sheets are not read."""
+    named = _STYLED.search(attributes.get("style", "").lower())
+    return _STYLES.get(named.group(1) if named else attributes.get("type", "").strip())
+
+
+def _integer(value: str) -> int | None:
+    """A whole number, which may be negative."""
+    value = value.strip()
+    number = _number(value.removeprefix("-"))
+    return -number if number is not None and value.startswith("-") else number
 
 
 def _number(value: str) -> int | None:

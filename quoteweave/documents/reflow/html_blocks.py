@@ -149,19 +149,83 @@ class _Item:
         return None
 
 
-@dataclass(slots=True)
-class _List:
-    """An open list: its next number, or None where items have none, and its last item."""
+NumberStyle = Literal["1", "a", "A", "i", "I"]
+"""How a number is written, as HTML's `type` names it: 1, a, A, i or I."""
 
-    number: int | None
+_ROMAN = tuple(
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
+        strict=True,
+    )
+)
+_MAX_ROMAN = 3999
+
+
+def written_number(number: int, style: NumberStyle) -> str:
+    """Write an item's number as a browser does: in digits where letters or Roman numerals cannot say it."""
+    lower = style.lower()
+    if number < 1 or lower == "1" or (lower == "i" and number > _MAX_ROMAN):
+        return str(number)
+    text = _letters(number) if lower == "a" else _roman(number)
+    return text if style == lower else text.upper()
+
+
+def _letters(number: int) -> str:
+    text = ""
+    while number:
+        number, letter = divmod(number - 1, 26)
+        text = chr(ord("a") + letter) + text
+    return text
+
+
+def _roman(number: int) -> str:
+    text = ""
+    for value, letters in _ROMAN:
+        count, number = divmod(number, value)
+        text += count * letters
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """How an `ol` says that its items are numbered; without a first number, so that they end or begin at 1."""
+
+    first: int | None = None
+    is_reversed: bool = False
+    style: NumberStyle = "1"
+
+
+@dataclass(slots=True, eq=False)
+class _List:
+    """An open list: how its items are numbered, if they are, its next number, and its last item."""
+
+    place: int  # among the lists of the page, in the order in which they begin
+    numbering: Numbering | None
+    number: int
     item: _Item | None
+
+    def marker(self, own_number: int | None, style: NumberStyle | None) -> str:
+        """The marker of the next item, which may have a number and a style of its own."""
+        if self.numbering is None:
+            return "- "
+        number = self.number if own_number is None else own_number
+        self.number = number + (-1 if self.numbering.is_reversed else 1)
+        return f"{written_number(number, style or self.numbering.style)}. "
 
 
 class BlockCollector:
-    """The blocks of a page so far, with the tables, figures and lists that are still open."""
+    """The blocks of a page so far, with the tables, figures and lists that are still open.
 
-    def __init__(self, name: str) -> None:
+    A reversed list counts down from the number of its items, which is known once the page has been read: `list_lengths`
+    are then those of a second reading.
+    """
+
+    def __init__(self, name: str, list_lengths: Sequence[int] = ()) -> None:
         self.blocks: list[FlowBlock] = []
+        self.list_lengths: list[int] = []
+        """How many items each list has so far, in the order in which the lists begin."""
+        self._known_lengths = list_lengths
         self._name = name
         self._frames = [OpenContainer("page", self.blocks)]
         self._outer_lists: list[list[_List]] = []  # of each open frame, the lists that it stands in
@@ -224,9 +288,14 @@ class BlockCollector:
         """What follows belongs to no list of the cell."""
         self._end_lines()
 
-    def open_list(self, first_number: int | None) -> None:
-        """A list begins; its items are numbered from `first_number`, or not at all."""
-        self._lists.append(_List(first_number, self._lists[-1].item if self._lists else None))
+    def open_list(self, numbering: Numbering | None) -> None:
+        """A list begins; its items are numbered as `numbering` says, or not at all."""
+        place, first = len(self.list_lengths), numbering.first if numbering is not None else None
+        if first is None and numbering is not None and numbering.is_reversed and place < len(self._known_lengths):
+            first = self._known_lengths[place]
+        self.list_lengths.append(0)
+        around = self._lists[-1].item if self._lists else None
+        self._lists.append(_List(place, numbering, 1 if first is None else first, around))
 
     def close_list(self) -> None:
         """The innermost list ends; the outermost one is a block, with all the lists inside it."""
@@ -235,20 +304,21 @@ class BlockCollector:
         if not self._lists:
             self._end_lines()
 
-    def open_item(self, tag: Literal["li", "dt", "dd"], own_number: int | None = None) -> None:
+    def open_item(
+        self, tag: Literal["li", "dt", "dd"], own_number: int | None = None, style: NumberStyle | None = None
+    ) -> None:
         """An item of the innermost list begins; a definition (`dd`) belongs to the term (`dt`) before it.
 
         In a list with numbers it has its own, if it has one, and those after it go on from there.
         """
-        inner = self._lists[-1] if self._lists else None
-        if inner is not None and inner.number is not None and own_number is not None:
-            inner.number = own_number
-        number = inner.number if inner else None
-        self._marker = "" if tag != "li" else "- " if number is None else f"{number}. "
-        if inner is None:
+        if not self._lists:
+            self._marker = "- " if tag == "li" else ""
             return
-        if number is not None and tag == "li":
-            inner.number = number + 1
+        inner = self._lists[-1]
+        self._marker = ""
+        if tag == "li":
+            self.list_lengths[inner.place] += 1
+            self._marker = inner.marker(own_number, style)
         if tag != "dd" or inner.item is None or not inner.item.term:
             around = self._lists[-2].item if len(self._lists) > 1 else None
             inner.item = _Item(around, term=tag == "dt")
