@@ -17,7 +17,8 @@ from common import Table, arguments, finish, machine, seconds
 from made_quotes import Writing, make_document
 
 from quoteweave.collection.segments.builder import SegmentBuilder
-from quoteweave.collection.segments.segment import Segment, merge_segments, read_segment, write_segment
+from quoteweave.collection.segments.merge import merge_segments
+from quoteweave.collection.segments.segment import Segment, read_segment, write_segment
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex

@@ -4,12 +4,17 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.collection import removals
-from quoteweave.collection.catalog.database import stored_pages, stored_quotes
+from quoteweave.collection.catalog.stored_documents import (
+    insert_document,
+    inserted_quotes,
+    stored_pages,
+    stored_quotes,
+)
 from quoteweave.collection.catalog.stored_words import store_words
 from quoteweave.collection.filters import require_documents
 from quoteweave.collection.folder import RECOVERED_FOLDER, CollectionFolder
@@ -26,13 +31,8 @@ from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.unreferenced import remove_unused, shards_fingerprint, shards_of_pictures
 from quoteweave.core.errors import StorageError
-from quoteweave.core.records import Document, Page, ParsedDocument, Quote
+from quoteweave.core.records import Document, ParsedDocument
 
-_DOCUMENT = """INSERT INTO documents (name, root, path, source, record, checksum)
-VALUES (?1, ?2, ?3, ?4, ?5, row_checksum(?5, ?1, ?2, ?3, ?4))"""
-_PAGE = "INSERT INTO pages VALUES (?1, ?2, ?3, row_checksum(?3, ?2))"
-_QUOTE = """INSERT INTO quotes (id, document, page, kind, layout, image, record, checksum)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
 _FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
 _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
 _UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
@@ -73,7 +73,7 @@ class Writer:
             db.executemany("DELETE FROM failures WHERE name = ?", ((name,) for name in names))
             builder = SegmentBuilder()
             for one in documents:
-                _insert(db, one, builder)
+                insert_document(db, one, builder)
             self._folder.segments.update(db, removed=known, added=builder.segment())
             _count_revision(db)
         self._prune_segments()
@@ -93,6 +93,9 @@ class Writer:
     def remove(self, *names: str) -> None:
         """Removes documents and all that belongs to them. Raises UsageError where there is none of a name.
 
+        Vector indexes and the catalogue's free pages still hold traces of them: `quoteweave.remove_documents` removes
+        documents and traces, and so does the next command that writes.
+
         On a disk that is too full for it room is made: by the reserve, then by dropping indexes of vectors, which are
         built from their vectors again, at last by dropping the lexical index, which is then made anew; what is deleted
         is overwritten later. Raises StorageError if that is not enough.
@@ -108,15 +111,29 @@ class Writer:
                 make_room()
                 self._remove(names, overwrite=overwrite)
             except StorageError as error:
-                refused = error
+                refused = StorageError(str(error))  # not its frames, which hold files that have no name any more
+                self._prune_segments()  # what the attempt has written takes room
             else:
                 if make_room == self._drop_segments:
                     self._rebuild_dropped(names)
                 return
+        self._restore_dropped(refused)
         raise refused
+
+    def _restore_dropped(self, refused: StorageError) -> None:
+        """Makes the lexical index again, which was dropped in vain. Raises StorageError where there is no room."""
+        try:
+            self.rebuild_lexical()
+        except StorageError:
+            raise StorageError(
+                f"{refused}, but for the lexical index, which was dropped to make room: until the next command that "
+                "writes makes it anew, no words are found"
+            ) from refused
 
     def _rebuild_dropped(self, removed: Sequence[str]) -> None:
         try:
+            self.prune()  # files of what was removed
+            self._folder.catalog.empty_log()
             self.rebuild_lexical()
         except StorageError as error:
             raise StorageError(
@@ -352,26 +369,6 @@ def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
     return {name for (name,) in db.execute(query, (json.dumps(names),))}
 
 
-def _insert(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuilder) -> None:
-    name = one.document.name
-    key = db.execute(_DOCUMENT, (name, one.root, one.path, one.source, one.record)).lastrowid
-    db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
-    store_words(db, key, one.words)
-    quotes = _inserted(db, key, ((Quote.model_validate_json(record), record) for record in one.quotes))
-    builder.add(name, quotes, [Page.model_validate_json(record) for _, record in one.pages])
-
-
-def _inserted(
-    db: sqlite3.Connection, key: int | None, quotes: Iterable[tuple[Quote, str]]
-) -> Iterator[tuple[int, Quote]]:
-    """Inserts each quote, given with its record, into a document; gives it with its row."""
-    for quote, record in quotes:
-        values = (quote.id, key, quote.page, quote.kind, quote.layout, quote.image, record)
-        row = db.execute(_QUOTE, values).lastrowid
-        assert row is not None  # noqa: S101 - for the type checker
-        yield row, quote
-
-
 def _describe(
     db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
 ) -> None:
@@ -384,7 +381,9 @@ def _describe(
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
     db.execute(_UNTIE, (key, of_pictures))
     builder.add(
-        name, _inserted(db, key, ((quote, storable_json(quote, name)) for quote in quotes)), stored_pages(db, name)
+        name,
+        inserted_quotes(db, key, ((quote, storable_json(quote, name)) for quote in quotes)),
+        stored_pages(db, name),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from quoteweave.collection.catalog.database import Catalog
-from quoteweave.collection.catalog.file_checksum import verify_catalog
+from quoteweave.collection.catalog.file_checksum import count_lost, describe_lost, verify_catalog
 from quoteweave.collection.catalog.stored_words import read_words
 from quoteweave.collection.checksums import CHECKSUMS, row_checksum
 from quoteweave.collection.collection import Collection
@@ -235,6 +235,8 @@ def check_catalogue(path: Path) -> Damages:
         yield Damage(part="catalogue", file=name, what="its content is not what was written")
     try:
         with Catalog(path).unverified() as db:
+            if lost := count_lost(path, db):
+                yield Damage(part="catalogue", file=name, what=describe_lost(path, lost))
             for what in _structure(db):
                 yield Damage(part="catalogue", file=name, what=what)
             for document, what in _rows(db):

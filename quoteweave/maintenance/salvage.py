@@ -57,6 +57,8 @@ def salvage(root: Path) -> LostDocuments:
                 _insert(db, left)
             _insert_others(db, folder, kept)
         new.close()
+        for leftover in _beside(made):
+            leftover.unlink(missing_ok=True)
         delete_catalog_checksum(path)
         for old in _beside(path):
             old.unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from quoteweave.collection import storage_errors as faults
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import StorageError
+from quoteweave.index.lexical import current_lexical_index
 from quoteweave.index.sync import refresh_indexes, remove_documents
 
 WORDS = ["".join(random.Random(seed).choices("abcdefghij", k=6)) for seed in range(3000)]
@@ -24,13 +25,11 @@ LARGE = [f"sealing wax {' '.join(random.Random(seed).choices(WORDS, k=60))}" for
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own, of four megabytes."""
-    folder = tmp_path / "disk"
+def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A disk of its own, of four megabytes unless a test says how many."""
+    folder, size = tmp_path / "disk", f"size={getattr(request, 'param', 4)}m"
     folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], check=False, capture_output=True
-    )
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder], check=False, capture_output=True)
     if mounted.returncode:
         pytest.skip("needs the right to mount a small disk of its own")
     try:
@@ -105,6 +104,10 @@ def test_a_document_is_removed(full: Path, name: str, word: str, other: str, quo
         assert not collection.may_have_traces()
 
 
+def indexed(collection: Collection) -> list[str]:
+    return sorted(name for segment in current_lexical_index(collection).segments.values() for name in segment.names)
+
+
 def hits(quoteweave: Quoteweave, root: Path, word: str) -> list[object]:
     found: list[object] = quoteweave("search", word, "-c", root, "--json").json()["hits"]
     return found
@@ -125,6 +128,39 @@ def test_adding_says_that_the_disk_is_full(full: Path, tmp_path: Path) -> None:
         put(writer, tmp_path / "files", "new.txt", [made_quote(text) for text in LARGE])
     with Collection.open(full) as collection:
         assert [document.name for document in collection.documents()] == ["large.txt", "small.txt"]
+
+
+@pytest.mark.parametrize("disk", [10], indirect=True)
+def test_large_documents_are_removed_one_right_after_another(disk: Path) -> None:
+    words = [f"{text} {text[::-1]}" for text in LARGE]
+    made = {f"{number}.txt": [f"{text} {number}" for text in words] for number in range(3)}
+    with make_collection(disk, made) as collection:
+        with collection.writer():
+            pass
+        fill(disk)
+        for number in range(3):
+            assert remove_documents(collection, [f"{number}.txt"]).removed == (f"{number}.txt",)
+            left = [document.name for document in collection.documents()]
+            assert left == [f"{later}.txt" for later in range(number + 1, 3)]
+            assert indexed(collection) == left
+
+
+def test_a_lexical_index_that_was_dropped_in_vain_is_made_again(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(self: Writer, names: Sequence[str], *, overwrite: bool) -> None:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(Writer, "_remove", refusing)
+    with Collection.open(full) as collection:
+        with pytest.raises(StorageError, match=r"^the disk is full$"), collection.writer() as writer:
+            writer.remove("large.txt")
+        assert indexed(collection) == ["large.txt", "small.txt"]
+        with monkeypatch.context() as patched:
+            patched.setattr(Writer, "rebuild_lexical", lambda self: refusing(self, (), overwrite=False))
+            with (
+                pytest.raises(StorageError, match="the lexical index, which was dropped to make room"),
+                collection.writer() as writer,
+            ):
+                writer.remove("large.txt")
 
 
 def test_where_nothing_helps_the_cause_is_named(full: Path) -> None:

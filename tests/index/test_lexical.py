@@ -18,7 +18,8 @@ from made_collections import made_quote, make_collection, prepare, put
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments import builder as segment_builder
 from quoteweave.collection.segments import store as segment_store
-from quoteweave.collection.segments.segment import merge_segments, read_segment, write_segment
+from quoteweave.collection.segments.merge import merge_segments
+from quoteweave.collection.segments.segment import read_segment, write_segment
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Query

@@ -1,18 +1,21 @@
 """Damaged files: whatever byte is flipped and wherever a file ends, it is told, or nothing depends on it."""
 
+import os
 import random
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import made_collections
 import pytest
+from killed_processes import in_a_process
 from made_documents import made, put
 
 from quoteweave.collection.catalog.file_checksum import read_catalog_checksum
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import RECOVERED_FOLDER
+from quoteweave.collection.folder import RECOVERED_FOLDER, CollectionFolder
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.core.records import Filter, Query
@@ -222,3 +225,54 @@ def test_what_was_set_aside_goes_with_the_document_that_was_added_again(tmp_path
             made_collections.put(writer, tmp_path / "files", "a.txt", [made_collections.made_quote("grain")])
         remove_documents(collection, ["a.txt"])
     assert [path.read_text() for path in (root / RECOVERED_FOLDER).iterdir()] == ["['timber']"]
+
+
+def killed_after(collection_folder: Path, folder: Path) -> None:
+    """A writer that adds one document, removes another, and is killed before it can move SQLite's log away."""
+
+    def work() -> None:
+        collection = Collection.open(collection_folder)
+        with collection.writer() as writer:
+            put(writer, folder, "new.txt", made(["new words"]))
+            writer.remove("0.txt")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_a_process(work) == -signal.SIGKILL
+
+
+def test_changes_that_a_damaged_log_has_lost_are_told(copy: Path, tmp_path: Path) -> None:
+    killed_after(copy, tmp_path)
+    log = copy / "catalog.sqlite-wal"
+    whole = shutil.copytree(copy, tmp_path / "whole")
+    with Collection.open(whole) as collection:
+        assert [document.name for document in collection.documents()] == ["1.txt", "2.txt", "new.txt"]
+    data = log.read_bytes()
+    for number, (size, added) in enumerate([(len(data) - 1, {"new.txt"}), (100, set()), (0, set())]):
+        cut = shutil.copytree(copy, tmp_path / str(number))
+        (cut / log.name).write_bytes(data[:size])
+        with pytest.raises(CollectionError, match=r"it lacks \d changes? made last.*check"):
+            Collection.open(cut)
+        with pytest.raises(CollectionError, match="it lacks"), CollectionFolder(cut).catalog.write():
+            pass
+        assert [damage.part for damage in check(cut).damaged] == ["catalogue"]
+        report = check_and_repair(cut)
+        assert "made last" in report.damaged[0].what
+        assert report.damaged[0].repaired
+        with Collection.open(cut) as collection:
+            names = {document.name for document in collection.documents()}
+            assert names == {"0.txt", "1.txt", "2.txt"} | added
+            assert bool(added) != bool(list((cut / RECOVERED_FOLDER).glob("*")))
+            with collection.writer():
+                pass
+        assert check(cut).whole
+    (copy / log.name).unlink()
+    with pytest.raises(CollectionError, match="it lacks"):
+        Collection.open(copy)
+
+
+def test_a_count_of_changes_that_was_cut_short_is_none(copy: Path, tmp_path: Path) -> None:
+    killed_after(copy, tmp_path)
+    (copy / "catalog.sqlite.checksum").write_bytes(b'{"committed": 9')
+    with Collection.open(copy) as collection, collection.writer() as writer:
+        writer.remove("1.txt")
+    assert check(copy).whole

@@ -10,9 +10,12 @@ from quoteweave.collection.catalog.file_checksum import (
     DESCRIPTORS,
     FileChecksum,
     FileIdentity,
-    delete_catalog_checksum,
+    begin_counting,
+    committed_count,
+    count_committed,
     read_catalog_checksum,
     verify_catalog,
+    verify_committed,
     verify_structure,
     write_catalog_checksum,
 )
@@ -21,7 +24,6 @@ from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.storage_errors import guard_reading, guard_writing, primary_code
 from quoteweave.collection.writer_lock import is_being_written
 from quoteweave.core.errors import CollectionLocked
-from quoteweave.core.records import Page, Quote
 
 _REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
@@ -153,14 +155,15 @@ class Catalog:
         catalogue is damaged.
         """
         with guard_writing(self.path), self._connection(for_writing=True) as db:
-            if not self._changing:
-                delete_catalog_checksum(self.path)
-                self._changing = True
+            self._begin_changing(db)
             # Whether SQLite does so unasked depends on how it was compiled.
             db.execute(f"PRAGMA secure_delete = {'ON' if overwrite else 'OFF'}")
             db.execute("BEGIN IMMEDIATE")
             yield db
+            committed = committed_count(db) + 1
+            db.execute(f"PRAGMA user_version = {committed}")
             db.commit()
+            count_committed(self.path, committed)
 
     @contextmanager
     def unverified(self) -> Iterator[sqlite3.Connection]:
@@ -199,14 +202,20 @@ class Catalog:
         between their cells. For the owner of the lock alone, outside of a transaction. Raises as `write`.
         """
         with guard_writing(self.path), self._connection(for_writing=True) as db:
-            if not self._changing:
-                delete_catalog_checksum(self.path)
-                self._changing = True
+            self._begin_changing(db)
             try:
                 db.execute("VACUUM")
             finally:  # as far as it goes on a full disk
                 emptied = _log_is_emptied(db)
             return emptied
+
+    def empty_log(self) -> None:
+        """Move the write-ahead log into the file, so that it takes no room; a reader's transaction forbids that.
+
+        Raises StorageError where the disk refuses.
+        """
+        with guard_writing(self.path), self._connection(for_writing=True) as db:
+            _log_is_emptied(db)
 
     def close(self) -> None:
         """Closes the connections; those in use close when their block ends."""
@@ -238,6 +247,11 @@ class Catalog:
         else:
             db.close()
 
+    def _begin_changing(self, db: sqlite3.Connection) -> None:
+        if not self._changing:
+            begin_counting(self.path, committed_count(db))
+            self._changing = True
+
     def _verify(self, *, writing: bool = False) -> None:
         """Verifies the file, once, and again before writing. Raises CollectionError where it is damaged."""
         with self._verifying:
@@ -252,6 +266,7 @@ class Catalog:
     def _verify_structure(self) -> None:
         db, _ = self._open(for_writing=False)
         try:
+            verify_committed(self.path, db)
             verify_structure(self.path, db)
         finally:
             db.close()
@@ -333,8 +348,8 @@ def _connect(path: Path, options: str, *, alone: bool = False) -> sqlite3.Connec
         db.create_function("verified", -1, _verified, deterministic=True)
         if alone:
             db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        # With a WAL, NORMAL cannot damage the catalogue: a power cut may take the last transactions, a killed process
-        # none, and what is missing is added again by the next run.
+        # With a WAL, NORMAL cannot damage the catalogue: a power cut may take the last transactions, which their count
+        # beside the file then tells, a killed process none.
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA trusted_schema = ON")  # our views call our functions
@@ -353,18 +368,3 @@ def _verified(checksum: int, record: str | bytes, *columns: str | int | None) ->
     if checksum != row_checksum(record, *columns):
         raise ValueError("the row is not what was written")
     return record
-
-
-def stored_quotes(db: sqlite3.Connection, name: str) -> Iterator[tuple[int, Quote]]:
-    """A document's quotes with their rows, in their order."""
-    query = """SELECT row, record FROM checked_quotes
-    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
-    for row, record in db.execute(query, (name,)):
-        yield row, Quote.model_validate_json(record)
-
-
-def stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
-    """A document's pages, in order."""
-    query = """SELECT record FROM checked_pages
-    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"""
-    return [Page.model_validate_json(record) for (record,) in db.execute(query, (name,))]

@@ -1,7 +1,9 @@
 """The checksum of the catalogue's file, stored beside it while nobody writes.
 
-The first transaction of a writer removes the checksum, before anything changes; at its end, the writer moves SQLite's
-log into the file and records the checksum again. So if there is a checksum, the file has not changed since.
+The first transaction of a writer replaces the checksum, before anything changes, by the number of transactions that
+were committed so far, and each one counts on; at its end, the writer moves SQLite's log into the file and records the
+checksum again. So if there is a checksum, the file has not changed since. If there is a number, a writer lives or was
+killed. Of a log that is damaged SQLite takes what comes before the damage: the catalogue then counts fewer of them.
 """
 
 import os
@@ -16,6 +18,7 @@ from uuid import uuid4
 
 from quoteweave.collection.checksums import checksum_of, sealed_json, unsealed
 from quoteweave.collection.storage_errors import damage_error, guard_writing
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 
 _SUFFIX = ".checksum"
@@ -29,6 +32,12 @@ class FileChecksum(Record):
 
     content: str
     written: str  # of this writing alone, so that two never look like one
+
+
+class CommittedCount(Record):
+    """What stands in place of the checksum while the file may change: how many transactions were committed."""
+
+    committed: int
 
 
 class _Descriptors:
@@ -146,6 +155,57 @@ def delete_catalog_checksum(path: Path) -> None:
                 os.fsync(folder)
             finally:
                 os.close(folder)
+
+
+def begin_counting(path: Path, committed: int) -> None:
+    """Replace the checksum durably by the number of transactions that were committed, before another one begins."""
+    try:
+        with checksum_path(path).open("r+b") as file:
+            file.truncate()
+            file.write(sealed_json(CommittedCount(committed=committed)))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:  # there is none yet, or no room for it
+        delete_catalog_checksum(path)
+        count_committed(path, committed)
+
+
+def count_committed(path: Path, committed: int) -> None:
+    """Record how many transactions were committed, after the last of them."""
+    # Where a full disk does not take it, or a kill cuts it short, none counts as known.
+    with suppress(OSError):
+        checksum_path(path).write_bytes(sealed_json(CommittedCount(committed=committed)))
+
+
+def verify_committed(path: Path, db: sqlite3.Connection) -> None:
+    """Raises CollectionError where the catalogue lacks transactions that were committed."""
+    lost = count_lost(path, db)
+    if lost:
+        raise damage_error(path, describe_lost(path, lost))
+
+
+def count_lost(path: Path, db: sqlite3.Connection) -> int:
+    """How many transactions were committed, by the count beside the file, and are not in it."""
+    try:
+        # Read before the catalogue's own number, in case somebody writes.
+        known = unsealed(CommittedCount, checksum_path(path).read_bytes()).committed
+    except (OSError, ValueError):
+        return 0
+    return max(0, known - committed_count(db))
+
+
+def describe_lost(path: Path, lost: int) -> str:
+    """Say that transactions were lost, and what that means."""
+    return (
+        f"it lacks {pluralize(lost, 'change', 'changes')} made last, because its log {path.name}-wal was damaged or is "
+        "gone, so that documents added, changed or removed then are as before: run that command again after the repair"
+    )
+
+
+def committed_count(db: sqlite3.Connection) -> int:
+    """How many transactions a connection sees."""
+    (count,) = db.execute("PRAGMA user_version").fetchone()
+    return int(count)
 
 
 def write_catalog_checksum(path: Path) -> FileChecksum:

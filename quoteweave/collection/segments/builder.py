@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment, merge_segments
+from quoteweave.collection.segments.merge import merge_segments
+from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment
 from quoteweave.core.boxes import area, inside
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.acronyms import definitions_in

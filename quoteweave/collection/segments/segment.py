@@ -13,7 +13,7 @@ import json
 import mmap
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -33,7 +33,7 @@ SUFFIX = ".seg"
 FIELDS = ("quotes", "pages", "outline", "references")
 """What is counted: words of each quote, words of each page, words of the headings that the outline has above it, and
 names by which people call the page and what is on it."""
-_OF_QUOTES = frozenset({"quotes"})
+OF_QUOTES = frozenset({"quotes"})
 # A page of numbers is no longer for its words: in the length of a page a number counts as a quarter of a word.
 _PARTS = {"pages": 4}
 _ALIGNMENT = 64
@@ -153,122 +153,11 @@ class PostingsBuilder:
         np.cumsum(np.bincount(pairs >> 32, minlength=len(order)), out=starts[1:])
         light = np.bincount(items, numbers[np.array(self.tokens, dtype=np.int64)], minlength=size).astype(np.int64)
         lengths = np.bincount(items, minlength=size) - light + -(-light // parts)
-        return Postings(starts, _narrow(pairs & 0xFFFFFFFF), _narrow(counts), _narrow(lengths))
+        return Postings(starts, narrow(pairs & 0xFFFFFFFF), narrow(counts), narrow(lengths))
 
 
-def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
-    """One segment of the documents of `old` but those named in `without`, whose words go too, and of `new`."""
-    import numpy as np
-
-    parts = [*(_Part(segment, without) for segment in old), *(_Part(segment, ()) for segment in new)]
-    used = [part.used_tokens() for part in parts]
-    vocabulary = sorted(set().union(*used))
-    number = {token: i for i, token in enumerate(vocabulary)}
-    numbers = [
-        np.array([number.get(token, -1) for token in part.segment.vocabulary()], dtype=np.int64) for part in parts
-    ]
-    quotes = [0, *accumulate(len(part.quotes) for part in parts)]
-    pages = [0, *accumulate(int(part.page_counts.sum()) for part in parts)]
-    return Segment(
-        names=tuple(name for part in parts for name in part.names),
-        quote_counts=np.concatenate([part.quote_counts for part in parts]),
-        page_counts=np.concatenate([part.page_counts for part in parts]),
-        # In one kind of number: numpy joins 64 bits with and without a sign as floats, which round.
-        rows=np.concatenate([part.segment.rows[part.quotes].astype(np.int64) for part in parts]),
-        page_of=np.concatenate([part.page_of() + base for part, base in zip(parts, pages, strict=False)]),
-        is_image=np.concatenate([part.segment.is_image[part.quotes] for part in parts]),
-        continued=np.concatenate([part.segment.continued[part.quotes] for part in parts]),
-        **_vocabulary(vocabulary),
-        fields={
-            field: _joined(
-                [part.postings(field) for part in parts],
-                numbers,
-                bases=quotes if field in _OF_QUOTES else pages,
-                size=len(vocabulary),
-            )
-            for field in FIELDS
-        },
-    )
-
-
-class _Part:
-    """The part of a segment that goes into a merged one."""
-
-    def __init__(self, segment: Segment, without: Collection[str]) -> None:
-        import numpy as np
-
-        self.segment = segment
-        keep = np.array([name not in without for name in segment.names], dtype=np.bool_)
-        self._all = bool(keep.all())
-        self.names = [name for name, kept in zip(segment.names, keep, strict=True) if kept]
-        self.quote_counts, self.page_counts = segment.quote_counts[keep], segment.page_counts[keep]
-        self.quotes = np.flatnonzero(np.repeat(keep, segment.quote_counts))
-        """Positions of the quotes that stay."""
-        self._pages = np.flatnonzero(np.repeat(keep, segment.page_counts))
-
-    def page_of(self) -> "Array":
-        """The new position of each quote's page, within this part."""
-        import numpy as np
-
-        return np.searchsorted(self._pages, self.segment.page_of[self.quotes])
-
-    def postings(self, field: str) -> Postings:
-        """Those of the items that stay, in their new positions; tokens keep their numbers."""
-        import numpy as np
-
-        found = self.segment.fields[field]
-        if self._all:
-            return found
-        staying = self.quotes if field in _OF_QUOTES else self._pages
-        position = np.full(len(found.lengths), -1, dtype=np.int64)
-        position[staying] = np.arange(len(staying))
-        items = position[found.items]
-        kept = items >= 0
-        before = np.concatenate([[0], np.cumsum(kept)])
-        return Postings(before[found.starts], items[kept], found.counts[kept], found.lengths[staying])
-
-    def used_tokens(self) -> list[bytes]:
-        """Tokens that an item which stays has."""
-        vocabulary = self.segment.vocabulary()
-        if self._all:
-            return vocabulary
-        starts = [self.postings(field).starts for field in FIELDS]
-        return [token for i, token in enumerate(vocabulary) if any(each[i] < each[i + 1] for each in starts)]
-
-
-def _joined(parts: Sequence[Postings], numbers: "Sequence[Array]", *, bases: Sequence[int], size: int) -> Postings:
-    """Postings over a common vocabulary of that size: of each token first those of the first part, and so on.
-
-    `numbers` say for each part which number each of its tokens has in that vocabulary, and `bases` where its items
-    begin.
-    """
-    import numpy as np
-
-    having = [part.having() for part in parts]
-    counts = [np.zeros(size, dtype=np.int64) for _ in parts]
-    for count, number, lengths in zip(counts, numbers, having, strict=True):
-        used = number >= 0
-        count[number[used]] = lengths[used]
-    starts = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(sum(counts, np.zeros(size, dtype=np.int64)), out=starts[1:])
-    # As few bytes as will do: what is merged may be the words of a whole collection.
-    whole = np.int32 if starts[-1] < np.iinfo(np.int32).max else np.int64
-    items = np.empty(int(starts[-1]), dtype=np.uint32)
-    times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in parts)))
-    taken = starts[:-1].copy()  # where the next part of each token's items goes
-    for part, number, lengths, count, base in zip(parts, numbers, having, counts, bases, strict=False):
-        # A token's items move together: each goes as far as the first of them.
-        used = number >= 0
-        moves = taken[number[used]] - part.starts[:-1][used]
-        places = np.repeat(moves.astype(whole), lengths[used])
-        places += np.arange(len(places), dtype=whole)
-        items[places] = part.items.astype(np.uint32) + np.uint32(base)
-        times[places] = part.counts
-        taken += count
-    return Postings(starts, _narrow(items), times, np.concatenate([part.lengths for part in parts]))
-
-
-def _vocabulary(tokens: Sequence[bytes]) -> "dict[str, Array]":
+def vocabulary_arrays(tokens: Sequence[bytes]) -> "dict[str, Array]":
+    """Sorted tokens as a segment's `tokens` and `token_ends`."""
     import numpy as np
 
     return {
@@ -300,9 +189,9 @@ def make_segment(
         quote_counts=np.array([count for _, count, _ in documents], dtype=np.int64),
         page_counts=np.array([pages for _, _, pages in documents], dtype=np.int64),
         **quotes,
-        **_vocabulary([encoded[i] for i in ranked]),
+        **vocabulary_arrays([encoded[i] for i in ranked]),
         fields={
-            field: counted[field].postings(order, sizes[field in _OF_QUOTES], numbers, _PARTS.get(field, 1))
+            field: counted[field].postings(order, sizes[field in OF_QUOTES], numbers, _PARTS.get(field, 1))
             for field in FIELDS
         },
     )
@@ -333,7 +222,7 @@ def _arrays(segment: Segment) -> "list[Array]":
         found = segment.fields[field]
         arrays += [found.starts, found.items, found.counts, found.lengths]
     arrays.append(segment.continued)
-    return [np.ascontiguousarray(_narrow(found)) for found in arrays]
+    return [np.ascontiguousarray(narrow(found)) for found in arrays]
 
 
 def _file_bytes(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
@@ -348,7 +237,7 @@ def _file_bytes(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
         yield bytes(-sum(piece.nbytes for piece in pieces) % _ALIGNMENT)
 
 
-def _narrow(numbers: "Array") -> "Array":
+def narrow(numbers: "Array") -> "Array":
     """The same whole numbers, none below 0, in as few bytes each as they need."""
     import numpy as np
 

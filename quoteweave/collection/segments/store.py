@@ -5,7 +5,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from quoteweave.collection.segments.segment import Segment, merge_segments, read_segment, write_segment
+from quoteweave.collection.segments.merge import merge_segments
+from quoteweave.collection.segments.segment import Segment, read_segment, write_segment
 from quoteweave.collection.storage_errors import repair_command
 from quoteweave.core.errors import CollectionError
 
@@ -48,7 +49,8 @@ class SegmentStore:
         db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
 
     def prune(self, keep: Collection[str]) -> None:
-        """Removes every file but those named."""
+        """Removes every file but those named; a file that is mapped into memory would take its room still."""
+        self._opened = {name: segment for name, segment in self._opened.items() if name in keep}
         for path in self.root.glob("*"):
             if path.name not in keep:
                 # Where a file that is mapped into memory cannot be removed, the next writer does it.
