@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from itertools import islice
+from typing import Any, Protocol, TypeVar
 
 from quoteweave.collection.prepared import PreparedDocument, prepare_document
 from quoteweave.collection.records import Origin
 from quoteweave.collection.stores.content import SourceStore
 from quoteweave.collection.stores.unfinished import UnfinishedPages
-from quoteweave.core.errors import DocumentError, QuoteweaveError
 from quoteweave.core.records import ParsedDocument, Record
 from quoteweave.documents.formats import Format
 from quoteweave.documents.parser import (
@@ -25,7 +25,8 @@ from quoteweave.documents.parser import (
     read_and_keep_pages,
     read_whole,
 )
-from quoteweave.documents.worker_pool import ProcessLimits, StopReason, TaskOutcome, WorkerPool, stop_message
+from quoteweave.documents.steps import Steps, failure_reason
+from quoteweave.documents.worker_pool import WorkerPool
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
 PAGES_PER_TASK = 6
@@ -42,7 +43,6 @@ MAX_LOST = 5
 USUAL_PAGE = 10_000
 
 S = TypeVar("S")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,34 +91,46 @@ class ReadJob:
 
 
 def read_files(
-    files: Sequence[ReadJob], workers: WorkerPool, progress: AddProgress
+    files: Sequence[S], job: Callable[[S], ReadJob], *, workers: WorkerPool, progress: AddProgress
 ) -> Iterator[PreparedDocument | FileIssue]:
     """Read files with the workers and yield each as soon as it is done.
 
+    `job` makes a file's job when its turn comes: there may be very many files.
     A page that crashes its process, or goes beyond the limits of memory or time, is kept empty, with a warning; a file
     without any other is refused. Pages that an earlier run has kept are not read again.
     Raises StorageError when the disk refuses, UsageError where OCR cannot read the language that was asked for.
     """
-    batches = [files[start : start + FILES_PER_INSPECTION] for start in range(0, len(files), FILES_PER_INSPECTION)]
-    looks = [_Steps(workers, workers.limits, inspect_each, [file.source for file in batch]) for batch in batches]
-    looked = (found for look in looks for found in look.wait())
-    inspected: list[tuple[ReadJob, Inspection]] = []
-    for file, found in zip(files, looked, strict=True):
+    inspected: dict[int, Inspection] = {}
+    for number, found in enumerate(_inspected(files, job, workers)):
         if isinstance(found, Inspection):
-            inspected.append((file, found))
+            inspected[number] = found
         else:
-            yield FileIssue(name=file.source.name, reason=found)
-    queue = deque(_readings(inspected, workers, progress))
-    progress.on_total(sum(reading.pages for reading in queue))
-    for reading in _ended(queue, workers):
+            yield FileIssue(name=job(files[number]).source.name, reason=found)
+    progress.on_total(sum(_pages_to_read(job(files[number]), found) for number, found in inspected.items()))
+    to_read = ((job(files[number]), found) for number, found in inspected.items())
+    for reading in _ended(_readings(to_read, workers, progress), workers):
         yield from reading.results()
+
+
+def _inspected(files: Sequence[S], job: Callable[[S], ReadJob], workers: WorkerPool) -> Iterator[Inspection | str]:
+    """What each file is, or why it cannot be read, in order; so many batches at a time as keep the processes busy."""
+    starts = iter(range(0, len(files), FILES_PER_INSPECTION))
+    looks: deque[Steps[SourceFile, Inspection | str]] = deque()
+    while True:
+        for start in islice(starts, 2 * workers.count - len(looks)):
+            batch = [job(file).source for file in files[start : start + FILES_PER_INSPECTION]]
+            looks.append(Steps(workers, workers.limits, inspect_each, batch))
+        if not looks:
+            return
+        yield from looks.popleft().wait()
+
+
+def _pages_to_read(file: ReadJob, found: Inspection) -> int:
+    return found.pages - (len(file.kept.pages()) if found.format in PAGED_FORMATS else 0)
 
 
 class _Reading(Protocol):
     """A unit of work for the pool whose results are returned together."""
-
-    pages: int
-    """To be read."""
 
     def start(self) -> None:
         """Have it read."""
@@ -165,13 +177,18 @@ def inspect_each(sources: Iterable[SourceFile]) -> Iterator[Inspection | str]:
             yield failure_reason(error)
 
 
-def _ended(queue: deque[_Reading], workers: WorkerPool) -> Iterator[_Reading]:
+def _ended(queue: Iterator[_Reading], workers: WorkerPool) -> Iterator[_Reading]:
     """Start units in order, enough to keep the processes busy, and yield each as soon as its tasks have ended."""
     active: list[_Reading] = []
-    while queue or active:
-        while queue and sum(len(reading.unfinished()) for reading in active) < 2 * workers.count:
-            queue[0].start()
-            active.append(queue.popleft())
+    while True:
+        while sum(len(reading.unfinished()) for reading in active) < 2 * workers.count:
+            reading = next(queue, None)
+            if reading is None:
+                break
+            reading.start()
+            active.append(reading)
+        if not active:
+            return
         wait([task for reading in active for task in reading.unfinished()], return_when=FIRST_COMPLETED)
         for reading in active:
             reading.advance()
@@ -180,105 +197,17 @@ def _ended(queue: deque[_Reading], workers: WorkerPool) -> Iterator[_Reading]:
         yield from ended
 
 
-def failure_reason(error: Exception) -> str:
-    """Describe why a file cannot be read, in one line. Raises the error itself if it is not the file's fault."""
-    if isinstance(error, QuoteweaveError) and not isinstance(error, DocumentError):
-        raise error
-    if isinstance(error, DocumentError):
-        reason = str(error)
-    elif isinstance(error, OSError):
-        reason = f"it cannot be read ({error.strerror or error})"
-    else:
-        reason = f"reading it failed ({type(error).__name__}: {str(error)[:200]}); please report this"
-    return " ".join(reason.split())
-
-
-class _Steps(Generic[S, T]):
-    """Steps of one task, each of which gives an item, or the reason why it could not be done.
-
-    A step that ends its process costs itself alone: those after it are done by another process. One that ends a process
-    that has done other things before, or crashes it, is tried once more, in a fresh one.
-    """
-
-    def __init__(
-        self,
-        workers: WorkerPool,
-        limits: ProcessLimits,
-        call: Callable[..., Iterable[T]],
-        steps: Sequence[S],
-        *rest: Any,
-    ) -> None:
-        self.done: dict[int, T | str] = {}
-        self.lost: list[tuple[S, str]] = []
-        self.error: Exception | None = None
-        self._workers, self._limits, self._call, self._rest = workers, limits, call, rest
-        self._steps = list(steps)
-        self._tried: set[int] = set()
-        self._given_up = False
-        self.future: Future[TaskOutcome[T]] | None = None
-        self._submit()
-
-    def _submit(self) -> None:
-        left = [] if self._given_up else self._steps[len(self.done) :]
-        steps = left[:1] if len(self.done) in self._tried else left
-        self.future = self._workers.submit(self._limits, self._call, steps, *self._rest) if left else None
-
-    def wait(self) -> list[T | str]:
-        """All that the steps gave, in order. Raises what a step raised."""
-        while self.future is not None:
-            wait([self.future])
-            self.advance()
-        if self.error is not None:
-            raise self.error
-        return [self.done[number] for number in range(len(self._steps))]
-
-    def give_up(self) -> None:
-        """Start no more steps; those in progress are finished."""
-        self._given_up = True
-        if self.future is not None and self.future.cancel():
-            self.future = None
-
-    def untried(self) -> list[S]:
-        """The steps that were neither done nor lost."""
-        return self._steps[len(self.done) :]
-
-    def advance(self) -> None:
-        """Once the future is done, take its results and submit the remaining steps."""
-        if self.future is None or not self.future.done():
-            return
-        outcome = self.future.result()
-        for item in outcome.items:
-            self.done[len(self.done)] = item
-        if outcome.error is not None:
-            self.error, self.future = outcome.error, None
-            return
-        if outcome.stop is not None and len(self.done) < len(self._steps):
-            self._note(outcome.stop, fresh=outcome.fresh and not outcome.items)
-        self._submit()
-
-    def _note(self, stop: StopReason, *, fresh: bool) -> None:
-        number = len(self.done)
-        again = stop is StopReason.CRASH or (stop is StopReason.MEMORY and not fresh)
-        if again and number not in self._tried:
-            self._tried.add(number)
-            return
-        why = stop_message(stop, self._limits)
-        self.done[number] = f"it {why}"
-        self.lost.append((self._steps[number], why))
-
-
 class _WholeReading:
     """Files that are read whole, by one worker process, one after the other."""
 
     def __init__(self, files: Sequence[tuple[ReadJob, Inspection]], workers: WorkerPool, progress: AddProgress) -> None:
-        self.pages = len(files)
         self._files, self._workers, self._progress = files, workers, progress
         self._limits = workers.limits.for_file(max(found.size for _, found in files))
-        self._steps: _Steps[tuple[ReadJob, Format], PreparedDocument | str] | None = None
+        self._steps: Steps[tuple[ReadJob, Format], PreparedDocument | str] | None = None
 
     def start(self) -> None:
         steps = [(file, found.format) for file, found in self._files]
-        self._steps = _Steps(self._workers, self._limits, prepare_whole, steps)
+        self._steps = Steps(self._workers, self._limits, prepare_whole, steps)
 
     def unfinished(self) -> list[Future[Any]]:
         return [self._steps.future] if self._steps is not None and self._steps.future is not None else []
@@ -304,17 +233,17 @@ class _PagesReading:
         self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
         kept = file.kept.pages()
         self._left = [number for number in range(self._count) if number not in kept]
-        self.pages = len(self._left)
+        self._pages = len(self._left)
         self._workers, self._limits, self._progress = workers, workers.limits, progress
-        self._parts: list[_Steps[int, int]] = []
-        self._joining: _Steps[Any, PreparedDocument] | None = None
+        self._parts: list[Steps[int, int]] = []
+        self._joining: Steps[Any, PreparedDocument] | None = None
         self._reported = 0
 
     def start(self) -> None:
         file = self._file
         for start in range(0, len(self._left), PAGES_PER_TASK):
             numbers = self._left[start : start + PAGES_PER_TASK]
-            task = _Steps(
+            task = Steps(
                 self._workers, self._limits, read_and_keep_pages, numbers, file.source, self._format, file.kept
             )
             self._parts.append(task)
@@ -343,13 +272,13 @@ class _PagesReading:
         if any(part.error for part in self._parts):
             return True
         lost = sum(len(part.lost) for part in self._parts)
-        read = self._count - self.pages + sum(len(part.done) for part in self._parts) - lost
+        read = self._count - self._pages + sum(len(part.done) for part in self._parts) - lost
         return lost > max(MAX_LOST, read)
 
     def _join(self) -> None:
         limits = self._limits.for_file(self._count * USUAL_PAGE + self._size)
         task = (self._file, self._format, self._lost())
-        self._joining = _Steps(self._workers, limits, prepare_kept, [self._count], *task)
+        self._joining = Steps(self._workers, limits, prepare_kept, [self._count], *task)
 
     def _lost(self) -> dict[int, str]:
         lost = {number: why for part in self._parts for number, why in part.lost}
@@ -361,7 +290,7 @@ class _PagesReading:
         return lost | dict.fromkeys(untried, f"was not tried, because {others}")
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
-        self._report_pages(self.pages)
+        self._report_pages(self._pages)
         name = self._file.source.name
         try:
             for part in self._parts:

@@ -27,9 +27,10 @@ from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
 from quoteweave.documents.discovery import FoundFile, find_files
 from quoteweave.documents.document_names import has_extended_name, name_files
-from quoteweave.documents.file_reading import AddProgress, FileIssue, ReadJob, failure_reason, read_files
+from quoteweave.documents.file_reading import AddProgress, FileIssue, ReadJob, read_files
 from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, file_stamp
 from quoteweave.documents.reflow.linked_images import file_hash
+from quoteweave.documents.steps import failure_reason
 from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from quoteweave.index.sync import refresh_indexes
 
@@ -39,8 +40,8 @@ __all__ = ["AddOptions", "AddProgress", "AddReport", "FileIssue", "add"]
 # Between changes of what can be searched: at most a tenth of the time goes into them, however large the collection is.
 MIN_PAUSE_S = 0.5
 PAUSE_RATIO = 10
-# Quotes in memory that are not stored yet.
-MAX_WAITING = 20_000
+# Quotes in memory that are not stored yet: some ten megabytes.
+MAX_WAITING = 5_000
 
 
 class AddReport(Record):
@@ -128,6 +129,15 @@ def add(
         return run.report(notes, writer.finish_removals())
 
 
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A file that may have to be read: all that is kept of each until its turn comes, as there may be very many."""
+
+    file: FoundFile
+    content: str  # its SHA-256, in hexadecimal
+    stamp: FileStamp
+
+
 class _Run:
     """The state of one `add`."""
 
@@ -140,7 +150,7 @@ class _Run:
         self._failed: list[FileIssue] = []
         self._warnings: list[FileIssue] = []
         self._renamed: set[str] = set()
-        self._stamps: dict[str, FileStamp] = {}  # by name, of files that are to be read
+        self._fingerprint, self._partial = options.fingerprint, options.partial_fingerprint
         self._read_by_ocr = {"ocr_pages": 0, "ocr_pictures": 0}
 
     def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
@@ -197,35 +207,29 @@ class _Run:
                 self._writer.clear_failure(failure.name)
 
     def add(self, files: Sequence[FoundFile], progress: AddProgress) -> None:
-        jobs = {file.name: (file, origin) for file, origin in self._to_read(files)}
-        for name in {file.name for file in files} - jobs.keys():
+        unread = {one.file.name: one for one in self._to_read(files)}
+        for name in {file.name for file in files} - unread.keys():
             progress.on_file(name)
-        kept = {name: self._kept(name, origin) for name, (_, origin) in jobs.items()}
         # Pages that another run has read, of what is not to be read any more, must not stay.
-        self._writer.unfinished = {pages.folder.name for pages in kept.values()}
+        self._writer.unfinished = {self._kept(one).folder.name for one in unread.values()}
         self._collection.unfinished.prune(self._writer.unfinished)
-        partial, copies = self._options.partial_fingerprint, self._collection.sources
-        to_read = [
-            ReadJob(self._source(name, file), origin, partial, copies, kept[name])
-            for name, (file, origin) in jobs.items()
-        ]
 
         def on_pages(name: str, pages: int) -> None:
             progress.on_pages(name, pages)
             self._batch.tick()
 
         with self._batch, self._workers() as workers:
-            for read in read_files(to_read, workers, replace(progress, on_pages=on_pages)):
+            told = replace(progress, on_pages=on_pages)
+            for read in read_files(list(unread.values()), self._job, workers=workers, progress=told):
                 reason: str | None
                 if isinstance(read, FileIssue):
                     name, reason = read.name, read.reason
                 else:
                     name, reason = read.document.name, self._options.refuse(read)
                     if reason is None:
-                        self._store(read, kept[name])
+                        self._store(read, self._kept(unread[name]))
                 if reason is not None:
-                    file, origin = jobs[name]
-                    self._fail(file, origin.content, reason)
+                    self._fail(unread[name].file, unread[name].content, reason)
                 progress.on_file(name)
         self._writer.unfinished = ()
 
@@ -234,37 +238,33 @@ class _Run:
             return nullcontext(self._options.workers)
         return WorkerPool(self._options.processes or default_processes(), self._options.limits)
 
-    def _kept(self, name: str, origin: Origin) -> UnfinishedPages:
-        return self._collection.unfinished.of(unfinished_key(name, origin.content, origin.parser))
+    def _kept(self, one: _Unread) -> UnfinishedPages:
+        return self._collection.unfinished.of(unfinished_key(one.file.name, one.content, self._fingerprint))
 
-    def _source(self, name: str, file: FoundFile) -> SourceFile:
-        options = self._options
-        return SourceFile(
-            name,
-            file.path.resolve(),
-            options.settings,
-            self._collection.images,
-            options.password,
-            self._stamps[name],
+    def _job(self, one: _Unread) -> ReadJob:
+        file, options, collection = one.file, self._options, self._collection
+        source = SourceFile(
+            file.name, file.path.resolve(), options.settings, collection.images, options.password, one.stamp
         )
+        return ReadJob(source, self._origin(one), self._partial, collection.sources, self._kept(one))
 
-    def _to_read(self, files: Sequence[FoundFile]) -> Iterator[tuple[FoundFile, Origin]]:
+    def _to_read(self, files: Sequence[FoundFile]) -> Iterator[_Unread]:
         """Yield the files that are new or have changed, each name once; unreadable ones are recorded as failures."""
         for file in files:
             try:
-                origin = self._origin(file)
+                one = self._looked_at(file)
             except (DocumentError, OSError) as error:
                 self._fail(file, None, failure_reason(error))
             else:
-                if not self._is_stored(file, origin):
-                    yield file, origin
+                if not self._is_stored(one):
+                    yield one
 
-    def _origin(self, file: FoundFile) -> Origin:
-        """Where the document will come from. Raises DocumentError or OSError where there is none to be had."""
+    def _looked_at(self, file: FoundFile) -> _Unread:
+        """The file with its content's hash. Raises DocumentError or OSError where it cannot be read."""
         if file.refused is not None:
             raise UnsupportedFormat(file.refused)
         before = self._known.get(file.name)
-        self._stamps[file.name] = file_stamp(file.path)
+        stamp = file_stamp(file.path)
         content = _hash(file.path)
         replaced = file.path in self._options.names
         if before is not None and before.imported and before.content != content and not replaced:
@@ -272,24 +272,30 @@ class _Run:
                 f"{file.name!r} was imported, and has changed since; import it again, remove it first, or have both, "
                 "with --prefix NAME"
             )
+        return _Unread(file, content, stamp)
+
+    def _origin(self, one: _Unread) -> Origin:
+        """Where the document will come from."""
+        before = self._known.get(one.file.name)
         return Origin(
-            root=file.root,
-            path=file.below,
-            content=content,
-            parser=self._options.fingerprint,
+            root=one.file.root,
+            path=one.file.below,
+            content=one.content,
+            parser=self._fingerprint,
             metadata={**(before.metadata if before else {}), **self._options.metadata},
         )
 
-    def _is_stored(self, file: FoundFile, origin: Origin) -> bool:
+    def _is_stored(self, one: _Unread) -> bool:
         """Whether the document is up to date; its metadata then is, too."""
-        name = file.name
+        file, name = one.file, one.file.name
         before = self._known.get(name)
-        if before is None or before.content != origin.content:
+        if before is None or before.content != one.content:
             return False
+        origin = self._origin(one)
         if before.imported:  # what another tool made of this very file is not to be parsed over
             self._outcome["unchanged"].append(name)
             return True
-        if before.parser not in (origin.parser, self._options.partial_fingerprint):
+        if before.parser not in (origin.parser, self._partial):
             return False
         folder = file.path.resolve().parent
         if any(file_hash(folder / path) != content for path, content in before.linked_files.items()):

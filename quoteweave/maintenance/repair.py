@@ -133,7 +133,7 @@ def _read_again(
             anew = origin.model_copy(update={"parser": settings.fingerprint})
             to_read.append(ReadJob(source, anew, settings.fingerprint, collection.sources, kept))
     with WorkerPool(min(4, os.cpu_count() or 1)) as workers:
-        for read in read_files(to_read, workers, AddProgress()):
+        for read in read_files(to_read, lambda file: file, workers=workers, progress=AddProgress()):
             if isinstance(read, FileIssue):
                 found[read.name] = read.reason
             else:

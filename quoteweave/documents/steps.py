@@ -1,0 +1,98 @@
+"""Runs the steps of a task one after the other in a process of the pool, and those after one that ends its process."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, wait
+from typing import Any, Generic, TypeVar
+
+from quoteweave.core.errors import DocumentError, QuoteweaveError
+from quoteweave.documents.worker_pool import ProcessLimits, StopReason, TaskOutcome, WorkerPool, stop_message
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+class Steps(Generic[S, T]):
+    """Steps of one task, each of which gives an item, or the reason why it could not be done.
+
+    A step that ends its process costs itself alone: those after it are done by another process. One that ends a process
+    that has done other things before, or crashes it, is tried once more, in a fresh one.
+    """
+
+    def __init__(
+        self,
+        workers: WorkerPool,
+        limits: ProcessLimits,
+        call: Callable[..., Iterable[T]],
+        steps: Sequence[S],
+        *rest: Any,
+    ) -> None:
+        self.done: dict[int, T | str] = {}
+        self.lost: list[tuple[S, str]] = []
+        self.error: Exception | None = None
+        self._workers, self._limits, self._call, self._rest = workers, limits, call, rest
+        self._steps = list(steps)
+        self._tried: set[int] = set()
+        self._given_up = False
+        self.future: Future[TaskOutcome[T]] | None = None
+        self._submit()
+
+    def _submit(self) -> None:
+        left = [] if self._given_up else self._steps[len(self.done) :]
+        steps = left[:1] if len(self.done) in self._tried else left
+        self.future = self._workers.submit(self._limits, self._call, steps, *self._rest) if left else None
+
+    def wait(self) -> list[T | str]:
+        """All that the steps gave, in order. Raises what a step raised."""
+        while self.future is not None:
+            wait([self.future])
+            self.advance()
+        if self.error is not None:
+            raise self.error
+        return [self.done[number] for number in range(len(self._steps))]
+
+    def give_up(self) -> None:
+        """Start no more steps; those in progress are finished."""
+        self._given_up = True
+        if self.future is not None and self.future.cancel():
+            self.future = None
+
+    def untried(self) -> list[S]:
+        """The steps that were neither done nor lost."""
+        return self._steps[len(self.done) :]
+
+    def advance(self) -> None:
+        """Once the future is done, take its results and submit the remaining steps."""
+        if self.future is None or not self.future.done():
+            return
+        outcome = self.future.result()
+        for item in outcome.items:
+            self.done[len(self.done)] = item
+        if outcome.error is not None:
+            self.error, self.future = outcome.error, None
+            return
+        if outcome.stop is not None and len(self.done) < len(self._steps):
+            self._note(outcome.stop, fresh=outcome.fresh and not outcome.items)
+        self._submit()
+
+    def _note(self, stop: StopReason, *, fresh: bool) -> None:
+        number = len(self.done)
+        again = stop is StopReason.CRASH or (stop is StopReason.MEMORY and not fresh)
+        if again and number not in self._tried:
+            self._tried.add(number)
+            return
+        why = stop_message(stop, self._limits)
+        self.done[number] = f"it {why}"
+        self.lost.append((self._steps[number], why))
+
+
+def failure_reason(error: Exception) -> str:
+    """Describe why a file cannot be read, in one line. Raises the error itself if it is not the file's fault."""
+    if isinstance(error, QuoteweaveError) and not isinstance(error, DocumentError):
+        raise error
+    if isinstance(error, DocumentError):
+        reason = str(error)
+    elif isinstance(error, OSError):
+        reason = f"it cannot be read ({error.strerror or error})"
+    else:
+        reason = f"reading it failed ({type(error).__name__}: {str(error)[:200]}); please report this"
+    return " ".join(reason.split())
