@@ -80,6 +80,8 @@ from .generation.chat_generator import CitedGenerator as CitedGenerator
 from .generation.citations import build_answer as build_answer
 from .generation.extractive import ExtractiveGenerator as ExtractiveGenerator
 from .generation.gate import Policy as Policy
+from .index.sync import RemovalReport as RemovalReport
+from .index.sync import remove_documents as remove_documents
 from .models.chat import LocalChat as LocalChat
 from .pipeline.context import Window as Window
 from .pipeline.gate import Gate as Gate

@@ -44,8 +44,10 @@ VISUAL = Path(sys.prefix) / "visual"
 # there is enough of it. What tests do to processes and files is the same there.
 MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30
 
-# Texts are made slowly beside other work; that says nothing of what is tested.
-hypothesis.settings.register_profile("quoteweave", suppress_health_check=[hypothesis.HealthCheck.too_slow])
+# Beside other work texts are made slowly, and tests take long; that says nothing of what is tested.
+hypothesis.settings.register_profile(
+    "quoteweave", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("quoteweave")
 # FAISS's and torch's threads wait for each other by running in circles. Beside another process of the tests that takes
 # the cores from whoever has work: three times the processor time for the tests of FAISS.

@@ -215,7 +215,11 @@ class RemovalReport(Record):
 
 
 def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalReport:
-    """Removes documents, and every trace of them from the collection's folder.
+    """Remove documents, and every trace of them from the collection's folder; what `quoteweave remove` calls.
+
+    >>> with Collection.open("my-collection") as collection:
+    ...     remove_documents(collection, ["port.md"]).removed
+    ('port.md',)
 
     Raises UsageError for an unknown name, and then removes nothing; CollectionLocked while another process writes,
     StorageError where the disk refuses.

@@ -96,6 +96,22 @@ def test_a_server_keeps_what_is_asked_for_unless_it_is_set_otherwise(port: Path,
     assert (refused.status_code, "keeps none" in refused.json()["detail"]) == (422, True)
 
 
+def test_the_job_that_removes_a_document_says_what_the_server_keeps_of_it(port: Path, tmp_path: Path) -> None:
+    with Collection.open(port) as collection, collection.writer() as writer:
+        put(writer, tmp_path, "quay.md", [made_quote("The pier is closed.")])
+    settings = ServerSettings(collections={"port": port, "other": port}, state=tmp_path / "state", store="always")
+    with TestClient(make_app(settings), base_url="http://localhost") as client:
+        first = ask(client)
+        ask(client, conversation=first["conversation"])
+        ask(client)
+        assert {hit["quote"]["document"] for hit in first["context"]["texts"]} == {"port.md"}
+        gone = client.delete("/v1/collections/port/documents/port.md").json()["job"]
+        quay = client.delete("/v1/collections/port/documents/quay.md").json()["job"]
+    names = "the server's list of jobs keeps the document's name until 1,000 later jobs have ended"
+    assert gone["notes"] == [names, "2 conversations keep what was shown of it until they are deleted"]
+    assert quay["notes"] == [names]
+
+
 def test_conversations_are_deleted_with_their_collection(tmp_path: Path) -> None:
     folder = tmp_path / "collections"
     folder.mkdir()

@@ -102,12 +102,16 @@ class Jobs:
             raise
         return job, tuple(unchanged)
 
-    def remove(self, name: str, collection: Collection, document: str) -> Job:
-        """Make the job that removes a document. Raises UsageError where there is none, nor will be."""
+    def remove(self, name: str, collection: Collection, document: str, notes: Container[str] = ()) -> Job:
+        """Make the job that removes a document, with these notes.
+
+        Raises UsageError where there is no such document, nor will be.
+        """
         root = collection.root.resolve()
         if not self.store.changes(root, document):
             collection.document(document)
-        return self.runner.submit(_job("remove", name, documents=(document,)), RemoveWork(root=root, names=(document,)))
+        job = _job("remove", name, documents=(document,)).model_copy(update={"notes": tuple(notes)})
+        return self.runner.submit(job, RemoveWork(root=root, names=(document,)))
 
     def build_index(self, name: str, collection: Collection, retriever: str, *, replace: bool) -> Job:
         """Make the job that builds the indexes of a retriever."""

@@ -74,6 +74,7 @@ class JobStore:
             )
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("PRAGMA secure_delete = ON")  # names of documents, and what was said of them
             self._create()
 
     def _create(self) -> None:
@@ -187,6 +188,8 @@ class JobStore:
         """Forget every job of a collection, which is gone."""
         with self._writing() as db:
             db.execute("DELETE FROM jobs WHERE root = ?", (str(root),))
+        with self._lock, _guarded(self.path):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still says what was deleted
 
     def reads(self, uploads: Path) -> bool:
         """Whether a job that has not ended reads the uploaded files in that folder."""

@@ -6,14 +6,17 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import StateError, UsageError
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.interchange.jobs import JobMade, Uploaded
 from quoteweave.server.answers.requests import RetrievalChoices
 from quoteweave.server.depends import JobsState, ServedState, Writable
+from quoteweave.server.jobs.store import KEPT
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.pages import no_such_document
 from quoteweave.server.routes.quotes import DocumentName
+from quoteweave.server.served import Served
 
 router = APIRouter(tags=["changes"], route_class=JsonRoute)
 _FILES: dict[str, Any] = {
@@ -72,12 +75,26 @@ async def add_documents(collection: Writable, request: Request, response: Respon
 
 
 @router.delete("/v1/collections/{collection}/documents/{document:path}", summary="Remove a document", status_code=202)
-def remove_document(collection: Writable, document: DocumentName, jobs: JobsState) -> JobMade:
-    """Remove a document and every trace of it from the collection's folder."""
+def remove_document(collection: Writable, document: DocumentName, served: ServedState, jobs: JobsState) -> JobMade:
+    """Remove a document and every trace of it from the collection's folder.
+
+    What the server keeps of it outside of that folder stays, and the job's notes say what it is.
+    """
+    notes = _what_stays(served, collection.name, document)
     try:
-        return JobMade(job=jobs.remove(collection.name, collection.collection, document))
+        return JobMade(job=jobs.remove(collection.name, collection.collection, document, notes))
     except UsageError as error:
         raise no_such_document(error) from error
+
+
+def _what_stays(served: Served, collection: str, document: str) -> list[str]:
+    notes = [f"the server's list of jobs keeps the document's name until {KEPT:,} later jobs have ended"]
+    try:
+        count = served.conversations.count_showing(collection, document)
+    except StateError as error:
+        return [*notes, f"whether conversations keep what was shown of it is not known: {error}"]
+    keep = pluralize(count, "conversation keeps", "conversations keep")
+    return [*notes, f"{keep} what was shown of it until they are deleted"] if count else notes
 
 
 @router.post("/v1/collections/{collection}/indexes", summary="Build an index", status_code=202)

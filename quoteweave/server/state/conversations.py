@@ -11,6 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from pydantic import AwareDatetime, Field, ValidationError
+from pydantic_core import to_json
 
 from quoteweave.collection.checksums import row_checksum
 from quoteweave.core.answers import Region
@@ -195,6 +196,17 @@ class ConversationStore:
             deleted = db.execute("DELETE FROM conversations WHERE collection = ?", (collection,)).rowcount
         self._cut_log()
         return deleted
+
+    def count_showing(self, collection: str, document: str) -> int:
+        """Return how many conversations about a collection hold quotes of that document."""
+        named = f'"document":{to_json(document).decode()}'
+        with self._reading() as db:
+            (count,) = db.execute(
+                "SELECT count(DISTINCT conversation) FROM turns WHERE instr(record, ?) AND conversation IN "
+                "(SELECT id FROM conversations WHERE collection = ?)",
+                (named, collection),
+            ).fetchone()
+        return int(count)
 
     def _cut_log(self) -> None:
         with self._reading() as db:
