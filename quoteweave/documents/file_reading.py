@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
@@ -106,7 +107,7 @@ def read_files(
             inspected[number] = found
         else:
             yield FileIssue(name=job(files[number]).source.name, reason=found)
-    progress.on_total(sum(_pages_to_read(job(files[number]), found) for number, found in inspected.items()))
+    progress.on_total(sum(_pages_to_read(partial(job, files[number]), found) for number, found in inspected.items()))
     to_read = ((job(files[number]), found) for number, found in inspected.items())
     for reading in _ended(_readings(to_read, workers, progress), workers):
         yield from reading.results()
@@ -125,8 +126,8 @@ def _inspected(files: Sequence[S], job: Callable[[S], ReadJob], workers: WorkerP
         yield from looks.popleft().wait()
 
 
-def _pages_to_read(file: ReadJob, found: Inspection) -> int:
-    return found.pages - (len(file.kept.pages()) if found.format in PAGED_FORMATS else 0)
+def _pages_to_read(job: Callable[[], ReadJob], found: Inspection) -> int:
+    return found.pages - (len(job().kept.pages()) if found.format in PAGED_FORMATS else 0)
 
 
 class _Reading(Protocol):
