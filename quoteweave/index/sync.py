@@ -206,7 +206,12 @@ def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
 
 
 class RemovalReport(Record):
-    """The result of removing documents."""
+    """The result of removing documents.
+
+    >>> with Collection.open("my-collection") as collection:
+    ...     remove_documents(collection, ["port.md"]).remains
+    ()
+    """
 
     removed: tuple[str, ...] = Field(description="names of documents that were removed now")
     finished: tuple[str, ...] = Field(description="names whose removal an earlier command had begun")

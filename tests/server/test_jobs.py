@@ -305,6 +305,16 @@ def test_an_ended_job_is_forgotten_once_enough_others_have_ended(
     assert not store.changes(root, "b.txt")
 
 
+def test_what_was_attached_to_documents_goes_when_their_job_has_ended(store: JobStore, root: Path, state: Path) -> None:
+    work = AddWork(root=root, uploads=state, files={"a.txt": "a.txt"}, metadata={"team": "canary"})
+    done, cancelled = (store.add(Job(kind="add", collection="port", created=0.0), work) for _ in range(2))
+    store.cancel(cancelled.id)
+    assert store.get(done.id).work == work
+    store.end(done.id, EndMessage(status="done"))
+    assert store.get(done.id).work == work.model_copy(update={"metadata": {}})
+    assert not [path for path in state.iterdir() if path.is_file() and b"canary" in path.read_bytes()]
+
+
 def test_a_file_of_jobs_that_cannot_be_used_is_named(state: Path) -> None:
     state.mkdir()
     (state / store_module.DATABASE).write_bytes(b"no database" * 100)

@@ -188,8 +188,7 @@ class JobStore:
         """Forget every job of a collection, which is gone."""
         with self._writing() as db:
             db.execute("DELETE FROM jobs WHERE root = ?", (str(root),))
-        with self._lock, _guarded(self.path):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still says what was deleted
+        self._cut_log()
 
     def reads(self, uploads: Path) -> bool:
         """Whether a job that has not ended reads the uploaded files in that folder."""
@@ -201,7 +200,12 @@ class JobStore:
         with self._writing() as db:
             old = f"SELECT number FROM jobs WHERE NOT {_ACTIVE} ORDER BY number DESC LIMIT -1 OFFSET {KEPT}"  # noqa: S608 - constants
             db.execute(f"DELETE FROM jobs WHERE number IN ({old})")  # noqa: S608 - constants
+        self._cut_log()
         return job
+
+    def _cut_log(self) -> None:
+        with self._lock, _guarded(self.path):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # which still says what was deleted
 
     def _change(self, id: str, change: Callable[[Job], Job]) -> Job:
         """Change a job that has not ended; one that has is returned as it is. Raises JobNotFound."""
@@ -215,6 +219,8 @@ class JobStore:
             job = change(before)
             update = "UPDATE jobs SET status = ?, job = ? WHERE id = ?"
             db.execute(update, (job.status, job.model_dump_json(), id))
+            if job.has_ended:  # what users attached to documents is the collection's
+                db.execute("UPDATE jobs SET work = json_remove(work, '$.metadata') WHERE id = ?", (id,))
         return job
 
 
