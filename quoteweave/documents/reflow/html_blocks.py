@@ -152,13 +152,8 @@ class _Item:
 NumberStyle = Literal["1", "a", "A", "i", "I"]
 """How a number is written, as HTML's `type` names it: 1, a, A, i or I."""
 
-_ROMAN = tuple(
-    zip(
-        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-        ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
-        strict=True,
-    )
-)
+_ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
+_ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
 _MAX_ROMAN = 3999
 
 
@@ -181,7 +176,7 @@ def _letters(number: int) -> str:
 
 def _roman(number: int) -> str:
     text = ""
-    for value, letters in _ROMAN:
+    for value, letters in _ROMAN.items():
         count, number = divmod(number, value)
         text += count * letters
     return text
