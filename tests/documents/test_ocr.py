@@ -1,5 +1,8 @@
 """Text read off pictures, with the models that come with RapidOCR."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from made_pages import canvas
@@ -64,3 +67,28 @@ def test_a_line_whose_words_have_no_boxes_is_parted_by_letters() -> None:
     down = module._run("left side", [[0, 0], [40, 0], [40, 180], [0, 180]], [], 1.0)
     assert down is not None
     assert [word.box for word in down.words] == [(0, 0, 40, 80), (0, 100, 40, 180)]
+
+
+def test_a_picture_that_is_repeated_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, asked = module._engine("ch"), list[str]()
+
+    def counted(language: str) -> Callable[..., Any]:
+        asked.append(language)
+        return engine
+
+    monkeypatch.setattr(module, "_engine", counted)
+    monkeypatch.setattr(module, "_remembered", {})
+    picture = written(("Depth 290 cm", 20, 15))
+    first = RapidOcr().read(picture)
+    again = RapidOcr().read(Raster(picture.pixels.copy(), picture.scale))
+    assert (again, len(asked)) == (first, 1)
+    (larger,) = RapidOcr().read(Raster(picture.pixels, picture.scale / 2))
+    assert (larger.box[0], len(asked)) == (2 * first[0].box[0], 2)
+
+
+def test_no_more_pictures_are_remembered_than_a_process_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_remembered", {})
+    monkeypatch.setattr(module, "MAX_REMEMBERED", 2)
+    for size in (40, 50, 60):
+        RapidOcr().read(Raster(canvas((size, 50)), 2.0))
+    assert len(module._remembered) == 2

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
+from quoteweave.collection.checksums import bytes_checksum
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.sources.lines import Line, TextRun, Word, lines_of
@@ -13,6 +14,8 @@ from quoteweave.documents.sources.raw_page import Raster
 BOX_TO_FONT = 1.35
 # Readings less sure than this are more often noise than words.
 MIN_CONFIDENCE = 0.5
+# Pictures whose lines a process remembers, as a logo may stand on every page.
+MAX_REMEMBERED = 64
 
 
 class Ocr(Protocol):
@@ -37,6 +40,14 @@ class RapidOcr:
         """Recognise lines. Raises UsageError for a language that is unknown or whose model cannot be downloaded."""
         if min(picture.pixels.shape[:2]) < 8:
             return []
+        key = self.language, picture.scale, picture.pixels.shape, bytes_checksum(picture.pixels.tobytes())
+        if key not in _remembered:
+            if len(_remembered) == MAX_REMEMBERED:
+                del _remembered[next(iter(_remembered))]
+            _remembered[key] = self._read(picture)
+        return list(_remembered[key])
+
+    def _read(self, picture: Raster) -> list[Line]:
         result = _engine(self.language)(picture.pixels[:, :, ::-1], return_word_box=True)
         if result.txts is None:
             return []
@@ -48,6 +59,10 @@ class RapidOcr:
             if score >= MIN_CONFIDENCE and text.strip() and (run := _run(text, quad, words, picture.scale))
         ]
         return [line for run in runs for line in lines_of([run])]
+
+
+# Of this process, the oldest first.
+_remembered: dict[tuple[object, ...], list[Line]] = {}
 
 
 def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale: float) -> TextRun | None:
