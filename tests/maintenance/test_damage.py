@@ -227,21 +227,16 @@ def test_what_was_set_aside_goes_with_the_document_that_was_added_again(tmp_path
     assert [path.read_text() for path in (root / RECOVERED_FOLDER).iterdir()] == ["['timber']"]
 
 
-def killed_after(collection_folder: Path, folder: Path) -> None:
-    """A writer that adds one document, removes another, and is killed before it can move SQLite's log away."""
-
-    def work() -> None:
-        collection = Collection.open(collection_folder)
-        with collection.writer() as writer:
-            put(writer, folder, "new.txt", made(["new words"]))
-            writer.remove("0.txt")
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    assert in_a_process(work) == -signal.SIGKILL
+def add_remove_and_die(root: Path, folder: Path) -> None:
+    """Adds one document and removes another, and is killed before SQLite's log is moved away."""
+    with Collection.open(root).writer() as writer:
+        put(writer, folder, "new.txt", made(["new words"]))
+        writer.remove("0.txt")
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_changes_that_a_damaged_log_has_lost_are_told(copy: Path, tmp_path: Path) -> None:
-    killed_after(copy, tmp_path)
+    assert in_a_process(add_remove_and_die, copy, tmp_path) == -signal.SIGKILL
     log = copy / "catalog.sqlite-wal"
     whole = shutil.copytree(copy, tmp_path / "whole")
     with Collection.open(whole) as collection:
@@ -271,7 +266,7 @@ def test_changes_that_a_damaged_log_has_lost_are_told(copy: Path, tmp_path: Path
 
 
 def test_a_count_of_changes_that_was_cut_short_is_none(copy: Path, tmp_path: Path) -> None:
-    killed_after(copy, tmp_path)
+    assert in_a_process(add_remove_and_die, copy, tmp_path) == -signal.SIGKILL
     (copy / "catalog.sqlite.checksum").write_bytes(b'{"committed": 9')
     with Collection.open(copy) as collection, collection.writer() as writer:
         writer.remove("1.txt")
