@@ -12,6 +12,9 @@ DEPTH = 100
 # Units of page evidence per standard deviation of a retriever's scores among its hits. Chosen by
 # hand for one small model (all-MiniLM-L6-v2) on the questions of MMDocIR and MMLongBench-Doc.
 POINTS_PER_DEVIATION = 0.1
+# What the page with the most evidence stands before others, in units of it: one standard deviation of another
+# retriever is needed to move a page before it. The second look at its neighbours leaves it hardly any lead of its own.
+LEAD = POINTS_PER_DEVIATION
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.5
 
@@ -24,7 +27,8 @@ class PageFusion:
     The evidence for a page comes from `evidence`, for all pages of which any retriever finds a quote. Each other
     retriever adds its best score on that page: measured above the lowest of its hits, in standard deviations of its
     hits' scores, and times `POINTS_PER_DEVIATION`, so that retrievers with different score ranges are calibrated alike.
-    Unlike in fusion by ranks, a page with much evidence keeps its place whatever a weaker retriever finds. `weights`
+    Unlike in fusion by ranks, a page with much evidence keeps its place whatever a weaker retriever finds, and the page
+    with the most stands `LEAD` before the others. `weights`
     are one positive number for each retriever, the first for the evidence.
     """
 
@@ -62,6 +66,8 @@ class PageFusion:
         pages = list(dict.fromkeys(map(_page, quotes.values())))
         known = self._evidence.page_scores(query, pages, where=where)
         total = {page: self._weights[0] * score for page, score in zip(pages, known, strict=True)}
+        if first := max(total, key=lambda page: total[page], default=None):
+            total[first] += self._weights[0] * LEAD
         for of_pages, weight in zip(best[1:], self._weights[1:], strict=True):
             for page, value in of_pages.items():
                 total[page] += weight * value

@@ -8,7 +8,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.page_fusion import PageFusion, rank_pages
+from quoteweave.retrievers.page_fusion import POINTS_PER_DEVIATION, PageFusion, rank_pages
 from quoteweave.retrievers.registry import make_fused
 
 
@@ -43,6 +43,21 @@ def test_what_others_find_is_added_to_the_evidence(tmp_path: Path) -> None:
         other = Given(collection, [(1, 0.9), (9, 0.2), (0, 0.1)])
         assert pages(PageFusion(evidence, [other], weights=(1, 100))) == [1, 9, 0]
         assert pages(PageFusion(evidence, [other], weights=(100, 0.01)))[0] == 0
+
+
+def test_the_page_with_the_most_evidence_keeps_a_lead_of_one_standard_deviation(tmp_path: Path) -> None:
+    # Two pages of almost the same evidence; the other retriever puts `better` deviations between them.
+    quotes = [made_quote("timber grain", page=0), made_quote("timber grain rope", page=1), made_quote("ships", page=9)]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        evidence = LexicalRetriever(collection)
+        question = Query(text="timber grain")
+        first, second = evidence.page_scores(question, [("a.pdf", 0), ("a.pdf", 1)])
+        assert first > second
+        for better, expected in ((0.9, 0), (1.1, 1)):
+            needed = better * POINTS_PER_DEVIATION + (first - second)
+            found = Given(collection, [(1, 1.0), (0, 0.0)])  # two deviations apart
+            fused = PageFusion(evidence, [found], weights=(1, needed / (2 * POINTS_PER_DEVIATION)))
+            assert pages(fused, question.text)[0] == expected
 
 
 def test_where_scores_lie_makes_no_difference(tmp_path: Path) -> None:
