@@ -94,7 +94,7 @@ def examples() -> list[tuple[str, Example]]:
 
 def search_of(collection: Collection) -> Search:
     """The search of `quoteweave ask` with nothing set."""
-    return Search(make_fused(["lexical"], None, collection))
+    return Search(make_fused(["lexical"], None, collection), collection=collection)
 
 
 def found_for(search: Search, question: str, document: str | None) -> Context:

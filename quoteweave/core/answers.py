@@ -14,6 +14,55 @@ from pydantic import Field, model_validator
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Hit, Kind, Quote, Record, Rotation, place_of
 
+StructureKind = Literal["page", "chapter", "section", "heading", "figure", "chart", "table"]
+"""What a document has several of. A heading is that of a chapter or section, numbered or not."""
+
+
+class StructureRequest(Record):
+    """What a question asks of a document's structure."""
+
+    kinds: tuple[StructureKind, ...] = Field(description="of what, in the order of `StructureKind`")
+    wants: Literal["count", "names"] = Field(description="how many there are, or what they are called")
+    places: tuple[str, ...] = Field(
+        default=(), description="names of the pages or sections within which (`core.text.mentions`); none for all"
+    )
+    document_words: tuple[str, ...] = Field(default=(), description="stems of words that must name the document")
+
+
+class StructureElement(Record):
+    """One part of a document, such as a heading or a figure."""
+
+    name: str = Field(default="", description="its heading, or its caption; empty for a picture without a caption")
+    label: str | None = Field(default=None, description="what it is numbered, as `core.text.mentions` names it")
+    page_label: str
+    kind: Kind | None = Field(default=None, description="of the quote of the context that shows it, if there is one")
+    number: int | None = Field(default=None, ge=1, description="place of that quote in the context, from 1")
+
+
+class StructureCount(Record):
+    """The parts of one kind that were found in a document, and how they are known."""
+
+    kind: StructureKind
+    basis: Literal["pages", "captions", "numbers", "outline", "parser"] = Field(
+        description="pages of the file; numbered captions; numbered headings; bookmarks or the table of contents; or, "
+        "with no such sign, what the parser took for one"
+    )
+    count: int = Field(ge=0)
+    elements: tuple[StructureElement, ...] = Field(description="in reading order; of pages the last one alone")
+    unnumbered: tuple[StructureElement, ...] = Field(
+        default=(), description="further pictures or tables that the parser found, without a numbered caption"
+    )
+
+
+class DocumentStructure(Record):
+    """What a question asked of a document's structure, and what was found."""
+
+    document: str
+    pages: int = Field(ge=0, description="how many the document has")
+    pages_within: int = Field(ge=0, description="how many of them the question is about")
+    request: StructureRequest
+    counts: tuple[StructureCount, ...] = Field(description="one for each kind that was asked for")
+
 
 class Context(Record):
     """The quotes given to the generator. `[i]` is the i-th text quote, `imagej` the j-th image quote, both from 1.
@@ -30,6 +79,9 @@ class Context(Record):
         default_factory=dict,
         description="how rare each word of the question is in the collection, from 0 for one that every page has to 1 "
         "for one that none has; empty where the retriever does not know",
+    )
+    structure: DocumentStructure | None = Field(
+        default=None, description="what a document consists of, for a question that asks for nothing else"
     )
 
     def quote(self, kind: Kind, number: int) -> Quote | None:

@@ -7,12 +7,14 @@ from typing import Literal, ParamSpec, TypeVar
 
 from pydantic import Field
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context
 from quoteweave.core.concurrency.thread_pools import run_briefly, run_in_pool
 from quoteweave.core.context_sizes import C15, ContextSize
 from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.text.question_analysis import check_question
+from quoteweave.pipeline.structure import structure_context
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.
@@ -104,11 +106,15 @@ class Search:
         reranker: Reranker | None = None,
         pool: int = POOL,
         explain: bool = False,
+        collection: Collection | None = None,
     ) -> None:
-        """`explain`: whether a trace says why its hits rank where they do (`reasons`)."""
+        """`explain`: whether a trace says why its hits rank where they do (`reasons`).
+
+        `collection`: where a context for a question about a document's structure is read; None searches for that too.
+        """
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
         self._explains = retriever if isinstance(retriever, Explains) else None
-        self._explain = explain
+        self._explain, self._collection = explain, collection
 
     async def find(self, query: Query, k: int, *, where: Filter | None = None) -> SearchResult:
         """Return at most `k` quotes of any kind.
@@ -124,10 +130,17 @@ class Search:
     async def context(self, query: Query, split: ContextSize = C15, *, where: Filter | None = None) -> RetrievedContext:
         """Return the best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
-        Raises what `find` does.
+        A question that asks what one document consists of gets that document's structure, and the quotes that show it
+        (`pipeline.structure`). Raises what `find` does.
         """
         check_question(query.text)
         steps, where = _SearchState(query), where or Filter()
+        if self._collection is not None:
+            with steps.timed("search"):
+                counted = await self._run(query, structure_context, query.text, self._collection, where)
+            if counted is not None:
+                steps.read.append("asks what the document consists of")
+                return RetrievedContext(context=counted, trace=self._trace(steps))
         await self._expand(steps)
         kinds: tuple[tuple[Kind, int], ...] = (("text", split.texts), ("image", split.images))
         wanted = [

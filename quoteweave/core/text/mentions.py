@@ -72,6 +72,14 @@ def places_in(text: str) -> list[str]:
     return list(dict.fromkeys([*_numbered_pages(text, words), *_counted_pages(text, words), *_parts(text, words)]))
 
 
+def without_places(text: str) -> str:
+    """The text without its mentions of numbered or named pages and sections (`places_in`)."""
+    words = _words()
+    for mention in (words.pages, words.nth, words.several, words.counted, words.part, words.role):
+        text = mention.sub(" ", text)
+    return text
+
+
 def heading_names(heading: str) -> list[str]:
     """The names of the section under a heading; for '3.2 Results' also that of the enclosing chapter."""
     words, line = _words(), heading.strip()

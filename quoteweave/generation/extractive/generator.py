@@ -8,6 +8,7 @@
    others of its document from front to back (`composition`). The answer is `answered`. For a question that asks for
    steps, those under the matching heading are given as a list (`procedures`). A compound question ("How many … , and
    why …?") is answered part by part, and for a part without an answer the best place is shown.
+   A question about what the document consists of is answered from what was counted in it (`structure`).
 3. Where no statement answers, the best quote of each of the best pages is shown with an excerpt (`locating`). The
    answer is `located`.
 
@@ -23,6 +24,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
+from quoteweave.core.text.structure_questions import read_structure_request
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.citations import build_answer, with_citations
@@ -48,12 +50,16 @@ from quoteweave.generation.extractive.statements import (
     text_statements,
     words_with_headings,
 )
+from quoteweave.generation.extractive.structure import structure_answer
 from quoteweave.generation.extractive.topic import is_on_topic, is_unknown_word
 from quoteweave.generation.relevance import QuestionTerms, question_terms, split_into_questions, weigh_terms
 
 MODEL = "extractive"
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different numbers here: compare what they say."
+WHICH_DOCUMENT = (
+    "Which document is meant? What a document consists of is counted within one: name it, or ask within it."
+)
 NOTHING_FOUND = "What was found in the documents seems to be about something else."
 
 
@@ -108,6 +114,10 @@ class ExtractiveGenerator:
 
     def _read(self, question: str, context: Context) -> "Answer | list[WeightedPart]":
         """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""
+        if context.structure is not None:
+            return structure_answer(question, context, context.structure, MODEL)
+        if _asks_of_several_documents(question, context):
+            return build_answer(question, WHICH_DOCUMENT, context, model=MODEL, status="abstained")
         if (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
         asked = [question_terms(part) for part in split_into_questions(question)]
@@ -173,6 +183,15 @@ class ExtractiveGenerator:
 
 WeightedPart = tuple[QuestionTerms, Mapping[str, float]]
 """A question, or one of several in one, with the weights of its words."""
+
+
+def _asks_of_several_documents(question: str, context: Context) -> bool:
+    """Whether a question asks what "the document" consists of, and nothing says which."""
+    request = read_structure_request(question)
+    if request is None or request.document_words:
+        return False
+    documents = {hit.quote.document for hit in (*context.texts, *context.images)}
+    return len(documents) != 1 or not question_terms(question).terms
 
 
 def _held(context: Context) -> list[frozenset[str]]:

@@ -57,4 +57,4 @@ def make_search(
         expander = make_expander(settings.expand, names, collection, where=where, resources=resources, chats=chats)
     if settings.rerank:
         reranker = make_reranker(settings.rerank, resources=resources, chats=chats)
-    return Search(retriever, expander=expander, reranker=reranker, explain=settings.explain)
+    return Search(retriever, expander=expander, reranker=reranker, explain=settings.explain, collection=collection)

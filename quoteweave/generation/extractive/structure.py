@@ -1,0 +1,115 @@
+"""Answer questions about what a document consists of, from what was counted in it (`Context.structure`).
+
+The answer says how the parts are known: by their numbered captions, by the numbers of headings, by the outline, or as
+the parser found them, which may miss some. It names them with their pages, and cites those that the context shows.
+"""
+
+import re
+from collections.abc import Sequence
+
+from quoteweave.core.answers import (
+    Answer,
+    Context,
+    DocumentStructure,
+    StructureCount,
+    StructureElement,
+    StructureKind,
+)
+from quoteweave.core.messages import pluralize
+from quoteweave.generation.answer_text import add_mark, clip, escape_marks, join_with_and
+from quoteweave.generation.citations import build_answer, with_citations
+from quoteweave.generation.extractive.statements import image_mark
+
+MOST_NAMED = {"names": 30, "count": 8}
+"""Most parts that an answer names, by what the question wants; of further ones it gives the number."""
+MAX_NAME = 160
+"""Most characters of a heading or caption."""
+COUNTED_REASON = "Counted by the parser; the document does not say this itself."
+
+_PICTURES: frozenset[StructureKind] = frozenset({"figure", "chart", "table"})
+_BASES = {"captions": "by numbered captions", "numbers": "by the numbers of its headings", "outline": "by its outline"}
+_NUMBER = re.compile(r"\d+")
+
+
+def structure_answer(question: str, context: Context, structure: DocumentStructure, model: str) -> Answer:
+    """Return the answer from the parts that were counted; an abstention where none was found."""
+    text = "\n\n".join(_paragraph(count, structure, context) for count in structure.counts)
+    found = any(count.count for count in structure.counts)
+    answer = build_answer(question, text, context, model=model, status="answered" if found else "abstained")
+    unchecked = {"verdict": "unchecked", "reason": COUNTED_REASON}
+    return with_citations(answer, [citation.model_copy(update=unchecked) for citation in answer.citations])
+
+
+def _paragraph(count: StructureCount, structure: DocumentStructure, context: Context) -> str:
+    document, within = escape_marks(structure.document), _within(structure.request.places)
+    inner = sum("." in (element.label or "") for element in count.elements) if count.kind == "section" else 0
+    number = pluralize(count.count - inner, count.kind)
+    if not structure.pages_within:
+        return f"{document} has {pluralize(structure.pages, 'page')}, and none of those that the question names."
+    if not count.count:
+        return f"The parser found no {count.kind}s{within} in {document}."
+    if count.kind == "page":
+        return add_mark(f"{document} has {number}{within}", _mark(count.elements[-1], context))
+    known = f"The parser found {number}{within} in {document}"
+    if count.basis in _BASES:
+        known = f"{document} has {number}{within}{f' and {inner} within these' * bool(inner)}, {_BASES[count.basis]}"
+    most = MOST_NAMED[structure.request.wants]
+    left = count.count - most
+    lines = [_line(element, context) for element in count.elements[:most]]
+    lines += [f"- and {left} more."] if left > 0 else []
+    notes = _notes(count)
+    return "\n".join([f"{known}:", "", *lines, *(["", notes] if notes else [])])
+
+
+def _line(element: StructureElement, context: Context) -> str:
+    """A bullet: the part's label and name, its page, and the mark of what shows it."""
+    name = escape_marks(clip(element.name.rstrip(" ."), MAX_NAME)) or "without a caption"
+    mark = _mark(element, context)
+    named = f"{name} (page {element.page_label})"
+    if element.kind == "image":
+        return f"- {named}. {mark}"
+    return f"- {add_mark(named, mark)}" if mark else f"- {named}."
+
+
+def _mark(element: StructureElement, context: Context) -> str:
+    """The mark of the quote that shows a part; "" where the context has none."""
+    quote = context.quote(element.kind, element.number) if element.kind and element.number else None
+    if quote is None or element.number is None:
+        return ""
+    return image_mark(quote, element.number) if quote.kind == "image" else f"[{element.number}]"
+
+
+def _notes(count: StructureCount) -> str:
+    """What the numbers leave open: numbers between them that were not found, and pictures without any."""
+    labels = [element.label for element in count.elements if element.label]
+    numbers = {int(match[0]) for label in labels if (match := _NUMBER.fullmatch(label.rpartition(" ")[2]))}
+    missing = sorted(set(range(1, max(numbers, default=0))) - numbers) if count.kind in _PICTURES else []
+    notes = []
+    if missing:
+        named = join_with_and([f"{count.kind.capitalize()} {number}" for number in missing])
+        notes.append(f"No caption was found of {named}.")
+    if count.unnumbered:
+        pages = _pages(count.unnumbered)
+        more = pluralize(len(count.unnumbered), "picture" if count.kind == "figure" else count.kind)
+        notes.append(f"Besides, the parser found {more} without a numbered caption, on {pages}.")
+    return " ".join(notes)
+
+
+def _pages(elements: Sequence[StructureElement]) -> str:
+    labels = list(dict.fromkeys(element.page_label for element in elements))
+    return f"page{'s' if len(labels) > 1 else ''} {join_with_and(labels)}"
+
+
+def _within(places: Sequence[str]) -> str:
+    """The places as a phrase: ` on pages 3 to 10`, ` in chapter 3`; "" for the whole document."""
+    numbers = [int(match[0]) for place in places if (match := _NUMBER.fullmatch(place.removeprefix("page ")))]
+    if not places:
+        return ""
+    if len(numbers) == len(places):
+        first, last = min(numbers), max(numbers)
+        if len(numbers) == 1:
+            return f" on page {first}"
+        if len(set(numbers)) == last - first + 1:
+            return f" on pages {first} to {last}"
+        return f" on pages {join_with_and(list(map(str, numbers)))}"
+    return " within what the question names" if places[0].startswith("page ") else f" in {places[0]}"

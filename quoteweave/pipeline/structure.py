@@ -1,0 +1,269 @@
+"""Finds what a document consists of, for questions that ask for that alone (`core.text.structure_questions`).
+
+Figures and tables are known by their numbered captions, and else as the parser found them; charts as the parser found
+them; chapters and sections by their numbers, else by the outline (bookmarks or the table of contents); headings as the
+parser found them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import (
+    Context,
+    DocumentStructure,
+    StructureCount,
+    StructureElement,
+    StructureKind,
+    StructureRequest,
+)
+from quoteweave.core.records import Document, Filter, Hit, Page, Quote
+from quoteweave.core.text.mentions import heading_names, labels_in, page_names
+from quoteweave.core.text.structure_questions import read_structure_request
+from quoteweave.core.text.tokens import words
+
+MOST_TEXTS, MOST_IMAGES = 30, 5
+"""Most quotes of each kind that a context shows of the parts found."""
+LABEL_WITHIN = 30
+"""Characters at the beginning of a caption within which its label stands."""
+_LAYOUTS: dict[StructureKind, frozenset[str]] = {
+    "figure": frozenset({"figure", "chart"}),
+    "chart": frozenset({"chart"}),
+    "table": frozenset({"table"}),
+}
+_TOP_LEVEL, _NUMBERED = "chapter ", ("chapter ", "section ")
+
+
+def structure_context(question: str, collection: Collection, where: Filter) -> Context | None:
+    """Return the structure that a question asks for, with the quotes that show it; None for other questions.
+
+    None too where several documents may be meant, and for a chapter or section that the document does not have.
+    Raises CollectionError for a damaged collection.
+    """
+    request = read_structure_request(question)
+    document = _document_of(request, collection, where) if request is not None else None
+    if request is None or document is None:
+        return None
+    reader = _StructureReader(document, collection, where)
+    within = reader.scope(request.places)
+    if within is None:
+        return None
+    found = [reader.count(kind, within) for kind in request.kinds]
+    shown = _ShownQuotes()
+    counts = tuple(count.record(shown) for count in found)
+    structure = DocumentStructure(
+        document=document.name,
+        pages=document.pages,
+        pages_within=len(within.pages),
+        request=request,
+        counts=counts,
+    )
+    return Context(texts=tuple(shown.texts), images=tuple(shown.images), structure=structure)
+
+
+def _document_of(request: StructureRequest, collection: Collection, where: Filter) -> Document | None:
+    """The only document that can be meant: of those that pass the filter, the one that the question names."""
+    passing = [
+        document
+        for document in collection.documents()
+        if (where.documents is None or document.name in where.documents)
+        and where.metadata.items() <= document.metadata.items()
+    ]
+    asked = set(request.document_words)
+    named = [document for document in passing if asked.issubset(words(PurePosixPath(document.name).stem))]
+    return named[0] if len(named) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part that was found, and the quote that shows it."""
+
+    name: str
+    label: str | None
+    quote: Quote | None
+    page_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    kind: StructureKind
+    basis: Literal["pages", "captions", "numbers", "outline", "parser"]
+    count: int
+    parts: Sequence[_Part]
+    unnumbered: Sequence[_Part] = ()
+
+    def record(self, shown: "_ShownQuotes") -> StructureCount:
+        """This, with its quotes numbered in the context."""
+        elements, others = (tuple(map(shown.element, parts)) for parts in (self.parts, self.unnumbered))
+        return StructureCount(kind=self.kind, basis=self.basis, count=self.count, elements=elements, unnumbered=others)
+
+
+class _ShownQuotes:
+    """The quotes of a context, numbered as they are added."""
+
+    def __init__(self) -> None:
+        self.texts: list[Hit] = []
+        self.images: list[Hit] = []
+
+    def element(self, part: _Part) -> StructureElement:
+        """The record of a part, whose quote is added while there is room."""
+        fields = {"name": part.name, "label": part.label, "page_label": part.page_label}
+        if part.quote is None:
+            return StructureElement.model_validate(fields)
+        hits, most = (self.texts, MOST_TEXTS) if part.quote.kind == "text" else (self.images, MOST_IMAGES)
+        known = next((at for at, hit in enumerate(hits, start=1) if hit.quote.id == part.quote.id), None)
+        if known is None and len(hits) < most:
+            hits.append(Hit(rank=len(hits) + 1, score=1.0, quote=part.quote))
+            known = len(hits)
+        shown = {} if known is None else {"kind": part.quote.kind, "number": known}
+        return StructureElement.model_validate({**fields, **shown})
+
+
+class _StructureReader:
+    """The headings, captions and pictures of one document."""
+
+    def __init__(self, document: Document, collection: Collection, where: Filter) -> None:
+        self._collection, self._document = collection, document
+        layouts = ("title", "caption", "figure", "chart", "table")
+        own = where.intersect(Filter(documents=(document.name,)))
+        rows = collection.select(own.intersect(Filter(layouts=layouts)).model_copy(update={"kind": None}))
+        self._quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
+        first, last = own.first_page or 0, own.last_page
+        self._pages = [
+            page
+            for page in collection.pages(document.name)
+            if page.number >= first and (last is None or page.number <= last)
+        ]
+
+    def scope(self, places: Sequence[str]) -> "_Scope | None":
+        """The pages and quotes within the places; all where there are none; None for a section that is not there."""
+        whole = _Scope(self._pages, self._quotes)
+        pages = [place for place in places if place.startswith("page ")]
+        if pages:
+            wanted = set(pages)
+            kept = [
+                page
+                for page in self._pages
+                if wanted.intersection(page_names(page.label, page.number, self._document.pages))
+            ]
+            numbers = {page.number for page in kept}
+            return _Scope(kept, [quote for quote in self._quotes if quote.page in numbers])
+        return self._section(places[0]) if places else whole
+
+    def _section(self, name: str) -> "_Scope | None":
+        """What stands between the heading of that name and the next heading that is numbered otherwise."""
+        titles = [at for at, quote in enumerate(self._quotes) if quote.layout == "title"]
+        best: list[Quote] = []
+        for start in (at for at in titles if name in heading_names(self._quotes[at].text)):
+            end = next((at for at in titles if at > start and self._is_other(at, name)), len(self._quotes))
+            best = max(best, self._quotes[start + 1 : end], key=len)
+        numbers = {quote.page for quote in best}
+        return _Scope([page for page in self._pages if page.number in numbers], best) if best else None
+
+    def _is_other(self, at: int, name: str) -> bool:
+        names = heading_names(self._quotes[at].text)
+        return bool(names) and name not in names
+
+    def count(self, kind: StructureKind, within: "_Scope") -> _Found:
+        """Find the parts of one kind."""
+        if kind == "page":
+            last = within.pages[-1:]
+            return _Found(kind, "pages", len(within.pages), [self._page(page) for page in last])
+        if kind in ("figure", "table"):
+            return self._captioned(kind, within)
+        if kind == "chart":
+            parts = [_picture(quote) for quote in within.quotes if quote.layout == "chart"]
+            return _Found(kind, "parser", len(parts), parts)
+        return self._headings(kind, within)
+
+    def _page(self, page: Page) -> _Part:
+        quotes = [
+            quote for quote in self._collection.page_quotes(self._document.name, page.number) if quote.retrievable
+        ]
+        return _Part("", None, quotes[-1] if quotes else None, page.label)
+
+    @staticmethod
+    def _captioned(kind: StructureKind, within: "_Scope") -> _Found:
+        """Parts with numbered captions, each number once; and those that the parser found beside."""
+        numbered: dict[str, _Part] = {}
+        others: list[_Part] = []
+        for quote in within.quotes:
+            caption = quote.text if quote.layout == "caption" else quote.caption or ""
+            labels = [label for label in labels_in(caption[:LABEL_WITHIN]) if label.startswith(f"{kind} ")][:1]
+            for label in labels:
+                known = numbered.get(label)
+                # The caption's own words, rather than the picture, show how it is numbered.
+                if known is None or (quote.layout == "caption" and known.quote and known.quote.layout != "caption"):
+                    numbered[label] = _Part(_one_line(caption), label, quote, quote.page_label)
+            if not labels and quote.layout in _LAYOUTS[kind] and not labels_in(caption[:LABEL_WITHIN]):
+                others.append(_picture(quote))
+        if not numbered:
+            return _Found(kind, "parser", len(others), others)
+        return _Found(kind, "captions", len(numbered), list(numbered.values()), others)
+
+    def _headings(self, kind: StructureKind, within: "_Scope") -> _Found:
+        titles = [quote for quote in within.quotes if quote.layout == "title"]
+        if kind == "heading":
+            return _Found(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
+        prefixes = (_TOP_LEVEL,) if kind == "chapter" else _NUMBERED
+        numbered = list(_numbered_in_order(titles, prefixes))
+        if numbered:
+            return _Found(kind, "numbers", len(numbered), numbered)
+        outline = list(self._outline(titles, within))
+        if outline:
+            return _Found(kind, "outline", len(outline), outline)
+        return _Found(kind, "parser", 0, ())
+
+    @staticmethod
+    def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:
+        """The outermost headings of the outline, each with the title of that text on its page, if there is one."""
+        seen: set[str] = set()
+        for page in within.pages:
+            for heading in page.headings[:1]:
+                if heading not in seen:
+                    seen.add(heading)
+                    asked = words(heading)
+                    own = (one for one in titles if one.page == page.number and words(one.text) == asked)
+                    yield _Part(heading, None, next(own, None), page.label)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    pages: Sequence[Page]
+    quotes: Sequence[Quote]
+
+
+def _numbered_in_order(titles: Iterable[Quote], prefixes: tuple[str, ...]) -> Iterator[_Part]:
+    """Headings numbered as chapters, or sections within them, whose chapters follow each other from 0 or 1 on.
+
+    What only looks numbered, such as "12 V battery" among chapters 1 to 5, breaks the order and is left out.
+    """
+    chapter, seen = -1, set[str]()
+    for quote in titles:
+        names = [name for name in heading_names(quote.text) if name.startswith(prefixes)]
+        top = next(
+            (name.removeprefix(_TOP_LEVEL) for name in heading_names(quote.text) if name.startswith(_TOP_LEVEL)), ""
+        )
+        if not names or not top.isdecimal() or names[0] in seen:
+            continue
+        number = int(top)
+        inner = "." in names[0]
+        follows = number == chapter + 1 or (chapter == -1 and number == 1)
+        if (inner and number == chapter and prefixes == _NUMBERED) or (follows and not inner):
+            chapter = number
+            seen.add(names[0])
+            yield _heading(quote, names[0])
+
+
+def _heading(quote: Quote, label: str | None) -> _Part:
+    return _Part(_one_line(quote.text), label, quote, quote.page_label)
+
+
+def _picture(quote: Quote) -> _Part:
+    return _Part(_one_line(quote.caption or ""), None, quote, quote.page_label)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,56 @@
+"""What a question asks of a document's structure, and which questions ask for something else."""
+
+import pytest
+
+from quoteweave.core.text.structure_questions import read_structure_request
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds", "wants"),
+    [
+        ("How many figures are available in the entire document?", ("figure",), "count"),
+        ("how many pages", ("page",), "count"),
+        ("How many tables are there in these slides?", ("table",), "count"),
+        ("What are the captions of all figures and tables?", ("figure", "table"), "names"),
+        ("Which chapters does the report contain?", ("chapter",), "names"),
+        ("List all headings.", ("heading",), "names"),
+        ("Wie viele Abbildungen hat das Dokument?", ("figure",), "count"),
+        ("Combien de tableaux y a-t-il dans ce rapport?", ("table",), "count"),
+    ],
+)
+def test_parts_are_counted_or_named(question: str, kinds: tuple[str, ...], wants: str) -> None:
+    request = read_structure_request(question)
+    assert request is not None
+    assert (request.kinds, request.wants, request.places, request.document_words) == (kinds, wants, (), ())
+
+
+def test_a_request_may_name_pages_sections_and_the_document() -> None:
+    pages = read_structure_request("How many charts are on pages 2 to 4?")
+    assert pages is not None
+    assert pages.places == ("page 2", "page 3", "page 4")
+    headings = read_structure_request("List the headings of chapter 3")
+    assert headings is not None
+    assert (headings.kinds, headings.places) == (("heading",), ("chapter 3",))
+    named = read_structure_request("How many tables does the harbour report have?")
+    assert named is not None
+    assert named.document_words == ("harbour",)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the caption of Figure 3?",
+        "Who has tables?",
+        "How many slides have charts?",
+        "How many people were asked?",
+        "What does the table show for 2015?",
+    ],
+)
+def test_other_questions_are_none(question: str) -> None:
+    assert read_structure_request(question) is None
+
+
+def test_what_has_to_be_looked_at_names_no_document() -> None:
+    request = read_structure_request("How many charts compare Europe with Asia?")
+    assert request is not None
+    assert set(request.document_words) >= {"europ", "asia"}

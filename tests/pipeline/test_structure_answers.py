@@ -1,0 +1,158 @@
+"""Questions about what a document consists of: what is counted in a collection, and what the answer says of it."""
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from made_collections import made_quote, make_collection
+
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.records import Origin
+from quoteweave.core.answers import Answer
+from quoteweave.core.records import Filter, Page, ParsedDocument, Query, Quote
+from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.structure import COUNTED_REASON
+from quoteweave.pipeline.rag import Rag
+from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.structure import structure_context
+from quoteweave.retrievers.lexical import LexicalRetriever
+
+
+def title(text: str, page: int) -> Quote:
+    return made_quote(text, page=page, layout="title")
+
+
+PORT = [
+    title("1 Cargo", 0),
+    title("1.1 Grain", 0),
+    made_quote("Figure 1: Grain by month.", layout="caption"),
+    made_quote("", layout="chart", caption="Figure 1: Grain by month."),
+    title("Summary", 1),
+    title("2 Ships", 1),
+    title("12 V battery", 1),
+    made_quote("Figure 3: The new crane.", page=1, layout="caption"),
+    made_quote("Table 1: Ships by size.", page=1, layout="caption"),
+    title("3 Finances", 2),
+    made_quote("", page=2, layout="figure"),
+    made_quote("The last words.", page=2),
+]
+GUIDE = [made_quote("Trains run daily."), made_quote("Bring a coat.", page=1)]
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[Collection]:
+    with make_collection(tmp_path / "made", {"port.md": PORT, "guide.md": GUIDE}) as made:
+        yield made
+
+
+def ask(collection: Collection, question: str, *documents: str) -> Answer:
+    search = Search(LexicalRetriever(collection), collection=collection)
+    return Rag(search, ExtractiveGenerator()).answer(question, where=Filter(documents=documents or None))
+
+
+def test_figures_are_counted_by_their_captions_and_gaps_are_told(collection: Collection) -> None:
+    answer = ask(collection, "How many figures does the document have?", "port.md")
+    assert answer.status == "answered"
+    assert answer.text.startswith("port.md has 2 figures, by numbered captions:")
+    assert "- Figure 1: Grain by month (page 1) [1]." in answer.text
+    assert "No caption was found of Figure 2." in answer.text
+    assert "the parser found 1 picture without a numbered caption, on page 3" in answer.text
+    assert {(one.verdict, one.reason) for one in answer.citations} == {("unchecked", COUNTED_REASON)}
+    assert [one.page for one in answer.citations] == [0, 1]
+
+
+def test_a_figure_of_a_caption_and_a_picture_counts_once(collection: Collection) -> None:
+    context = structure_context("How many figures are there?", collection, Filter(documents=("port.md",)))
+    assert context is not None
+    assert context.structure is not None
+    (count,) = context.structure.counts
+    assert [element.label for element in count.elements] == ["figure 1", "figure 3"]
+
+
+def test_chapters_follow_each_other_and_what_only_looks_numbered_is_none(collection: Collection) -> None:
+    answer = ask(collection, "How many chapters are there?", "port.md")
+    assert answer.text.startswith("port.md has 3 chapters, by the numbers of its headings:")
+    assert "battery" not in answer.text
+    sections = ask(collection, "How many sections are there?", "port.md")
+    assert sections.text.startswith("port.md has 3 sections and 1 within these, by the numbers of its headings:")
+
+
+def test_headings_of_a_chapter_end_where_the_next_begins(collection: Collection) -> None:
+    answer = ask(collection, "List the headings of chapter 1", "port.md")
+    assert answer.text.splitlines() == [
+        "The parser found 2 headings in chapter 1 in port.md:",
+        "",
+        "- 1.1 Grain (page 1) [1].",
+        "- Summary (page 2) [2].",
+    ]
+
+
+def test_charts_are_said_to_be_found_by_the_parser_and_shown(collection: Collection) -> None:
+    answer = ask(collection, "How many charts are on page 1?", "port.md")
+    assert answer.text.startswith("The parser found 1 chart on page 1 in port.md:")
+    assert [one.kind for one in answer.citations] == ["image"]
+
+
+def test_pages_are_counted_of_the_document_that_is_named(collection: Collection) -> None:
+    answer = ask(collection, "How many pages does the port report have?")
+    assert answer.text == "port.md has 3 pages [1]."
+    assert answer.citations[0].page == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "documents", "said"),
+    [
+        ("How many tables are on pages 100-120?", ("port.md",), "port.md has 3 pages, and none of those"),
+        ("How many figures are there?", ("guide.md",), "The parser found no figures in guide.md."),
+        ("How many pages are there?", (), "Which document is meant?"),
+    ],
+)
+def test_what_is_not_there_is_declined(
+    collection: Collection, question: str, documents: tuple[str, ...], said: str
+) -> None:
+    answer = ask(collection, question, *documents)
+    assert (answer.status, answer.citations) == ("abstained", ())
+    assert answer.text.startswith(said)
+
+
+def test_other_questions_and_unknown_chapters_are_searched_for(collection: Collection) -> None:
+    where = Filter(documents=("port.md",))
+    for question in ("How many figures of cranes are there?", "List the headings of chapter 9", "What is a crane?"):
+        assert structure_context(question, collection, where) is None
+    search = Search(LexicalRetriever(collection), collection=collection)
+    found = asyncio.run(search.context(Query(text="How many ships are there?"), where=where))
+    assert found.context.structure is None
+    assert found.context.texts
+
+
+def test_a_filter_by_page_narrows_what_is_counted(collection: Collection) -> None:
+    search = Search(LexicalRetriever(collection), collection=collection)
+    where = Filter(documents=("port.md",), first_page=1, last_page=1)
+    found = asyncio.run(search.context(Query(text="How many figures are there?"), where=where)).context.structure
+    assert found is not None
+    assert [element.label for element in found.counts[0].elements] == ["figure 3"]
+
+
+def test_chapters_without_numbers_are_those_of_the_outline(tmp_path: Path) -> None:
+    headings = [("Welcome",), ("Welcome", "Luggage"), ("Fares",)]
+    pages = [
+        Page(number=n, label=str(n + 1), width=600, height=800, text_source="text_layer", headings=own)
+        for n, own in enumerate(headings)
+    ]
+    quotes = [title("Fares", 2).model_copy(update={"id": "2:0"})]
+    with Collection.create(tmp_path / "made") as made:
+        file = tmp_path / "guide.md"
+        file.write_text("Fares")
+        with made.writer() as writer:
+            parsed = ParsedDocument(pages=tuple(pages), quotes=tuple(quotes))
+            origin = Origin(root=tmp_path, content=hashlib.sha256(b"Fares").hexdigest(), parser="made/1", metadata={})
+            writer.store([writer.prepare(file, name="guide.md", format="text", origin=origin, parsed=parsed)])
+        answer = ask(made, "How many chapters are there?")
+    assert answer.text.splitlines() == [
+        "guide.md has 2 chapters, by its outline:",
+        "",
+        "- Welcome (page 1).",
+        "- Fares (page 3) [1].",
+    ]
