@@ -6,7 +6,7 @@ the best value is chosen on the questions of all others, and the left-out docume
 held-out scores stands beside that of the shipped value. Of equals the shipped one is taken.
 
 The score sees neither words nor questions that should be declined: by it, longer places and fewer abstentions never
-lose. What it would choose for `EXCERPT_WORDS`, `MISSING` and `THRESHOLD` is therefore not what one would ship.
+lose. What it would choose for `EXCERPT_WORDS`, `CHANCE` and `THRESHOLD` is therefore not what one would ship.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ from quoteweave.evaluation.statistics.bootstrap import Interval, paired_differen
 from quoteweave.generation.extractive import ExtractiveGenerator, answer_criteria, locating, topic
 
 GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (
-    (topic, "MISSING", (0.25, 1.0)),
-    (topic, "THRESHOLD", (0.0, 0.4)),
+    (topic, "CHANCE", (3.0, 6.0)),
+    (topic, "THRESHOLD", (-0.4, 1.6)),
     (locating, "LENGTH_BONUS", (0.0, 0.3)),
     (locating, "HEADING_PENALTY", (0.0, 0.4)),
     (answer_criteria, "MIN_COVERAGE", (0.4, 0.6)),

@@ -4,6 +4,9 @@
 (`off`), 50 name what a document is about, and ask what it does not tell (`near`: another year, another property). The
 first are asked within three documents each, `near` within its own, and all of the whole collection.
 
+120 further questions, the set `later`, were written before the rule that is shipped was made, and looked at after it:
+60 about nothing in the documents, and 60 that one of them answers (`answerable`). They are reported apart.
+
 The curve: for thresholds around the shipped one (`extractive/topic.py`, `THRESHOLD`), the share of the `off` questions
 that are declined, beside the share of MMLongBench-Doc's answerable questions that are, which one wants to be small.
 """
@@ -29,18 +32,27 @@ from quoteweave.pipeline.search import Search
 QUESTIONS = Path(__file__).with_name("off_topic.jsonl")
 WITHIN = 3
 """Documents within which a question about other things is asked."""
-STEPS = (-0.6, -0.4, -0.2, -0.1, 0.0, 0.1, 0.2, 0.4, 0.6)
+STEPS = (-3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0)
 """From the shipped threshold."""
 SCOPES = ("document", "collection")
 REAL = "real"
+CURVES = ("off", REAL, "off, later", "answerable, later")
+ANSWERABLE = (REAL, "answerable, later")
+LATER = ("off, later", "answerable, later")
 Curve = Mapping[float, Mapping[str, Mapping[str, float]]]
 """Of each step the share declined by scope and kind."""
 
 
 class _Question(BaseModel):
     question: str
-    kind: Literal["off", "near"]
+    kind: Literal["off", "near", "answerable"]
+    set: Literal["first", "later"] = "first"
     document: str | None = None
+
+    @property
+    def group(self) -> str:
+        """Its kind, and the set where that is the later one."""
+        return self.kind if self.set == "first" else f"{self.kind}, later"
 
 
 class _Asking(NamedTuple):
@@ -55,7 +67,7 @@ class Outcome(BaseModel):
 
     question: str
     kind: str
-    """`off`, `near`, or `real` of MMLongBench-Doc's answerable."""
+    """`off`, `near`, or `real` of MMLongBench-Doc's answerable; `off, later` and `answerable, later`."""
     scope: str
     document: str | None
     """Of a real or near question its own, of another the one searched; None for another over the whole collection."""
@@ -92,8 +104,8 @@ def _outcomes(collection: Collection) -> list[Outcome]:
         # Each time other documents, spread over all of them.
         others = [names[(place + at * len(names) // WITHIN) % len(names)] for at in range(WITHIN)]
         within = others if one.document is None else [one.document]
-        asked += [_Asking(one.question, one.kind, "document", name) for name in within]
-        asked.append(_Asking(one.question, one.kind, "collection", one.document))
+        asked += [_Asking(one.question, one.group, "document", name) for name in within]
+        asked.append(_Asking(one.question, one.group, "collection", one.document))
     for name, example in examples():
         if name == MMLONGBENCH and example.reference.answer_format != "none":
             asked += [_Asking(example.query.text, REAL, scope, example.document) for scope in SCOPES]
@@ -115,7 +127,7 @@ def _outcome(search: Search, generator: ExtractiveGenerator, asked: _Asking) -> 
 def _groups(outcomes: Sequence[Outcome]) -> dict[tuple[str, str], list[Outcome]]:
     return {
         (kind, scope): [one for one in outcomes if (one.kind, one.scope) == (kind, scope)]
-        for kind in ("off", "near", REAL)
+        for kind in ("off", "near", REAL, *LATER)
         for scope in SCOPES
     }
 
@@ -134,7 +146,7 @@ def _outcome_table(outcomes: Sequence[Outcome]) -> Table:
     cells = []
     for (kind, scope), own in _groups(outcomes).items():
         # Real questions come in documents; of the others each was written by itself, and asked up to three times.
-        clusters = [one.document if kind == REAL else one.question for one in own]
+        clusters = [one.document if kind in ANSWERABLE else one.question for one in own]
         shares = ([float(one.status == status) for one in own] for status in reversed(OUTCOMES))
         cells.append([kind, scope, str(len(own)), *(bounds(clustered_interval(one, clusters)) for one in shares)])
     return Table("outcomes, %", ("", "within the", "n", *reversed(OUTCOMES)), cells)
@@ -158,12 +170,12 @@ def _curve_table(curve: Curve) -> Table:
     cells = [
         [
             f"{topic.THRESHOLD + step:+.2f}{' (shipped)' if step == 0 else ''}",
-            *(percent(own[scope][kind]) for scope in SCOPES for kind in ("off", REAL)),
+            *(percent(own[scope][kind]) for scope in SCOPES for kind in CURVES),
             "█" * round(20 * own["collection"]["off"]),
         ]
         for step, own in curve.items()
     ]
-    columns = ("threshold", *(f"{kind}, {scope}" for scope in SCOPES for kind in ("off", REAL)), "off, collection")
+    columns = ("threshold", *(f"{kind}, {scope}" for scope in SCOPES for kind in CURVES), "off, collection")
     return Table("declined by threshold, %", columns, cells)
 
 

@@ -5,8 +5,9 @@ them; chapters and sections by their numbers, else by the outline (bookmarks or 
 parser found them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -33,6 +34,8 @@ _LAYOUTS: dict[StructureKind, frozenset[str]] = {
     "chart": frozenset({"chart"}),
     "table": frozenset({"table"}),
 }
+# What the parser adds to the caption of a panel, which it gives beside the whole picture.
+_PANEL = re.compile(r"\b[Pp]art \d+ of \d+\b")
 _TOP_LEVEL, _NUMBERED = "chapter ", ("chapter ", "section ")
 
 
@@ -174,7 +177,8 @@ class _StructureReader:
         if kind in ("figure", "table"):
             return self._captioned(kind, within)
         if kind == "chart":
-            parts = [_picture(quote) for quote in within.quotes if quote.layout == "chart"]
+            charts = (quote for quote in within.quotes if quote.layout == "chart")
+            parts = [_picture(quote) for quote in charts if not _PANEL.search(quote.caption or "")]
             return _Found(kind, "parser", len(parts), parts)
         return self._headings(kind, within)
 
@@ -197,7 +201,8 @@ class _StructureReader:
                 # The caption's own words, rather than the picture, show how it is numbered.
                 if known is None or (quote.layout == "caption" and known.quote and known.quote.layout != "caption"):
                     numbered[label] = _Part(_one_line(caption), label, quote, quote.page_label)
-            if not labels and quote.layout in _LAYOUTS[kind] and not labels_in(caption[:LABEL_WITHIN]):
+            is_other = quote.layout in _LAYOUTS[kind] and not labels_in(caption[:LABEL_WITHIN])
+            if is_other and not _PANEL.search(caption):
                 others.append(_picture(quote))
         if not numbered:
             return _Found(kind, "parser", len(others), others)
@@ -242,10 +247,9 @@ def _numbered_in_order(titles: Iterable[Quote], prefixes: tuple[str, ...]) -> It
     """
     chapter, seen = -1, set[str]()
     for quote in titles:
-        names = [name for name in heading_names(quote.text) if name.startswith(prefixes)]
-        top = next(
-            (name.removeprefix(_TOP_LEVEL) for name in heading_names(quote.text) if name.startswith(_TOP_LEVEL)), ""
-        )
+        called = heading_names(quote.text)
+        names = [name for name in called if name.startswith(prefixes)]
+        top = next((name.removeprefix(_TOP_LEVEL) for name in called if name.startswith(_TOP_LEVEL)), "")
         if not names or not top.isdecimal() or names[0] in seen:
             continue
         number = int(top)
@@ -254,7 +258,10 @@ def _numbered_in_order(titles: Iterable[Quote], prefixes: tuple[str, ...]) -> It
         if (inner and number == chapter and prefixes == _NUMBERED) or (follows and not inner):
             chapter = number
             seen.add(names[0])
-            yield _heading(quote, names[0])
+            found = _heading(quote, names[0])
+            if "." in called[0] and not inner:  # a chapter whose own heading was not found
+                found = replace(found, name=f"{number}, known by {found.name}")
+            yield found
 
 
 def _heading(quote: Quote, label: str | None) -> _Part:

@@ -4,7 +4,21 @@ import pytest
 from harbour_quotes import context, image, quote
 
 from quoteweave.core.answers import Context
-from quoteweave.generation.extractive.topic import THRESHOLD, is_on_topic, topic_margin
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.records import Query
+from quoteweave.generation.extractive import ExtractiveGenerator, off_topic_abstention
+from quoteweave.generation.extractive.topic import (
+    ABSENT,
+    ADJACENT,
+    CHANCE,
+    HELD,
+    REPEATED,
+    SCATTER,
+    THRESHOLD,
+    is_on_topic,
+    topic_evidence,
+    topic_margin,
+)
 from quoteweave.generation.relevance import question_terms
 
 
@@ -13,26 +27,57 @@ def about(question: str, given: Context, **rarity: float) -> bool:
 
 
 def test_the_margin_by_hand() -> None:
-    given = context([quote("Tolland ships timber.")]).model_copy(
+    given = context([quote("Tolland ships timber."), quote("Timber is dry.", page=1)]).model_copy(
         update={"rarity": {"timber": 0.8, "tolland": 0.5, "elsinor": 1.0, "price": 0.4}}
     )
-    # "timber" and "Tolland" are held; "Elsinore" stands nowhere in the collection and counts half as much again.
-    found = topic_margin(question_terms("Does Tolland ship timber to Elsinore?"), given)
+    # "timber" and "Tolland" are held; "Elsinore" stands nowhere; "ship timber" is said as it is asked.
+    found = topic_evidence(question_terms("Does Tolland ship timber to Elsinore?"), given)
     ship = 0.6  # a word whose rarity is not known, and which is held
-    assert found == pytest.approx(0.8 + 0.5 + ship - 0.5 * 1.5 * 1.0 - THRESHOLD)
+    held = (0.8 + 0.5 + ship) / (0.8 + 0.5 + ship + 1.0)
+    repeated = 0.8 / 2  # "timber" in one further quote
+    assert (found.held, found.missing, found.absent) == ({"tolland", "ship", "timber"}, set(), {"elsinor"})
+    assert found.margin == pytest.approx(
+        HELD * held - ABSENT / 4 + REPEATED * repeated + ADJACENT * 2 - CHANCE * 0.8 - THRESHOLD
+    )
 
 
-def test_a_word_that_stands_everywhere_is_no_sign() -> None:
-    given = context(["The harbour has a mole."])
-    assert about("What harbour mole is there?", given, harbour=0.4, mole=0.9)
-    assert not about("What harbour volcano is there?", given, harbour=0.1, volcano=1.0)
+def test_a_rare_word_that_stands_somewhere_by_itself_is_no_sign() -> None:
+    chance = context(
+        [quote("The Berlin School conceived it."), *(quote(f"Dues {n}", document=f"{n}.pdf") for n in range(7))]
+    )
+    assert not about("When did the Berlin Wall fall?", chance, berlin=0.85, wall=0.75, fall=0.4)
+    said = context(
+        [quote("The wall of the mole may fall."), quote("The wall was built.", page=1), quote("A wall.", page=2)]
+    )
+    assert about("When did the wall fall?", said, wall=0.75, fall=0.4)
 
 
 def test_hits_from_many_documents_are_a_weaker_sign() -> None:
-    one = context([quote("A lynx was seen."), *(quote(f"Dues {n}", page=n) for n in range(7))])
-    many = context([quote("A lynx was seen."), *(quote(f"Dues {n}", document=f"{n}.pdf") for n in range(7))])
-    assert about("Where do lynx hunt?", one, lynx=0.8, hunt=0.6)
-    assert not about("Where do lynx hunt?", many, lynx=0.8, hunt=0.6)
+    one = [quote("A lynx was seen."), *(quote(f"Dues {n}", page=n) for n in range(1, 8))]
+    many = [quote("A lynx was seen."), *(quote(f"Dues {n}", document=f"{n}.pdf") for n in range(1, 8))]
+    margins = [
+        topic_margin(question_terms("Where do lynx hunt?"), context(given).model_copy(update={"rarity": {"lynx": 0.8}}))
+        for given in (one, many)
+    ]
+    assert margins[0] - margins[1] == pytest.approx(SCATTER * 7 / 8)
+
+
+def test_a_word_that_stands_nowhere_weighs_more_than_one_elsewhere() -> None:
+    given = context(["The harbour has a mole."])
+    assert about("What harbour mole is there?", given, harbour=0.4, mole=0.9)
+    assert about("What harbour mole pilot is there?", given, harbour=0.4, mole=0.7, pilot=0.4)
+    assert not about("What harbour mole volcano is there?", given, harbour=0.4, mole=0.7, volcano=1.0)
+
+
+def test_words_that_other_quotes_of_the_document_have_too_are_a_stronger_sign() -> None:
+    asked = {"lynx": 0.8, "hunt": 0.6, "night": 0.5}
+    once = context([quote("A lynx was seen at noon.")])
+    often = context([quote("A lynx was seen at noon."), quote("The lynx eats.", page=1), quote("Each lynx.", page=2)])
+    margins = [
+        topic_margin(question_terms("Do lynx hunt at night?"), given.model_copy(update={"rarity": asked}))
+        for given in (once, often)
+    ]
+    assert margins[1] - margins[0] == pytest.approx(REPEATED * 0.8)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +98,42 @@ def test_a_place_that_is_named_and_there_is_what_is_asked_about(question: str, t
 def test_a_question_that_only_asks_is_about_the_document(question: str) -> None:
     assert about(question, context(["Dues."]))
     assert not about(question, Context())
+
+
+ENGLISH = context(
+    [
+        quote("Tolland Sound is the port of the county, and there are nine pilots who work in it by day and night."),
+        quote("The pilots of Tolland Sound were delayed by fog.", page=1),
+    ]
+)
+
+
+def test_the_reason_says_what_is_lacking() -> None:
+    given = ENGLISH.model_copy(update={"rarity": {"kraken": 1.0, "hunt": 0.6, "pilot": 0.9}})
+    answer = off_topic_abstention("Did the Kraken hunt pilots?", given)
+    assert answer is not None
+    assert answer.warnings == (
+        "No page has the word kraken.",
+        "The place that has most of the question has pilots, without hunt.",
+    )
+
+
+def test_a_question_in_another_language_is_located_by_its_names() -> None:
+    absent = {"viel": 1.0, "lots": 1.0, "arbeit": 1.0, "tolland": 0.5, "sound": 0.4}
+    given = ENGLISH.model_copy(update={"rarity": absent})
+    answer = run_sync(ExtractiveGenerator().answer(Query(text="Wie viele Lotsen arbeiten in Tolland Sound?"), given))
+    assert answer.status == "located"
+    assert answer.warnings[0].startswith("The question seems to be in German, and what was found in English:")
+
+
+def test_a_question_in_another_language_without_names_is_told_so() -> None:
+    given = ENGLISH.model_copy(update={"rarity": {"pilot": 1.0}})
+    answer = off_topic_abstention("Combien de pilotes travaillent dans le port ?", given)
+    assert answer is not None
+    assert answer.warnings[0] == (
+        "The question seems to be in French, and what was found in English: words are matched as they are written, so "
+        "ask in the language of the documents."
+    )
+    nothing = off_topic_abstention("Combien de pilotes travaillent dans le port ?", Context())
+    assert nothing is not None
+    assert nothing.warnings[0].startswith("The question seems to be in French: words are matched as they are written")

@@ -35,6 +35,7 @@ PORT = [
     made_quote("Figure 3: The new crane.", page=1, layout="caption"),
     made_quote("Table 1: Ships by size.", page=1, layout="caption"),
     title("3 Finances", 2),
+    made_quote("", page=2, layout="figure", caption="Part 1 of 2"),
     made_quote("", page=2, layout="figure"),
     made_quote("The last words.", page=2),
 ]
@@ -91,6 +92,7 @@ def test_headings_of_a_chapter_end_where_the_next_begins(collection: Collection)
 
 def test_charts_are_said_to_be_found_by_the_parser_and_shown(collection: Collection) -> None:
     answer = ask(collection, "How many charts are on page 1?", "port.md")
+    assert answer.status == "located"
     assert answer.text.startswith("The parser found 1 chart on page 1 in port.md:")
     assert [one.kind for one in answer.citations] == ["image"]
 

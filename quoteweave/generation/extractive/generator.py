@@ -25,8 +25,6 @@ from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.structure_questions import read_structure_request
-from quoteweave.core.text.tokens import words
-from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.composition import compose
@@ -51,7 +49,7 @@ from quoteweave.generation.extractive.statements import (
     words_with_headings,
 )
 from quoteweave.generation.extractive.structure import structure_answer
-from quoteweave.generation.extractive.topic import is_on_topic, is_unknown_word
+from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.relevance import QuestionTerms, question_terms, split_into_questions, weigh_terms
 
 MODEL = "extractive"
@@ -60,16 +58,17 @@ DISAGREEMENT_WARNING = "The documents give different numbers here: compare what 
 WHICH_DOCUMENT = (
     "Which document is meant? What a document consists of is counted within one: name it, or ask within it."
 )
+OTHER_LANGUAGE = "The question seems to be in {}, and what was found in {}: only names and numbers were looked for."
 NOTHING_FOUND = "What was found in the documents seems to be about something else."
 
 
 def off_topic_abstention(question: str, context: Context) -> Answer | None:
     """Return an abstention if what was found is about something else (`topic`); None if it is about the question."""
-    if is_on_topic(question_terms(question), context):
+    terms = question_terms(question)
+    if is_on_topic(terms, context):
         return None
-    absent = [word for word in words(question, stem=False) if is_unknown_word(word, context)]
-    note = (f"No page has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.",) if absent else ()
-    return build_answer(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=note)
+    reasons = abstention_reasons(terms, context)
+    return build_answer(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=reasons)
 
 
 class ExtractiveGenerator:
@@ -151,7 +150,9 @@ class ExtractiveGenerator:
         whole = question_terms(asked)
         weights = weigh_terms(whole, _held(context), context.rarity)
         text = compose_places(find_places(whole, context, weights, standings=merge_rankings(orders).of), whole)
-        return build_answer(asked, text, context, model=MODEL, status="located")
+        differ = language_difference(asked, context)
+        warnings = () if differ is None else (OTHER_LANGUAGE.format(differ.question, differ.documents),)
+        return build_answer(asked, text, context, model=MODEL, status="located", warnings=warnings)
 
     def _said(self, question: QuestionTerms, context: Context, weights: Mapping[str, float]) -> list[Statement]:
         statements = text_statements(context, self.max_characters)

@@ -88,7 +88,13 @@ def image_statements(
 def words_with_headings(quote: Quote) -> frozenset[str]:
     """All words of a quote, of its section's title and of its document's name."""
     stem = PurePosixPath(quote.document).stem
-    return frozenset(words("\n".join([quote.words(), quote.section or "", stem])))
+    return frozenset(quote_words(quote)).union(words("\n".join([quote.section or "", stem])))
+
+
+@lru_cache(maxsize=256)
+def quote_words(quote: Quote) -> tuple[str, ...]:
+    """The words of a quote, in order."""
+    return tuple(words(quote.words()))
 
 
 def label_keys(text: str) -> set[Label]:

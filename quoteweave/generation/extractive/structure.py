@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from quoteweave.core.answers import (
     Answer,
+    AnswerStatus,
     Context,
     DocumentStructure,
     StructureCount,
@@ -32,10 +33,15 @@ _NUMBER = re.compile(r"\d+")
 
 
 def structure_answer(question: str, context: Context, structure: DocumentStructure, model: str) -> Answer:
-    """Return the answer from the parts that were counted; an abstention where none was found."""
+    """Return the answer from the parts that were counted; an abstention where none was found.
+
+    It is `located` where all that is known is which pictures the parser found: people count otherwise.
+    """
     text = "\n\n".join(_paragraph(count, structure, context) for count in structure.counts)
-    found = any(count.count for count in structure.counts)
-    answer = build_answer(question, text, context, model=model, status="answered" if found else "abstained")
+    found = [count for count in structure.counts if count.count]
+    guessed = all(count.basis == "parser" and count.kind in _PICTURES for count in found)
+    status: AnswerStatus = "located" if guessed else "answered"
+    answer = build_answer(question, text, context, model=model, status=status if found else "abstained")
     unchecked = {"verdict": "unchecked", "reason": COUNTED_REASON}
     return with_citations(answer, [citation.model_copy(update=unchecked) for citation in answer.citations])
 
@@ -57,7 +63,7 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
     left = count.count - most
     lines = [_line(element, context) for element in count.elements[:most]]
     lines += [f"- and {left} more."] if left > 0 else []
-    notes = _notes(count)
+    notes = _notes(count, whole=not structure.request.places)
     return "\n".join([f"{known}:", "", *lines, *(["", notes] if notes else [])])
 
 
@@ -79,11 +85,12 @@ def _mark(element: StructureElement, context: Context) -> str:
     return image_mark(quote, element.number) if quote.kind == "image" else f"[{element.number}]"
 
 
-def _notes(count: StructureCount) -> str:
+def _notes(count: StructureCount, *, whole: bool) -> str:
     """What the numbers leave open: numbers between them that were not found, and pictures without any."""
     labels = [element.label for element in count.elements if element.label]
     numbers = {int(match[0]) for label in labels if (match := _NUMBER.fullmatch(label.rpartition(" ")[2]))}
-    missing = sorted(set(range(1, max(numbers, default=0))) - numbers) if count.kind in _PICTURES else []
+    first = 1 if whole else min(numbers, default=1)
+    missing = sorted(set(range(first, max(numbers, default=0))) - numbers) if count.kind in _PICTURES else []
     notes = []
     if missing:
         named = join_with_and([f"{count.kind.capitalize()} {number}" for number in missing])

@@ -1,38 +1,77 @@
 """Decide whether the documents are about the question's subject: if not, the answer abstains instead of showing places.
 
 The words that say what the question is about (`relevance.subject_terms`) are weighted by their rarity in the
-collection, 0 to 1 each. One quote, with the text around it, must contain enough of that weight, and enough in
-comparison with what is missing from it; less suffices where the best quotes are from one document, as they mostly are
-for a question that some document is about:
+collection, 0 to 1 each. Of a large collection nearly every word stands somewhere; what tells is whether they stand
+together, and whether more is said with them than by chance. The best place is the quote that holds most of their
+weight, with the text around it:
 
-    held - MISSING * missing - SCATTER * (1 - share of the best quote's document in the first hits) >= LEAST
+    HELD * held - ABSENT * absent + REPEATED * repeated + ADJACENT * adjacent - CHANCE * rarest - SCATTER * scattered
+    >= THRESHOLD
 
-Shared words alone are no sign for a long question, nor is a single shared word for a short one. A word that does not
-occur in the collection counts `ABSENT` times among the missing.
+- held: its share of the weight;
+- absent: the share of the words that stand nowhere in the collection;
+- repeated: the weight of its words that other quotes found of its document have too, in full from the third quote on;
+- adjacent: pairs of the words that are adjacent both in the question and in a quote, two at most;
+- rarest: the weight of the rarest word that it holds: one that stands on a page or two is there by chance;
+- scattered: the share of the first quotes that are of other documents than the very first: one document in which
+  something stands by chance is easily found among many.
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask ("How many tables are there?", "What is the title?"), which is about the document
-itself.
+itself. For a question in another language than the quotes, only its names and numbers are looked for.
 
-The constants were chosen on questions of MMLongBench-Doc and on questions about other things, asked within a document
-and of the whole collection: `benchmarks/off_topic.py` has these, and draws the curve.
+The constants were fitted by logistic regression to questions of MMLongBench-Doc, to others about the same documents and
+to questions about other things, and rounded: `benchmarks/off_topic.py` has these, and draws the curve.
 """
 
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Quote
+from quoteweave.core.records import Hit, Quote
+from quoteweave.core.text.languages import Language, guess_language
 from quoteweave.core.text.mentions import heading_names, labels_in
 from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.statements import words_with_headings
+from quoteweave.generation.answer_text import join_with_and
+from quoteweave.generation.extractive.statements import quote_words, words_with_headings
+from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
-MISSING = 0.5
-ABSENT = 1.5
-SCATTER = 0.5
-THRESHOLD = 0.1
+HELD, ABSENT, REPEATED, ADJACENT, CHANCE, SCATTER = 5.0, 8.0, 1.5, 3.0, 4.5, 2.0
+THRESHOLD = 0.5
 FIRST_HITS = 8
+MOST_ADJACENT = 2
+REPEATED_IN = 2
+"""Further quotes of a document that have a word, from which on it counts as repeated in full."""
 DEFAULT_RARITY = 0.6
 """Rarity of a word that some quote contains, where the retriever does not report rarities; other words have 1."""
+MOST_READ, MOST_CHARACTERS = 15, 500
+"""Quotes by which the language of what was found is told, and characters of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicEvidence:
+    """What speaks for a question being about what was found; words are stems."""
+
+    held: frozenset[str]
+    """Those that the best place has."""
+    missing: frozenset[str]
+    """Those that it lacks, though some page of the collection has them."""
+    absent: frozenset[str]
+    """Those that no page has."""
+    margin: float
+    """How far it is above `THRESHOLD`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageDifference:
+    """The language of a question, and the other one of what was found; None where nothing was found."""
+
+    question: Language
+    documents: Language | None
 
 
 def is_on_topic(question: QuestionTerms, context: Context) -> bool:
@@ -40,28 +79,102 @@ def is_on_topic(question: QuestionTerms, context: Context) -> bool:
     return topic_margin(question, context) >= 0
 
 
-def is_unknown_word(word: str, context: Context) -> bool:
-    """Whether no page of the collection has a word, as far as the retriever knows."""
-    return any(context.rarity.get(stem, 0.0) >= 1.0 for stem in words(word))
-
-
 def topic_margin(question: QuestionTerms, context: Context) -> float:
-    """How far the best quote is above the threshold of `is_on_topic`; infinite for a place that is named."""
-    hits = sorted((*context.texts, *context.images), key=lambda hit: -hit.score)
-    asked = subject_terms(question)
+    """How far the best place is above the threshold of `is_on_topic`; infinite for a place that is named."""
+    hits = _ranked(context)
     if not hits or not question.terms:
         return float("-inf")
-    if not asked or any(_is_named(question.reading, hit.quote) for hit in hits):
+    if not subject_terms(question) or any(_is_named(question.reading, hit.quote) for hit in hits):
         return float("inf")
-    quotes = [words_with_headings(hit.quote) for hit in hits]
-    known = frozenset().union(*quotes)
+    return topic_evidence(question, context).margin
+
+
+def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
+    """Weigh the best place; there must be quotes."""
+    quotes = [(hit.quote, words_with_headings(hit.quote)) for hit in _ranked(context)]
+    known = frozenset[str]().union(*(held for _, held in quotes))
+    asked = subject_terms(question)
+    if language_difference(question.reading.text, context) is not None:
+        asked = [word for word in asked if word in question.names and word in known]
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
-    held = max((frozenset(rarity) & quote for quote in quotes), key=lambda own: sum(rarity[word] for word in own))
-    absent = {word for word, value in context.rarity.items() if value >= 1.0}
-    missing = sum(rarity[word] * (ABSENT if word in absent else 1.0) for word in rarity if word not in held)
-    first = [hit.quote.document for hit in hits[:FIRST_HITS]]
-    scattered = 1 - first.count(first[0]) / len(first)
-    return sum(rarity[word] for word in sorted(held)) - MISSING * missing - SCATTER * scattered - THRESHOLD
+    absent = frozenset(word for word, value in rarity.items() if value >= 1.0)
+    if not rarity or not quotes:
+        return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
+    best, held = max(
+        ((quote, frozenset(rarity) & own) for quote, own in quotes), key=lambda one: _weight(one[1], rarity)
+    )
+    times = Counter(word for quote, own in quotes if quote.document == best.document for word in held & own)
+    margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * len(absent) / len(rarity) - THRESHOLD
+    margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
+    margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
+    margin -= CHANCE * max((rarity[word] for word in held), default=0.0)
+    first = [quote.document for quote, _ in quotes[:FIRST_HITS]]
+    margin -= SCATTER * (1 - first.count(first[0]) / len(first))
+    return TopicEvidence(held, frozenset(rarity) - held - absent, absent, margin)
+
+
+def language_difference(question: str, context: Context) -> LanguageDifference | None:
+    """The languages of a question and of what was found, where they differ or nothing was found; else None.
+
+    None too where either language is not certain, and for a question in English without quotes.
+    """
+    asked = guess_language(question)
+    hits = _ranked(context)
+    told = (
+        guess_language("\n".join(text_of(hit.quote)[:MOST_CHARACTERS] for hit in hits[:MOST_READ])) if asked else None
+    )
+    if asked is None or asked == told or (told is None and (hits or asked == "English")):
+        return None
+    return LanguageDifference(asked, told)
+
+
+def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, ...]:
+    """Why what was found is about something else, one sentence each."""
+    text, reasons = question.reading.text, list[str]()
+    differ = language_difference(text, context)
+    if differ is not None:
+        there = f", and what was found in {differ.documents}" if differ.documents else ""
+        reasons.append(
+            f"The question seems to be in {differ.question}{there}: words are matched as they are written, so ask in "
+            "the language of the documents."
+        )
+    absent = [word for word in _surfaces(text) if any(context.rarity.get(stem, 0.0) >= 1.0 for stem in words(word))]
+    if absent:
+        reasons.append(f"No page has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
+    if context.texts or context.images:
+        evidence = topic_evidence(question, context)
+        held, missing = (
+            [word for word in _surfaces(text) if own & set(words(word))] for own in (evidence.held, evidence.missing)
+        )
+        if held and missing:
+            reasons.append(
+                f"The place that has most of the question has {join_with_and(held)}, without {join_with_and(missing)}."
+            )
+    return tuple(reasons)
+
+
+def _surfaces(text: str) -> list[str]:
+    return list(dict.fromkeys(words(text, stem=False)))
+
+
+def _ranked(context: Context) -> list[Hit]:
+    return sorted((*context.texts, *context.images), key=lambda hit: -hit.score)
+
+
+def _weight(held: "frozenset[str] | Mapping[str, float]", rarity: Mapping[str, float]) -> float:
+    # Sorted, because the order of a set differs between processes, and sums of floats depend on it.
+    return sum(rarity[word] for word in sorted(held))
+
+
+def _adjacent_pairs(question: QuestionTerms, among: Mapping[str, float], quotes: Sequence[Quote]) -> int:
+    """How many pairs of the question's words some quote has side by side, `MOST_ADJACENT` at most."""
+    pairs = {pair for pair in question.pairs if pair[0] in among and pair[1] in among}
+    found: set[tuple[str, str]] = set()
+    for quote in quotes if pairs else ():
+        if len(found) >= MOST_ADJACENT:
+            break
+        found |= pairs.intersection(itertools.pairwise(quote_words(quote)))
+    return min(len(found), MOST_ADJACENT)
 
 
 def _is_named(reading: QuestionAnalysis, quote: Quote) -> bool:
