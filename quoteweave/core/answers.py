@@ -107,7 +107,7 @@ class Span(Record):
 
 
 class Region(Record):
-    """A place on a page where a citation's evidence stands: an element, or its continuation on the next page.
+    """A place where a citation's evidence stands: an element, or where a sentence of it begins or ends elsewhere.
 
     Pages are as people see them: turned by their rotation and cut to their crop box. To place a highlight in a viewer,
     multiply the fractions by the width and height at which it shows the page.

@@ -1,7 +1,8 @@
 """Find the characters of a quote that support a claim, by rule; none where that is uncertain.
 
 1. In a table, whose rows are lines with ` | ` between cells: the cells that the claim states in full, in rows that it
-   names, with the first cell of their row, and the heading of their column where the claim has a word of that too.
+   names, with the first cell of their row, and the heading of their column where the claim has a word of that too; if
+   the table has all numbers of the claim.
 2. Sequences of words that the claim repeats from the quote (`MIN_REPEATED_WORDS` or more, or everything that it has in
    quotation marks), unless the sentences around them contain more of the claim's words, or the claim continues with
    another number.
@@ -41,6 +42,7 @@ _Token = tuple[str, int, int]
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
 _QUOTED = re.compile(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
 _SIGNS = " \n\t.,;:"
+_LABEL = re.compile(r"\b(?:tab(?:le|elle|leau)|fig(?:ure)?|chart|page|seite)s?\.?\s*\d+(?:\.\d+)*", re.IGNORECASE)
 _CUT = re.compile(r"…|\.{3}")
 _JOINING = "(?:and|but|or|while|und|aber|oder|et|mais|ou)"
 # Between clauses: punctuation followed by a space, which numbers do not contain, or a conjunction.
@@ -134,9 +136,14 @@ def _covers_claim(claim: str, text: str, found: Sequence[Range]) -> bool:
 
 
 def _cells(claim: str, text: str) -> list[Range]:
-    """Find the cells that the claim states, with the names of their row and column."""
+    """Find the cells that the claim states, with the names of their row and column.
+
+    None where the claim has a number that the table lacks: what it says of the row then stands elsewhere, or is wrong.
+    """
     rows = _rows(text)
     said, own = f" {_normalised(claim)} ", set(words(claim))
+    if not set(filter(_has_digit, words(_LABEL.sub(" ", claim)))) <= set(words(text)):
+        return []
     heading = next((row for row in rows if len(row) > 1), [])
     found: list[Range] = []
     for row in rows:

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Literal
 
 from quoteweave.core.answers import Answer, Citation, Context, Region, Span
 from quoteweave.core.boxes import area, fraction_of
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import Page, PageWord, Quote
-from quoteweave.core.text.continuations import SENTENCE_END
+from quoteweave.core.text.continuations import SENTENCE_END, continues
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
@@ -105,18 +106,29 @@ class _QuoteLocations:
         return Span(start=start, end=end, boxes=boxes, estimated=bool(boxes) and aligned.estimated())
 
     def regions(self, quote: Quote, spans: Sequence[Span]) -> tuple[Region, ...]:
-        """The region of the quote, and that on the next page where the supporting sentence continues there."""
+        """The region of the quote; then those of other columns or pages where a supporting sentence begins or ends."""
         here = self._region(quote, spans)
         if here is None:
             return ()
-        if not spans or not (unfinished := unfinished_sentence(text_of(quote))) or spans[-1].end <= unfinished:
-            return (here,)
-        following = self._continuation(quote)
-        if following is None:
-            return (here,)
-        end = split_sentences(following.text)[0].end
-        there = self._region(following, (self.span(following, 0, end),))
-        return (here,) if there is None else (here, there)
+        elsewhere = [self._beginning(quote, spans[0]), self._end(quote, spans[-1])] if spans else []
+        return (here, *(region for region in elsewhere if region is not None))
+
+    def _beginning(self, quote: Quote, span: Span) -> Region | None:
+        """The part of the sentence of a span that stands in the text before, where the quote goes on with it."""
+        sentences = split_sentences(text_of(quote))
+        before = self._neighbour(quote, -1) if sentences and span.start < sentences[0].end else None
+        if before is None or not _goes_on(quote, before):
+            return None
+        start = unfinished_sentence(before.text)
+        return None if start is None else self._region(before, (self.span(before, start, len(before.text)),))
+
+    def _end(self, quote: Quote, span: Span) -> Region | None:
+        """The part of the sentence of a span that stands in the text after, which goes on with the quote."""
+        unfinished = unfinished_sentence(text_of(quote))
+        after = self._neighbour(quote, 1) if unfinished is not None and span.end > unfinished else None
+        if after is None or not _goes_on(after, quote):
+            return None
+        return self._region(after, (self.span(after, 0, split_sentences(after.text)[0].end),))
 
     def page_size(self, quote: Quote) -> tuple[float, float] | None:
         page = self._page(quote.document, quote.page) if quote.has_pages else None
@@ -140,14 +152,19 @@ class _QuoteLocations:
             estimated=any(span.estimated for span in spans),
         )
 
-    def _continuation(self, quote: Quote) -> Quote | None:
-        """The text on the next page that continues a quote, which must be the last text of its page."""
+    def _neighbour(self, quote: Quote, step: Literal[-1, 1]) -> Quote | None:
+        """The body text before or after a quote: on its page, or the last or first one of the page beside it."""
         try:
-            here, there = (self._body_text(quote.document, quote.page + step) for step in (0, 1))
+            here = self._body_text(quote.document, quote.page)
+            at = next((place for place, one in enumerate(here) if one.id == quote.id), None)
+            if at is None:
+                return None
+            if 0 <= at + step < len(here):
+                return here[at + step]
+            beside = self._body_text(quote.document, quote.page + step) if quote.page + step >= 0 else []
         except (UsageError, CollectionError):
             return None
-        follows = bool(here and there) and here[-1].id == quote.id
-        return there[0] if follows and there[0].text[:1].islower() else None
+        return beside[0 if step > 0 else -1] if beside else None
 
     def _body_text(self, document: str, page: int) -> list[Quote]:
         quotes = self._pages.page_quotes(document, page)
@@ -171,6 +188,11 @@ class _QuoteLocations:
             return self._pages.page(document, number)
         except (UsageError, CollectionError):
             return None
+
+
+def _goes_on(quote: Quote, before: Quote) -> bool:
+    """Whether a text finishes the sentence of the one before it."""
+    return quote.layout != "list" and continues(quote.text, before.text, is_list=False)
 
 
 def unfinished_sentence(text: str) -> int | None:

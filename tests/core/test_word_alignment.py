@@ -96,3 +96,24 @@ def test_ever_the_same_words_are_given_up_in_little_time() -> None:
 def test_characters_of_scripts_without_spaces_stand_each_by_itself() -> None:
     words = [PageWord("港口的位置", (0, 0, 50, 10), 0), PageWord("很好", (0, 12, 20, 22), 1)]
     assert boxes("港口的位置很好", "港口", words) == [(0, 0, 50, 10)]
+
+
+def from_the_right(*lines: str, right: float = 100) -> list[PageWord]:
+    """As `page`, for a script that is written from right to left: each line begins at the right."""
+    return [
+        PageWord(word.text, (right - word.bbox[2], word.bbox[1], right - word.bbox[0], word.bbox[3]), word.line)
+        for word in page(*lines)
+    ]
+
+
+def test_lines_from_right_to_left_are_boxed_where_they_stand() -> None:
+    words = from_the_right("בנמל יש תשעה", "נתבים בלבד.")
+    text = "בנמל יש תשעה נתבים בלבד."
+    assert boxes(text, "יש תשעה נתבים", words) == [(40, 0, 75, 10), (75, 12, 100, 22)]
+    arabic = from_the_right("في الميناء تسعة", "مرشدين فقط.")
+    assert boxes("في الميناء تسعة مرشدين فقط.", "تسعة مرشدين", arabic) == [(25, 0, 45, 10), (70, 12, 100, 22)]
+
+
+def test_a_number_within_a_line_from_right_to_left_has_its_box() -> None:
+    words = from_the_right("נמכרו 1,204 טונות")
+    assert boxes("נמכרו 1,204 טונות", "1,204", words) == [(45, 0, 70, 10)]

@@ -135,3 +135,23 @@ def test_spans_lie_in_the_text_in_order_and_apart(claim: str, text: str) -> None
 )
 def test_nothing_is_marked_that_says_something_else(claim: str, text: str) -> None:
     assert said(claim, text) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "marked"),
+    [
+        ("בנמל עובדים תשעה נתבים.", "הנמל קטן. בנמל עובדים תשעה נתבים, ומעגן אחד.", "בנמל עובדים תשעה נתבים"),
+        (
+            "שולמו 1,204 שקלים על תבואה.",
+            "העגינה יקרה. על תבואה שולמו 1,204 שקלים. הים רגוע.",
+            "על תבואה שולמו 1,204 שקלים.",
+        ),
+        (
+            "يعمل في الميناء تسعة مرشدين",
+            "الميناء صغير. يعمل في الميناء تسعة مرشدين كل يوم.",
+            "يعمل في الميناء تسعة مرشدين",
+        ),
+    ],
+)
+def test_text_from_right_to_left_is_marked_as_any_other(claim: str, text: str, marked: str) -> None:
+    assert said(claim, text) == [marked]

@@ -112,6 +112,71 @@ def test_a_sentence_that_goes_on_at_the_next_page_has_a_region_on_both() -> None
     assert second.words == ((60.0, 80.0, 250.0, 100.0),)
 
 
+def test_the_end_of_a_sentence_has_a_region_where_it_begins() -> None:
+    pages = TwoPages()
+    (cited,) = pages.page_quotes("", 1)
+    given = Context(texts=(Hit(rank=1, score=1, quote=cited),))
+    answer = build_answer("q", "Of the pilots “three retired in May” [1].", given, model="m")
+    (citation,) = add_highlights(answer, given, pages).citations
+    own, other = citation.regions
+    assert (own.page, own.words) == (1, ((60.0, 80.0, 250.0, 100.0),))
+    assert (other.page, other.words) == (0, ((160.0, 720.0, 500.0, 740.0),))
+
+
+class TwoColumns(NoPages):
+    """The same sentence parted by a column: it goes on at the top of the right one, with a picture between."""
+
+    PARTS: tuple[tuple[str, Box], ...] = (
+        (TwoPages.TEXTS[0], (60.0, 720.0, 540.0, 740.0)),
+        (TwoPages.TEXTS[1], (560.0, 80.0, 1000.0, 100.0)),
+    )
+
+    def page(self, name: str, number: int) -> Page:
+        return Page(number=0, label="1", width=1000, height=800, text_source="text_layer")
+
+    def page_quotes(self, name: str, number: int) -> list[Quote]:
+        if number:
+            raise UsageError("there is no such page")
+        texts = [
+            quote("text", f"q{at}", text=text).model_copy(update={"bbox": box})
+            for at, (text, box) in enumerate(self.PARTS)
+        ]
+        return [texts[0], quote("image", "i").model_copy(update={"bbox": (560.0, 20.0, 1000.0, 70.0)}), texts[1]]
+
+    def page_words(self, name: str, page: int) -> PageWords | None:
+        words = [
+            PageWord(word, (x1 + 50 * at, y1, x1 + 50 * at + 40, y2), line)
+            for line, (text, (x1, y1, _, y2)) in enumerate(self.PARTS)
+            for at, word in enumerate(text.split())
+        ]
+        return PageWords.of(page, words)
+
+
+def test_a_sentence_that_goes_on_in_the_next_column_has_a_region_in_both() -> None:
+    pages = TwoColumns()
+    cited = pages.page_quotes("", 0)[0]
+    given = Context(texts=(Hit(rank=1, score=1, quote=cited),))
+    answer = build_answer("q", "The port has nine pilots, of whom [1].", given, model="m")
+    (citation,) = add_highlights(answer, given, pages).citations
+    assert [(region.page, region.bbox) for region in citation.regions] == [(0, box) for _, box in TwoColumns.PARTS]
+    assert citation.regions[1].words == ((560.0, 80.0, 750.0, 100.0),)
+
+
+class FinishedColumns(TwoColumns):
+    """A column that ends with a whole sentence."""
+
+    PARTS = ((TwoColumns.PARTS[0][0] + " three stay.", TwoColumns.PARTS[0][1]), TwoColumns.PARTS[1])
+
+
+def test_a_sentence_that_ends_in_its_column_has_one_region() -> None:
+    pages = FinishedColumns()
+    cited = pages.page_quotes("", 0)[0]
+    given = Context(texts=(Hit(rank=1, score=1, quote=cited),))
+    answer = build_answer("q", "The port has nine pilots, of whom three stay [1].", given, model="m")
+    (citation,) = add_highlights(answer, given, pages).citations
+    assert len(citation.regions) == 1
+
+
 def test_a_sentence_that_ends_on_its_page_has_one_region() -> None:
     pages = TwoPages()
     (cited,) = pages.page_quotes("", 0)

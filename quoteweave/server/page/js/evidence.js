@@ -48,7 +48,9 @@ const linkTo = (place) => tool("link", "Copy the link of this place", () => copy
 
 /** How closely the evidence is known. @param {import("./records.js").Citation} citation */
 function noteOn(citation) {
-  const pages = citation.regions.length > 1 ? " It goes on at the next page." : "";
+  const [own, ...others] = citation.regions;
+  const elsewhere = others.some((region) => region.page !== own?.page) ? "on another page" : "in another column";
+  const pages = others.length > 0 ? ` A part of it stands ${elsewhere}, and is marked there.` : "";
   if (citation.evidence === "words") {
     const estimated = citation.regions.some((region) => region.estimated) ? " OCR placed them, to about a letter." : "";
     return `The words that support the claim are marked.${estimated}${pages}`;
