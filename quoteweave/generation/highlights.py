@@ -8,8 +8,8 @@
    another number.
 3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
    words: the first must contain `LEAST_SHARED` of the weight of the claim's words; a second is taken where the first
-   lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that contain what it
-   shares with the claim.
+   lacks a number that the quote has. Each sentence is narrowed to the fewest consecutive clauses that contain most
+   of what it shares with the claim (`MOST_NEEDED`), and all numbers of it.
 
 A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
 """
@@ -32,6 +32,8 @@ MIN_CONTENT_WORDS = 3
 LEAST_SHARED = 0.5
 NUMBER_WEIGHT = 2.0
 """Weight of a word with a digit, where other words weigh 1."""
+MOST_NEEDED = 0.75
+"""Share of the words that a claim has of a sentence which the clauses marked must contain."""
 MOST_SENTENCES = 2
 MOST_OF_PICTURE = 0.5
 """Share of a picture's text above which a highlight says no more than the whole picture."""
@@ -63,6 +65,8 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
         return []
     table, pictured = " | " in text, quote.kind == "image"
     found = (_cells(claim, text) if table else []) or _quoted(claim, text)
+    if not found and _lacks_numbers(claim, text):
+        return []
     if not found:
         found = _repeated(claim, text)
         if not table and not _covers_claim(claim, text, found):
@@ -123,6 +127,12 @@ def _is_number_at(tokens: Sequence[_Token], at: int) -> bool:
 
 def _has_content_words(run: Sequence[_Token]) -> bool:
     return len(words(" ".join(one[0] for one in run))) >= MIN_CONTENT_WORDS
+
+
+def _lacks_numbers(claim: str, text: str) -> bool:
+    """Whether a claim has numbers, and the text none of them."""
+    numbers = set(filter(_has_digit, words(claim)))
+    return bool(numbers) and numbers.isdisjoint(words(text))
 
 
 def _covers_claim(claim: str, text: str, found: Sequence[Range]) -> bool:
@@ -212,7 +222,10 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
 
 
 def _clauses(text: str, sentence: Range, needed: set[str]) -> Range:
-    """The shortest sequence of clauses of a sentence that contains these words; the whole sentence where none does."""
+    """The shortest sequence of clauses of a sentence with the numbers and most of the words needed; else all of it.
+
+    A word may be missing (`MOST_NEEDED`): one that another clause happens to have would have all between marked.
+    """
     start, end = sentence
     cuts = [match.span() for match in _BETWEEN_CLAUSES.finditer(text, start, end)]
     clauses = list(zip([start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end], strict=True))
@@ -221,13 +234,18 @@ def _clauses(text: str, sentence: Range, needed: set[str]) -> Range:
     best, first = sentence, 0
     for last, one in enumerate(held):
         counts.update(one)
-        while first < last and all(counts[word] > 1 for word in held[first]):
-            counts.subtract(held[first])
+        while first < last and _has_most(counts - Counter(held[first]), needed):
+            counts -= Counter(held[first])
             first += 1
         window = clauses[first][0], clauses[last][1]
-        if all(counts[word] for word in needed) and window[1] - window[0] < best[1] - best[0]:
+        if _has_most(counts, needed) and window[1] - window[0] < best[1] - best[0]:
             best = window
     return best
+
+
+def _has_most(counts: Counter[str], needed: set[str]) -> bool:
+    held = sum(counts[word] > 0 for word in needed)
+    return held >= MOST_NEEDED * len(needed) and all(counts[word] for word in needed if _has_digit(word))
 
 
 def _lines(text: str) -> list[Range]:

@@ -350,7 +350,8 @@ def test_any_text_gives_an_answer_whose_every_mark_resolves(
     pictures = [image(caption, text, layout="table") for caption, text in images]
     generator = ExtractiveGenerator(keep=0.0)
     answer = ask(f"harbour dues {question}", context(texts, pictures), generator)
-    assert (answer.unresolved, answer.warnings) == ((), ())
+    assert answer.unresolved == ()
+    assert answer.status == "abstained" or answer.warnings == ()
     assert answer == ask(f"harbour dues {question}", context(texts, pictures), generator)
     assert (answer.status == "abstained") == (not answer.citations)
 
@@ -395,6 +396,7 @@ def test_a_question_of_two_is_answered_part_by_part() -> None:
         ("What is a quay?", "A quay is seldom built by the port alone."),
         ("What is the rate of the loan?", "The rate of the loan was not fixed at 5 percent."),
         ("Who audits the port?", "Courts of the United States audit the port."),
+        ("Who audited the port?", "We audited the port by the rules of Anna Holm."),
     ],
 )
 def test_a_statement_of_something_else_does_not_answer(question: str, text: str) -> None:

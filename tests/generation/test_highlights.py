@@ -52,6 +52,27 @@ def test_of_a_sentence_only_the_clauses_that_the_claim_needs() -> None:
     assert said("收入增长了4.2", "冬天很冷，收入增长了4.2，没有船。") == ["收入增长了4.2"]
 
 
+def test_a_word_that_an_earlier_clause_happens_to_have_does_not_widen_the_clauses() -> None:
+    text = (
+        "In October the Board signed the agreement with the users of the landing, for twenty years; the Authority "
+        "keeps the wall, and the association takes over the ice plant."
+    )
+    assert said("The association of users takes over the ice plant.", text) == [
+        "the association takes over the ice plant."
+    ]
+    numbered = "In 2021 the port, which is small, has nine pilots and took 40 ships."
+    assert said("In 2021 the port took 40 ships.", numbered) == [numbered]
+
+
+def test_where_a_text_has_none_of_the_claims_numbers_nothing_is_sure() -> None:
+    assert said("Shore power was used by many ships for 40 euros.", "Shore power was used by many ships.") == []
+
+
+def test_a_table_that_lacks_a_number_of_the_claim_is_no_evidence_by_its_cells() -> None:
+    assert said("Grain paid 512 in 2022.", DUES_TABLE) == ["2022", "Grain", "512"]
+    assert said("Grain paid 512 in 2022, for 77 ships.", DUES_TABLE) == []
+
+
 def test_a_run_that_lacks_what_its_sentence_has_gives_way_to_the_sentence() -> None:
     text = "Fog came. On 3 May the pilots of the northern station met the masters for nine hours, in town."
     assert said("On 3 May masters met with the pilots of the northern station.", text) == [

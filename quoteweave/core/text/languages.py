@@ -8,13 +8,14 @@ from typing import Literal, get_args
 
 Language = Literal["English", "German", "French", "Spanish", "Italian", "Dutch", "Portuguese"]
 
-MIN_FOUND = 2
-"""Least function words by which a language is told."""
+MIN_LEAD, MIN_FOUND = 2, 3
+"""Function words by which a language must be ahead of all others; with `MIN_FOUND` words one suffices."""
 
 _WORDS: dict[Language, str] = {
     "English": (
         "the of and to in is are was were what which how who whom when where why does do did for on with by "
-        "from that this it as at be has have had not or an there can many much"
+        "from that this it as at be has have had not or a an i my you your we they there "
+        "can may will would if many much"
     ),
     "German": (
         "in der die das und ist sind war waren wie was wer wen wem wo wann warum welche welcher welches viele "
@@ -53,4 +54,5 @@ def guess_language(text: str) -> Language | None:
     said = _WORD.findall(text.casefold())
     found = {name: sum(word in known for word in said) for name, known in _FUNCTION_WORDS.items()}
     first, second = sorted(found, key=lambda name: -found[name])[:2]
-    return first if found[first] >= MIN_FOUND and found[first] > found[second] else None
+    lead = found[first] - found[second]
+    return first if lead >= MIN_LEAD or (lead > 0 and found[first] >= MIN_FOUND) else None

@@ -87,6 +87,7 @@ _PLACE = re.compile(r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-Z�
 _COMPANY = re.compile(
     r"\b(?:Inc|LLC|Ltd|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
 )
+_NAMELESS = re.compile(r"\W*(?:We|I|You|He|She|They|It|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s")
 _PERSON = re.compile(r"\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}")
 
 
@@ -157,7 +158,10 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _names_person(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement names one person or a few; what "we" did tells of nobody, whoever else it names."""
     text = statement.text
+    if _NAMELESS.match(text):
+        return False
     found = [
         words(match[0])
         for match in _PERSON.finditer(text)

@@ -20,6 +20,9 @@ A page, figure or section that the question names, and that was found, is always
 question of words that only ask ("How many tables are there?", "What is the title?"), which is about the document
 itself. For a question in another language than the quotes, only its names and numbers are looked for.
 
+Where the retriever does not know how rare words are, it is the weight held, less half of that missing and half of what
+is scattered, at least `UNKNOWN_THRESHOLD`: chance cannot be told then.
+
 The constants were fitted by logistic regression to questions of MMLongBench-Doc, to others about the same documents and
 to questions about other things, and rounded: `benchmarks/off_topic.py` has these, and draws the curve.
 """
@@ -47,7 +50,8 @@ MOST_ADJACENT = 2
 REPEATED_IN = 2
 """Further quotes of a document that have a word, from which on it counts as repeated in full."""
 DEFAULT_RARITY = 0.6
-"""Rarity of a word that some quote contains, where the retriever does not report rarities; other words have 1."""
+"""Rarity of a word that some quote contains, where the retriever does not know it; other words have 1."""
+UNKNOWN_MISSING, UNKNOWN_SCATTER, UNKNOWN_THRESHOLD = 0.5, 0.5, 0.1
 MOST_READ, MOST_CHARACTERS = 15, 500
 """Quotes by which the language of what was found is told, and characters of each."""
 
@@ -97,20 +101,24 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     if language_difference(question.reading.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
-    absent = frozenset(word for word, value in rarity.items() if value >= 1.0)
+    absent = frozenset(word for word in rarity if context.rarity.get(word, 0.0) >= 1.0)
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
     best, held = max(
         ((quote, frozenset(rarity) & own) for quote, own in quotes), key=lambda one: _weight(one[1], rarity)
     )
+    missing = frozenset(rarity) - held - absent
+    first = [quote.document for quote, _ in quotes[:FIRST_HITS]]
+    scattered = 1 - first.count(first[0]) / len(first)
+    if not context.rarity:
+        margin = _weight(held, rarity) - UNKNOWN_MISSING * _weight(missing, rarity) - UNKNOWN_SCATTER * scattered
+        return TopicEvidence(held, missing, absent, margin - UNKNOWN_THRESHOLD)
     times = Counter(word for quote, own in quotes if quote.document == best.document for word in held & own)
-    margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * len(absent) / len(rarity) - THRESHOLD
+    margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * len(absent) / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
-    margin -= CHANCE * max((rarity[word] for word in held), default=0.0)
-    first = [quote.document for quote, _ in quotes[:FIRST_HITS]]
-    margin -= SCATTER * (1 - first.count(first[0]) / len(first))
-    return TopicEvidence(held, frozenset(rarity) - held - absent, absent, margin)
+    margin -= CHANCE * max((rarity[word] for word in held), default=0.0) + SCATTER * scattered + THRESHOLD
+    return TopicEvidence(held, missing, absent, margin)
 
 
 def language_difference(question: str, context: Context) -> LanguageDifference | None:
