@@ -15,7 +15,7 @@ from quoteweave.core.text.structure_questions import read_structure_request
         ("Which chapters does the report contain?", ("chapter",), "names"),
         ("List all headings.", ("heading",), "names"),
         ("Wie viele Abbildungen hat das Dokument?", ("figure",), "count"),
-        ("Combien de tableaux y a-t-il dans ce rapport?", ("table",), "count"),
+        ("Combien de figures y a-t-il dans ce rapport?", ("figure",), "count"),
     ],
 )
 def test_parts_are_counted_or_named(question: str, kinds: tuple[str, ...], wants: str) -> None:
