@@ -234,7 +234,9 @@ def _words() -> _Words:
 
 def _label(kinds: Iterable[str], separators: Iterable[str]) -> re.Pattern[str]:
     spaced, unspaced = _by_script(kinds)
-    kind = rf"\b((?i:{alternation(spaced)}))\s*(?:\.\s*)?|(?:{_NO_WORD_BEFORE})({alternation(unspaced)})\s*"
+    # A Roman numeral or a letter alone stands apart: "Table X", not "tableaux".
+    apart = r"(?:(?<![^\W\d_])|(?=[A-Za-z]?[.-]?\d))"
+    kind = rf"\b((?i:{alternation(spaced)}))\s*(?:\.\s*)?{apart}|(?:{_NO_WORD_BEFORE})({alternation(unspaced)})\s*"
     # A separator that is a word is followed by a space: "Figure 3 e 4", not "Table 2 e4".
     between = "|".join(re.escape(each) + (r"\s" if each.isalpha() else "") for each in separators)
     return re.compile(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{_NUMBER})*)")
