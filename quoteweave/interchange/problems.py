@@ -63,7 +63,7 @@ TITLES = {
     "missing-key": "A key is needed",
     "missing-scope": "The key may not do that",
     "other-collection": "The key is for other collections",
-    "unreadable-keys": "The keys cannot be read",
+    "unreadable-state": "Keys, sessions or counts cannot be read",
     "foreign-origin": "A page of another origin may not do that",
     "unknown-host": "This server does not answer under that name",
     "two-lengths": "The length of the request is not clear",

@@ -361,6 +361,6 @@ def test_a_damaged_file_lets_nobody_in(client: Made, keys: KeyStore, tmp_path: P
     (tmp_path / "state" / file).write_bytes(b"{" * 5000)
     refused = asking.get("/v1/models")
     # Sessions are made anew, and people sign in again.
-    assert kind(refused) == ((503, "unreadable-keys") if file == KEYS_FILE else (401, "missing-key"))
+    assert kind(refused) == ((503, "unreadable-state") if file == KEYS_FILE else (401, "missing-key"))
     assert str(tmp_path) not in refused.text
     assert asking.get("/healthz").status_code == 200

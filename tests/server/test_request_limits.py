@@ -1,6 +1,7 @@
 """Limits of what one caller may ask for."""
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -232,6 +233,19 @@ def test_what_a_killed_process_had_under_way_does_not_count(tmp_path: Path) -> N
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
     counts = RequestCounts(file)
+    with counts.hold("a", 1), pytest.raises(ProblemError), counts.hold("a", 1):
+        pass
+
+
+def test_a_request_whose_end_could_not_be_counted_counts_no_longer_than_that(tmp_path: Path) -> None:
+    file = tmp_path / "requests.sqlite"
+    counts = RequestCounts(file)
+    blocking = sqlite3.connect(file, isolation_level=None)
+    with counts.hold("a", 1):
+        blocking.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StateError, match=r"requests\.sqlite cannot be used"):
+        counts.take("a", 5)
+    blocking.execute("ROLLBACK")
     with counts.hold("a", 1), pytest.raises(ProblemError), counts.hold("a", 1):
         pass
 

@@ -257,7 +257,7 @@ def _two_lengths() -> ProblemError:
 def _unreadable_state() -> ProblemError:
     return ProblemError(
         503,
-        "unreadable-keys",
+        "unreadable-state",
         "the server cannot read its keys, sessions or counts of requests, so nobody is let in; its log says more under "
         "the request's id",
     )

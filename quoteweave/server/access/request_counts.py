@@ -1,5 +1,6 @@
 """Counts each caller's requests, of the last minute and under way, for all processes of one server together."""
 
+import logging
 import math
 import os
 import sqlite3
@@ -11,11 +12,13 @@ from pathlib import Path
 from quoteweave.core.errors import StateError
 from quoteweave.server.problems import ProblemError
 
+LOG = logging.getLogger("quoteweave.server")
 REQUESTS_FILE = "requests.sqlite"
 MAX_AT_ONCE = 512
 """Requests of all callers that one process answers at the same time."""
 _MINUTE = 60.0
-_BUSY_MS = 5_000
+# Counting takes a fraction of a millisecond, and other requests wait for it.
+_BUSY_SECONDS = 0.25
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS taken (caller TEXT NOT NULL, at REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS taken_by_caller ON taken (caller, at);
@@ -37,9 +40,11 @@ class RequestCounts:
     ) -> None:
         self._shown = file or "the counts of requests"
         self._total, self._clock, self._under_way = total, clock, 0
-        with self._told():
+        # Requests that have ended, and that the file still counts because it could not be written then.
+        self._ended: list[int] = []
+        with self._naming_the_file():
             self._db = sqlite3.connect(
-                file or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000
+                file or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
             )
             # What the counts lose with the machine means nothing after it.
             self._db.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_SCHEMA}")
@@ -49,7 +54,7 @@ class RequestCounts:
         if per_minute is None:
             return
         now = self._clock()
-        with self._told():
+        with self._naming_the_file():
             self._db.execute("DELETE FROM taken WHERE at <= ?", (now - _MINUTE,))
             counted = self._db.execute(
                 "INSERT INTO taken SELECT ?1, ?2 WHERE (SELECT count(*) FROM taken WHERE caller = ?1) < ?3",
@@ -82,7 +87,8 @@ class RequestCounts:
                 f"the server answers {self._total} requests at the same time, and has so many; try again soon",
                 headers={"Retry-After": "2"},
             )
-        with self._told():
+        with self._naming_the_file():
+            self._forget_the_ended()
             held = self._hold(caller, at_once) or (self._forget_the_dead() and self._hold(caller, at_once))
         if not held:
             raise ProblemError(
@@ -96,8 +102,12 @@ class RequestCounts:
             yield
         finally:
             self._under_way -= 1
-            with self._told():
-                self._db.execute("DELETE FROM held WHERE id = ?", (held,))
+            self._ended.append(held)
+            try:
+                self._forget_the_ended()
+            except sqlite3.Error as error:
+                # Its answer has been sent. It counts until the next request of this process can be counted.
+                LOG.warning("%s cannot be used (%s): an ended request counts on for now", self._shown, error)
 
     def _hold(self, caller: str, at_once: int) -> int | None:
         """Return the id of a request that now counts, or None where there are so many already."""
@@ -106,6 +116,11 @@ class RequestCounts:
             (caller, os.getpid(), at_once),
         )
         return added.lastrowid if added.rowcount else None
+
+    def _forget_the_ended(self) -> None:
+        while self._ended:
+            self._db.execute("DELETE FROM held WHERE id = ?", (self._ended[-1],))
+            self._ended.pop()
 
     def _forget_the_dead(self) -> bool:
         """Forget what processes had under way that run no more; return whether there were any."""
@@ -117,7 +132,7 @@ class RequestCounts:
         return bool(dead)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _naming_the_file(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
