@@ -172,6 +172,19 @@ def test_what_asks_for_a_definition_is_not_what_is_to_be_defined() -> None:
         ("Unterschied zwischen der Eiche und der Ulme?", ["Unterschied Eiche?", "Unterschied Ulme?"]),
         ("la différence entre le chêne et l'orme ?", ["la différence chêne?", "la différence l'orme ?"]),
         ("between oak", []),
+        (
+            "Compare revenue of 2019 with 2020 and explain why it fell",
+            ["revenue of 2019 and explain why it fell", "2020 and explain why it fell"],
+        ),
+        ("Compare oak with elm and ash.", ["oak.", "elm and ash."]),
+        (
+            "Compare oak to elm, and say which is older.",
+            ["oak, and say which is older.", "elm, and say which is older."],
+        ),
+        ("Compare exports to China and imports from Japan.", ["exports to China from Japan.", "imports from Japan."]),
+        ("Compare oak and explain the elm.", []),
+        ("Compare oak and elm. Work with care.", ["oak. Work with care.", "elm. Work with care."]),
+        ("Vergleiche Eiche mit Ulme und erkläre, warum.", ["Eiche und erkläre, warum.", "Ulme und erkläre, warum."]),
     ],
 )
 def test_the_sides_of_a_comparison(question: str, sides: list[str]) -> None:

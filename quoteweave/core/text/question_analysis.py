@@ -290,7 +290,9 @@ def _rules() -> _Rules:
         asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
         front=_words(all_of("front")),
-        sides=_compared([pair for each in languages for pair in each.get("sides", ())], all_of("around_sides")),
+        sides=_compared(
+            [way for each in languages for way in each.get("sides", ())], all_of("around_sides"), all_of("after_sides")
+        ),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
         around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),
     )
@@ -308,14 +310,21 @@ def _words(found: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){alternation(found)}(?!\w)", re.IGNORECASE)
 
 
-def _compared(pairs: list[list[str]], around: list[str]) -> re.Pattern[str]:
-    """A pattern of two things that are compared; the words `around` may stand before each, and end the second."""
-    small = rf"(?:{alternation(around)}\s+)?"
-    side, end = r"(.{2,60}?)", rf"(?=[,;.?!]|\s+{alternation(around)}\s|$)"
-    ways = [
-        rf"(?<!\w){re.escape(one)}\s+{small}{side}\s+{re.escape(other)}\s+{small}{side}{end}" for one, other in pairs
+def _compared(ways: list[list[str]], around: list[str], after: list[str]) -> re.Pattern[str]:
+    """A pattern of two things that are compared; the words `around` may stand before each, and end the second.
+
+    Each way is what stands before the first thing, then what may stand before the second. The first of these words ends
+    the first thing: "compare 2019 with 2020 and 2021"; but none behind which another request begins with a word of
+    `after`: "compare oak with elm and explain why".
+    """
+    joining = alternation(word for way in ways for word in way[1:])
+    small, request = rf"(?:{alternation(around)}\s+)?", rf"\s+{joining}\s+{alternation(after)}(?!\w)"
+    side, end = r"((?:(?![.;?!]\s).){2,60}?)", rf"(?=[,;.?!]|\s+{alternation(around)}\s|{request}|$)"
+    patterns = [
+        rf"(?<!\w){re.escape(before)}\s+{small}{side}(?!{request})\s+{alternation(between)}\s+{small}{side}{end}"
+        for before, *between in ways
     ]
-    return re.compile("|".join(ways), re.IGNORECASE)
+    return re.compile("|".join(patterns), re.IGNORECASE)
 
 
 def _asking(found: list[str]) -> re.Pattern[str]:
