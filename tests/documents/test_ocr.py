@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from quoteweave.core.boxes import inside
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.sources import ocr as module
-from quoteweave.documents.sources.lines import Word
+from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -92,3 +92,18 @@ def test_no_more_pictures_are_remembered_than_a_process_has_room_for(monkeypatch
     for size in (40, 50, 60):
         RapidOcr().read(Raster(canvas((size, 50)), 2.0))
     assert len(module._remembered) == 2
+
+
+def test_a_picture_read_while_another_is_being_read_leaves_no_more_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_remembered", {})
+    monkeypatch.setattr(module, "MAX_REMEMBERED", 1)
+
+    def meanwhile(self: RapidOcr, picture: Raster) -> list[Line]:
+        if picture.scale < 3:  # another is read before this one is done, as another thread would
+            self.read(Raster(picture.pixels, picture.scale + 1))
+        return []
+
+    monkeypatch.setattr(RapidOcr, "_read", meanwhile)
+    for size in (40, 50):
+        assert RapidOcr().read(Raster(canvas((size, 50)), 1.0)) == []
+    assert len(module._remembered) == 1

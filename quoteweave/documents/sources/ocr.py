@@ -1,5 +1,6 @@
 """OCR with RapidOCR, whose PP-OCR models for Latin script and Chinese ship in its wheel."""
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
@@ -41,11 +42,15 @@ class RapidOcr:
         if min(picture.pixels.shape[:2]) < 8:
             return []
         key = self.language, picture.scale, picture.pixels.shape, bytes_checksum(picture.pixels.tobytes())
-        if key not in _remembered:
-            if len(_remembered) == MAX_REMEMBERED:
-                del _remembered[next(iter(_remembered))]
-            _remembered[key] = self._read(picture)
-        return list(_remembered[key])
+        with _remembering:
+            known = _remembered.get(key)
+        if known is None:
+            known = self._read(picture)
+            with _remembering:
+                _remembered[key] = known
+                while len(_remembered) > MAX_REMEMBERED:
+                    del _remembered[next(iter(_remembered))]
+        return list(known)
 
     def _read(self, picture: Raster) -> list[Line]:
         result = _engine(self.language)(picture.pixels[:, :, ::-1], return_word_box=True)
@@ -61,8 +66,9 @@ class RapidOcr:
         return [line for run in runs for line in lines_of([run])]
 
 
-# Of this process, the oldest first.
+# Of this process, the oldest first; threads change it one at a time, and read pictures meanwhile.
 _remembered: dict[tuple[object, ...], list[Line]] = {}
+_remembering = threading.Lock()
 
 
 def _run(text: str, quad: Sequence[Sequence[float]], words: Sequence[Any], scale: float) -> TextRun | None:
