@@ -3,9 +3,10 @@
 1. The excerpt is searched for, text and image quotes each by themselves; the documents of what is found are the
    candidates, in the order of their best quotes.
 2. The gate's rules (`generation.gate.sentence_check`) say of each candidate's best quotes whether they support the
-   claim: numbers, dates, names and words are looked up. One that does, and has half of the claim's words by their
-   rarity, is the candidate's passage; else one that is likely, which has most of what the claim says, and nothing that
-   is known to be wrong; else the one with most of the claim's words that lacks none of its numbers, if there is one.
+   claim: numbers, dates, names and words are looked up. One that does, and has nine tenths of the claim's words, by
+   their rarity, in one sentence, is the candidate's passage; else one that is likely, which has most of what the claim
+   says, and nothing that is known to be wrong (`attribution.checked_passages`); else the one with most of the claim's
+   words that lacks none of its numbers, if there is one.
 3. Candidates stand in this order too: supported, likely, those that lack no number, and each as they were found. Where
    the first is neither supported nor likely, no source was found. What is likely, and was not confirmed, is said to be
    so.

@@ -1,5 +1,7 @@
 """Checks passages against a claim by the gate's rules, and says how sure it is that they are its source."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import get_args
@@ -12,6 +14,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_answer
+from quoteweave.generation.gate.amounts import NUMBER_WORDS
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
 
@@ -21,6 +24,7 @@ SUPPORTED_COVERAGE = 0.9
 """Least coverage of the closest sentence of a passage that supports the claim. Where numbers and names occur, what they
 are said of may still be something else, of which another paper or another sentence speaks."""
 OPPOSITE = "Of the claim and the passage one says that something rises, and the other that it falls."
+"""The reason of a passage that says the contrary, which is not the source."""
 LIKELY_COVERAGE = 0.6
 """Least coverage of a passage that cannot be checked, to be likely."""
 SHOWN_MISSING = 3
@@ -31,7 +35,10 @@ _FALLS = (
     "fall falls fell fallen drop drops dropped lower lowered reduce reduces decrease decreases decline declines shrink"
     " shrinks shrank shrunk loss less fewer"
 )
-_RISING, _FALLING = (frozenset(words(said, stop=False)) for said in (_RISES, _FALLS))
+_DIRECTIONS = tuple(frozenset(words(said, stop=False)) for said in (_RISES, _FALLS))
+# "More than 40" says nothing of a direction, and what does not rise need not fall.
+_BOUND = re.compile(rf"\b(?:more|less|fewer|higher|lower) than (?=\d|(?:a|half|{NUMBER_WORDS})\b)", re.IGNORECASE)
+_NEGATIONS = frozenset({"no", "not", "t", "never", "nor", "neither", "without", "hardly"})
 _PLAIN = str.maketrans("`[]", "'()")
 # The gate speaks of a sentence and what it cites; here nothing is cited yet.
 _REWORDED = (
@@ -72,8 +79,12 @@ class CheckedPassage:
 
     @property
     def order(self) -> tuple[int, bool]:
-        """Its place among others, the least first: by outcome; what lacks a number or date stands behind its equals."""
-        return get_args(Outcome).index(self.outcome), self.citation.verdict == "unsupported"
+        """Its place among others, the least first: by outcome; what lacks a number or date stands behind its equals.
+
+        What says the contrary is about the claim, and does not.
+        """
+        lacks = self.citation.verdict == "unsupported" and self.citation.reason != OPPOSITE
+        return get_args(Outcome).index(self.outcome), lacks
 
 
 def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Sequence[Hit] = ()) -> CheckedPassage:
@@ -87,10 +98,12 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     closest = _closest_sentence(hit.quote, weights)
     reason, lacking = _reworded(citation.reason), False
     if citation.verdict == "supported":
-        reason = OPPOSITE if _are_opposite(claim, closest) else None
-        if reason is None and coverage(weights, closest) < SUPPORTED_COVERAGE:
+        reason = None
+        if coverage(weights, closest) < SUPPORTED_COVERAGE:
             reason, lacking = _lacks(claim, closest, weights), True
-    verdict = "unchecked" if citation.verdict == "supported" and reason else citation.verdict
+    verdict = "unchecked" if lacking else citation.verdict
+    if verdict != "unsupported" and _says_contrary(claim, hit.quote, weights):
+        verdict, reason, lacking = "unsupported", OPPOSITE, False
     update = {"verdict": verdict, "reason": reason}
     covered = min(1.0, coverage(weights, words_with_headings(hit.quote)))
     return CheckedPassage(hit, with_citations(checked, [citation.model_copy(update=update)]), covered, lacking)
@@ -105,11 +118,28 @@ def _closest_sentence(quote: Quote, weights: Mapping[str, float]) -> frozenset[s
     return max(sentences, key=lambda held: coverage(weights, held), default=headings)
 
 
-def _are_opposite(claim: str, closest: Set[str]) -> bool:
-    """Whether one says that something rises and the other, of two that say either, that it falls."""
-    said = set(words(claim, stop=False))
-    up, down = (bool(said & one) - bool(closest & one) for one in (_RISING, _FALLING))
-    return up * down < 0
+def _says_contrary(claim: str, quote: Quote, weights: Mapping[str, float]) -> bool:
+    """Whether the claim says that something rises and the passage that it falls, or the other way round.
+
+    That is told by the sentences alone that have most of what else the claim says, and only where none of them says
+    the same as the claim. Headings, tables and pictures are not read for it.
+    """
+    said = _directions(claim)
+    if len(said) != 1 or quote.kind == "image":
+        return False
+    rest = {word: weight for word, weight in weights.items() if not any(word in one for one in _DIRECTIONS)}
+    least = LIKELY_COVERAGE * math.fsum(rest.values())
+    near = [one for one in sentence_texts(quote.words()) if coverage(rest, words(one)) >= least > 0]
+    found = [directions for one in near if (directions := _directions(one))]
+    return bool(found) and not any(directions & said for directions in found)
+
+
+def _directions(sentence: str) -> frozenset[int]:
+    """Which of `_DIRECTIONS` a sentence says; none where it denies something."""
+    held = frozenset(words(_BOUND.sub("", " ".join(sentence.split())), stop=False))
+    if held & _NEGATIONS:
+        return frozenset()
+    return frozenset(at for at, one in enumerate(_DIRECTIONS) if held & one)
 
 
 def _lacks(claim: str, closest: Set[str], weights: Mapping[str, float]) -> str:

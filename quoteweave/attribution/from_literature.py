@@ -8,7 +8,8 @@
    are fused.
 4. The best are checked as documents of any collection (`attribution.attribute`). A passage that has it from others, as
    it cites them or says so, is not taken for the source.
-5. Of papers whose passages say the same the earliest stands first: what others repeat is cited from who found it.
+5. Of papers whose passages support the claim alike the earliest stands first: what others repeat is cited from who
+   found it.
 6. The chance that the first is the source is estimated from how far it stands before the others, its passage's words,
    and the gate's verdict. Below the threshold of the calibration the source counts as not found.
 """
@@ -28,6 +29,7 @@ from quoteweave.attribution.attribute import (
     hits_by_document,
     require_candidates,
 )
+from quoteweave.attribution.checked_passages import OPPOSITE
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (
@@ -155,12 +157,16 @@ class LiteratureAttributor:
         return self._sources[0]
 
     async def attribute_paper(self, excerpt: Excerpt, paper: Paper) -> Attribution:
-        """Check the passages of a paper that was chosen as the source: it is likely where they do not support it."""
+        """Check the passages of a paper that was chosen as the source.
+
+        It is likely where they do not support the claim, and not found where they say the contrary.
+        """
         texts = await self._texts(_keyed([paper]), 1)
         (name,) = await self._library.add_papers([paper])
         context = await self._search.context(Query(text=excerpt.text), POOL, where=Filter(documents=(name,)))
         (best,) = self._checked(excerpt, [name], context)
-        outcome: Outcome = "supported" if best.outcome == "supported" else "likely"
+        kept = best.outcome == "supported" or best.citation.reason == OPPOSITE
+        outcome: Outcome = best.outcome if kept else "likely"
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
 
@@ -242,32 +248,30 @@ def _attribution(
     excerpt: Excerpt, candidates: Sequence[Candidate], scores: Mapping[str, float], trace: Trace
 ) -> Attribution:
     """What was found: the candidates, of those that say the same the earliest first, and how sure that is."""
-    first, later = _earliest(candidates)
+    first = _earliest(candidates)
     ranked = [
         one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
         for rank, one in enumerate([first, *(each for each in candidates if each is not first)], 1)
     ]
-    rivals = {name: score for name, score in scores.items() if name not in later}
-    found = _sure(attribution_of(excerpt, ranked, trace), rivals)
-    if not later:
+    found = _sure(attribution_of(excerpt, ranked, trace), scores)
+    if first is candidates[0]:
         return found
     return found.model_copy(update={"reason": " ".join(part for part in (found.reason, EARLIEST) if part)})
 
 
-def _earliest(candidates: Sequence[Candidate]) -> tuple[Candidate, frozenset[str]]:
-    """The candidate that has to stand first, and the documents of those that it passes, as they say the same later.
+def _earliest(candidates: Sequence[Candidate]) -> Candidate:
+    """The candidate that has to stand first: the best, or else the earliest of those that say the same.
 
-    Passages say the same where they support the claim alike, or are likely alike, and have nearly as much of its words.
+    Passages say the same where they support the claim and have nearly as much of its words. Those that are only likely
+    may be of another subject, or say something else of it.
     """
     best = candidates[0]
     same = [
         one
         for one in candidates
-        if one.outcome == best.outcome != "not_found" and abs(one.coverage - best.coverage) <= NEARLY_EQUAL
+        if one.outcome == best.outcome == "supported" and abs(one.coverage - best.coverage) <= NEARLY_EQUAL
     ]
-    first = next((one for one in same if all(_is_earlier(one, other) for other in same if other is not one)), best)
-    passed = [one.citation.document for one in same if one is not first] if first is not best else []
-    return first, frozenset(passed)
+    return next((one for one in same if all(_is_earlier(one, other) for other in same if other is not one)), best)
 
 
 def _is_earlier(one: Candidate, other: Candidate) -> bool:

@@ -71,7 +71,8 @@ def test_a_number_alone_does_not_show_that_a_passage_says_what_is_claimed(tmp_pa
     ("claim", "outcome", "reason"),
     [
         ("Oats rose by 12 % in the mild winter of 2019.", "supported", None),
-        ("Oats fell by 12 % in the mild winter of 2019.", "likely", OPPOSITE),
+        ("Oats fell by 12 % in the mild winter of 2019.", "not_found", OPPOSITE),
+        ("Oats fell in the mild winter.", "not_found", OPPOSITE),
         (
             "Barley rose by 12 % in the mild winter of 2019.",
             "likely",
@@ -87,6 +88,37 @@ def test_what_is_said_of_something_else_or_the_other_way_round_is_not_supported(
     with make_collection(tmp_path, {"a.md": texts}) as made:
         (found,) = attribute(made, claim)
     assert (found.outcome, found.reason) == (outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        (
+            "Older people slept more, by 12 %, in the quiet rooms.",
+            "Older people slept more, by 12 %, in the quiet rooms.",
+        ),
+        (
+            "Older people slept 12 % more in quiet rooms.",
+            "Sleep loss is common. Older people slept 12 % more in quiet rooms.",
+        ),
+        ("Over 40 % of older people had sleep loss.", "More than 40 % of older people had sleep loss."),
+        (
+            "More than half of 40 older people slept badly.",
+            "Half of 40 older people slept badly, as their sleep dropped.",
+        ),
+        ("Rents did not fall by 12 % in 2019 in Skarn.", "Rents rose by 12 % in 2019 in Skarn."),
+        ("Rents fell by 12 % in 2019 in Skarn.", "Rents rose by 12 % in 2018 in Skarn, and fell by 12 % in 2019."),
+        ("Rents fell by 12 % in 2019 in Skarn.", "In Skarn wages rose by 12 %."),
+    ],
+)
+def test_the_contrary_is_not_declared_of_what_says_the_same_or_something_else(
+    tmp_path: Path, claim: str, passage: str
+) -> None:
+    quote = made_quote(passage).model_copy(update={"section": "Sleep loss and lower rents"})
+    with make_collection(tmp_path, {"a.pdf": [quote, made_quote("Rye was rare.", page=1)]}) as made:
+        (found,) = attribute(made, claim)
+    assert found.candidates[0].passage == passage
+    assert found.reason != OPPOSITE
 
 
 def test_of_passages_that_do_not_support_the_claim_one_that_has_its_number_is_shown(tmp_path: Path) -> None:

@@ -8,12 +8,15 @@ import pytest
 
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import CANDIDATES
+from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.from_literature import (
+    EARLIEST,
     MOST_EXCERPTS,
     NOTHING_FOUND,
     SECONDHAND,
     SNIPPET,
     LiteratureAttributor,
+    _attribution,
     _calibration,
     _earliest,
 )
@@ -26,6 +29,7 @@ from quoteweave.attribution.open_literature import open_literature
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
 from quoteweave.core.answers import Citation
 from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError
+from quoteweave.pipeline.search import Trace
 from quoteweave.testing import LibraryServer
 from quoteweave.testing.literature.records import MadeExcerpt, MadePaper
 
@@ -236,25 +240,40 @@ def candidate(outcome: Outcome, coverage: float, published: str | None, title: s
 
 
 @pytest.mark.parametrize(
-    ("others", "first", "passed"),
+    ("others", "first"),
     [
-        ([("supported", 0.85, "2009-05-01")], "B", {"A"}),
-        ([("supported", 0.6, "2012"), ("supported", 0.9, "2009")], "C", {"A"}),
-        ([("supported", 0.9, "2012"), ("supported", 0.9, "2009")], "C", {"A", "B"}),
-        ([("supported", 0.7, "2009-05-01")], "A", set()),
-        ([("likely", 0.9, "2009-05-01")], "A", set()),
-        ([("supported", 0.9, None)], "A", set()),
-        ([("supported", 0.9, "2019")], "A", set()),
-        ([("supported", 0.9, "2021")], "A", set()),
+        ([("supported", 0.85, "2009-05-01")], "B"),
+        ([("supported", 0.6, "2012"), ("supported", 0.9, "2009")], "C"),
+        ([("supported", 0.9, "2012"), ("supported", 0.9, "2009")], "C"),
+        ([("supported", 0.7, "2009-05-01")], "A"),
+        ([("likely", 0.9, "2009-05-01")], "A"),
+        ([("supported", 0.9, None)], "A"),
+        ([("supported", 0.9, "2019")], "A"),
+        ([("supported", 0.9, "2021")], "A"),
     ],
 )
 def test_of_papers_whose_passages_say_the_same_the_earliest_stands_first(
-    others: list[tuple[Outcome, float, str | None]], first: str, passed: set[str]
+    others: list[tuple[Outcome, float, str | None]], first: str
 ) -> None:
     same = [("supported", 0.9, "2019-03-01"), *others]
     candidates = [candidate(*each, title=name) for each, name in zip(same, "ABC", strict=False)]
-    found, later = _earliest(candidates)
-    assert (found.title, set(later)) == (first, passed)
+    assert _earliest(candidates).title == first
+
+
+@pytest.mark.parametrize("outcome", ["likely", "not_found"])
+def test_an_earlier_paper_does_not_pass_one_where_neither_is_known_to_say_what_is_claimed(outcome: Outcome) -> None:
+    found, earlier = candidate(outcome, 0.9, "2018-03-01", "A"), candidate(outcome, 0.85, "2009-03-01", "B")
+    assert _earliest([found, earlier]) is found
+
+
+def test_a_paper_that_an_earlier_one_passes_still_speaks_against_it() -> None:
+    later, first = candidate("supported", 0.9, "2018-03-01", "A"), candidate("supported", 0.9, "2009-03-01", "B")
+    excerpt = Excerpt(mark=None, start=0, claim="-", text="-")
+    found = _attribution(excerpt, [later, first], {"A": 0.06, "B": 0.05}, Trace(clauses=()))
+    assert [one.title for one in found.candidates] == ["B", "A"]
+    assert EARLIEST in (found.reason or "")
+    assert found.signals is not None
+    assert found.signals.score == pytest.approx(-0.01), "the other stands before it"
 
 
 def test_it_finds_sources_for_drafts_as_documents_do(server: LibraryServer, papers: Path) -> None:

@@ -453,7 +453,7 @@ def test_what_one_sentence_waits_for_a_source_is_limited_in_all_requests_togethe
             assert (await client.read(REQUEST, Total)).total == 3  # after a pause of 1 second
             with pytest.raises(SourceUnreachable) as raised:
                 await client.read(REQUEST, Total)  # pauses of 1 and 2 seconds would be beyond it
-        assert waited.seconds == 2
+        assert waited.seconds(script.time.now) == 2
         said = str(raised.value)
         assert "Semantic Scholar" in said
         assert "was given up after 3.5 s" in said
@@ -462,6 +462,33 @@ def test_what_one_sentence_waits_for_a_source_is_limited_in_all_requests_togethe
 
     asyncio.run(sentence())
     assert len(script.asked) == 4
+
+
+def test_what_is_waited_for_at_the_same_time_counts_once() -> None:
+    script = Script(*(reply({"message": "down"}, 503) for _ in range(4)), *(reply(GOOD) for _ in range(4)))
+    client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(in_all_s=2, per_second=1000))
+    requests = [SourceRequest("/paper/search", {"query": name}) for name in "abcd"]
+
+    async def sentence() -> None:
+        with count_waiting() as waited:
+            await asyncio.gather(*(client.read(one, Total) for one in requests))  # each after a pause of a second
+        assert waited.seconds(script.time.now) == pytest.approx(1, abs=0.01)
+
+    asyncio.run(sentence())
+    assert len(script.asked) == 8
+
+
+def test_a_wait_that_is_under_way_counts_for_what_is_asked_meanwhile() -> None:
+    now = 0.0
+    with count_waiting() as waited, waited.wait(lambda: now):
+        now = 3.0
+        with waited.wait(lambda: now):
+            now = 5.0
+            assert waited.seconds(now) == 5
+        now = 6.0
+        assert waited.seconds(now) == 6
+    now = 9.0
+    assert waited.seconds(now) == 6
 
 
 def test_a_silent_source_is_given_up_and_then_not_asked_for_the_same_sentence() -> None:

@@ -24,16 +24,30 @@ LEAST_COVERAGE = 0.3
 _HEADING = re.compile(
     r"(?:\d+\.?\s*|[A-Z]\.\s*)?(?:references|bibliography|literature cited|works cited)\b", re.IGNORECASE
 )
-# What was found before, by whomever. "It was found that" and "it is shown that" may be of one's own results.
+# What a sentence is set against at its beginning, up to the comma, earlier work that it is compared with, and earlier
+# work of its authors, do not say from whom it has what it says.
+_CONTRAST = re.compile(
+    r"""
+    ^\s*(?:contrary\s+to|unlike|in\s+contrast\s+(?:to|with)|as\s+opposed\s+to)\b(?:\([^()]*\)|[^,;()])*
+    | \b(?:(?:contrary\s+to|unlike|in\s+contrast\s+(?:to|with)|as\s+opposed\s+to|than)\s+(?:\w+\s+){0,2}?
+      |our\s+(?:own\s+)?)(?:earlier|previous|prior|past)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# What was found before, by whomever. "It was found that" and "it is shown that" may be of one's own results, and so may
+# what was "observed earlier in the season", "found elsewhere in the lake", or "found before the frost".
 _REPORTED = re.compile(
     r"""
     \b(?:earlier|previous|prior|past)\s+(?:(?:and|recent|empirical)\s+)*
       (?:works?|stud(?:y|ies)|research|results?|authors?|papers?|experiments?|reports?|findings?|literature|evidence)\b
     | \bit\s+is\s+(?:(?:well|widely|generally|now|often|long)\s+)*(?:known|reported|documented|established|accepted)\b
-    | \bit\s+has\s+(?:\w+\s+)?been\s+(?:known|shown|reported|found|observed|documented|established|demonstrated)\b
-    | \b(?:reported|shown|found|observed|documented|described|demonstrated)\s+(?:elsewhere|previously|earlier|before)\b
+    | \bit\s+has\s+(?:(?!not\b|never\b|hardly\b)\w+\s+)?been\s+
+      (?:known|shown|reported|found|observed|documented|established|demonstrated)\b
+    | \b(?:reported|shown|found|observed|documented|described|demonstrated)\s+
+      (?:(?:elsewhere|previously|earlier|before)(?:\s*(?:[^\w\s]|$)|\s+that\b)
+        |previously\s+(?:by|in|for|to|on|with)\b)
     | \bet\s+al\b
-    | \b(?:start|starting|build|builds|building|rest|rests|based|drawing|motivated)\b.{0,40}
+    | \b(?:start|starting|build|builds|building|rest|rests|based|drawing|motivated)\b(?:(?!\bour\b).){0,40}
       \b(?:results?|findings?|observations?)\s+that\b
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -126,4 +140,5 @@ def is_secondhand(claim: str, text: str) -> bool:
     best = max(range(len(held)), key=lambda at: coverage(weights, held[at]), default=None)
     if best is None or coverage(weights, held[best]) == 0:
         return False
-    return has_citation_mark(sentences[best]) or _REPORTED.search(sentences[best]) is not None
+    said = _CONTRAST.sub(" ", sentences[best])
+    return has_citation_mark(said) or _REPORTED.search(said) is not None

@@ -63,9 +63,31 @@ class SourcePace:
 
 @dataclass(slots=True)
 class Waiting:
-    """How long a source was waited for: for replies, and between attempts, but not for its turn."""
+    """How long a source was waited for: for replies, and between attempts, but not for its turn.
 
-    seconds: float = 0.0
+    What is waited for at the same time counts once. Of one event loop.
+    """
+
+    _ended: float = 0.0
+    _under_way: int = 0
+    _since: float = 0.0
+
+    @contextmanager
+    def wait(self, clock: Callable[[], float]) -> Iterator[None]:
+        """Count this block by a clock of seconds."""
+        if not self._under_way:
+            self._since = clock()
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._ended += clock() - self._since
+
+    def seconds(self, now: float) -> float:
+        """Seconds so far, what is under way included; `now` is by the clock of `wait`."""
+        return self._ended + (now - self._since if self._under_way else 0.0)
 
 
 _waiting: ContextVar[Waiting | None] = ContextVar("waiting", default=None)

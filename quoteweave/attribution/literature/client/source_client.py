@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -48,7 +49,7 @@ class SourceLimits:
     up to half by chance, or are those that the source asks for (Retry-After); all pauses of a request together are at
     most `pauses_s`. Waiting for one's turn is not counted. `silence_s` and `attempt_s` limit one attempt: how long
     nothing may come, and how long it may take in all. `in_all_s` limits what is waited for all requests of one block of
-    `count_waiting`, pauses included.
+    `count_waiting`, pauses included; what is waited for at the same time counts once.
     """
 
     per_second: float = 1.0
@@ -136,10 +137,9 @@ class SourceClient:
                 if pause > self._left_in_all():
                     raise self._given_up(str(failed.error)) from None
                 left -= pause
-                self._count(pause)
                 if failed.hold:
                     self._pace.hold(pause)  # what the source asks for is meant for all who use this key
-                else:
+                with self._counted():
                     await self._pace.timing.sleep(pause)
 
     def _pause(self, failed: _TryAgain, attempt: int) -> float:
@@ -176,27 +176,27 @@ class SourceClient:
 
     async def _sent(self, client: "BoundedClient", prepared: "Request") -> "Response":
         """Send a request. Raises TimeoutError, and SourceUnreachable where too long is waited for the source in all."""
-        left, started = self._left_in_all(), self._pace.timing.clock()
+        left = self._left_in_all()
         if left <= 0:
             raise self._given_up("it was too slow before")
         try:
-            async with asyncio.timeout(min(self._limits.attempt_s, left)):
-                return await client.send(prepared)
+            with self._counted():
+                async with asyncio.timeout(min(self._limits.attempt_s, left)):
+                    return await client.send(prepared)
         except TimeoutError:
             if left < self._limits.attempt_s:
                 raise self._given_up("no reply came in time") from None
             raise
-        finally:
-            self._count(self._pace.timing.clock() - started)
 
     def _left_in_all(self) -> float:
         """Seconds that the source may still be waited for."""
         waiting = current_waiting()
-        return float("inf") if waiting is None else self._limits.in_all_s - waiting.seconds
+        return float("inf") if waiting is None else self._limits.in_all_s - waiting.seconds(self._pace.timing.clock())
 
-    def _count(self, seconds: float) -> None:
-        if (waiting := current_waiting()) is not None:
-            waiting.seconds += seconds
+    def _counted(self) -> AbstractContextManager[None]:
+        """Count what is waited in this block."""
+        waiting = current_waiting()
+        return nullcontext() if waiting is None else waiting.wait(self._pace.timing.clock)
 
     def _given_up(self, reason: str) -> SourceUnreachable:
         return SourceUnreachable(
