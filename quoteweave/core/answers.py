@@ -27,6 +27,9 @@ class StructureRequest(Record):
         default=(), description="names of the pages or sections within which (`core.text.mentions`); none for all"
     )
     document_words: tuple[str, ...] = Field(default=(), description="stems of words that must name the document")
+    says_document: bool = Field(
+        default=False, description="whether it says that it is about the document: by such a word, or by a place in one"
+    )
 
 
 class StructureElement(Record):

@@ -22,7 +22,7 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names
-from quoteweave.core.text.structure_questions import read_structure_request
+from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.core.text.tokens import words
 
 MOST_TEXTS, MOST_IMAGES = 30, 5
@@ -42,7 +42,8 @@ _TOP_LEVEL, _NUMBERED = "chapter ", ("chapter ", "section ")
 def structure_context(question: str, collection: Collection, where: Filter) -> Context | None:
     """Return the structure that a question asks for, with the quotes that show it; None for other questions.
 
-    None too where several documents may be meant, and for a chapter or section that the document does not have.
+    None too where several documents may be meant, for a chapter or section that the document does not have, and where
+    the document writes of such things rather than consisting of them (`_means_parts`).
     Raises CollectionError for a damaged collection.
     """
     request = read_structure_request(question)
@@ -54,6 +55,8 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
     if within is None:
         return None
     found = [reader.count(kind, within) for kind in request.kinds]
+    if not _means_parts(request, found, reader, within):
+        return None
     shown = _ShownQuotes()
     counts = tuple(count.record(shown) for count in found)
     structure = DocumentStructure(
@@ -77,6 +80,18 @@ def _document_of(request: StructureRequest, collection: Collection, where: Filte
     asked = set(request.document_words)
     named = [document for document in passing if asked.issubset(words(PurePosixPath(document.name).stem))]
     return named[0] if len(named) == 1 else None
+
+
+def _means_parts(
+    request: StructureRequest, found: Sequence["_Found"], reader: "_StructureReader", within: "_Scope"
+) -> bool:
+    """Whether the document's own parts are meant: "How many tables are there?" may be about those of a restaurant.
+
+    They are where the text says no number of such things, and where the question names the document, which has some.
+    """
+    if request.wants != "count" or (request.says_document and any(count.count for count in found)):
+        return True
+    return not reader.states_number(request.kinds, within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +146,24 @@ class _StructureReader:
         self._collection, self._document = collection, document
         layouts = ("title", "caption", "figure", "chart", "table")
         own = where.intersect(Filter(documents=(document.name,)))
-        rows = collection.select(own.intersect(Filter(layouts=layouts)).model_copy(update={"kind": None}))
-        self._quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
+        self._own = own.model_copy(update={"kind": None})
+        self._quotes = self._select(self._own.intersect(Filter(layouts=layouts)))
         first, last = own.first_page or 0, own.last_page
         self._pages = [
             page
             for page in collection.pages(document.name)
             if page.number >= first and (last is None or page.number <= last)
         ]
+
+    def _select(self, where: Filter) -> list[Quote]:
+        found = self._collection.quotes_at(self._collection.select(where).tolist())
+        return [quote for quote in found if quote is not None]
+
+    def states_number(self, kinds: Sequence[StructureKind], within: "_Scope") -> bool:
+        """Whether what is written on the pages says a number of things of one of these names."""
+        pages = {page.number for page in within.pages}
+        written = self._select(self._own.intersect(Filter(layouts=("paragraph", "list", "table"))))
+        return any(quote.page in pages and states_number(quote.text, kinds) for quote in written)
 
     def scope(self, places: Sequence[str]) -> "_Scope | None":
         """The pages and quotes within the places; all where there are none; None for a section that is not there."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.core.text.structure_questions import read_structure_request
+from quoteweave.core.text.structure_questions import read_structure_request, states_number
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,9 @@ def test_a_request_may_name_pages_sections_and_the_document() -> None:
         "How many slides have charts?",
         "How many people were asked?",
         "What does the table show for 2015?",
+        "How many documents have tables?",
+        "How many people drew charts?",
+        "How many plots are available?",  # of land, of novels
     ],
 )
 def test_other_questions_are_none(question: str) -> None:
@@ -54,3 +57,41 @@ def test_what_has_to_be_looked_at_names_no_document() -> None:
     request = read_structure_request("How many charts compare Europe with Asia?")
     assert request is not None
     assert set(request.document_words) >= {"europ", "asia"}
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("How many figures are in this document?", True),
+        ("How many tables are there in these slides?", True),
+        ("How many charts are on page 2?", True),
+        ("Wie viele Tabellen enthält der Bericht?", True),
+        ("How many tables are there in total?", False),
+        ("How many slides are available?", False),
+        ("how many chapters", False),
+    ],
+)
+def test_whether_a_question_says_that_it_is_about_the_document(question: str, says: bool) -> None:
+    request = read_structure_request(question)
+    assert request is not None
+    assert (request.says_document, request.document_words) == (says, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("There are 12 tables in total.", True),
+        ("forty-two new garden tables", True),
+        ("Dozens of tables are left.", True),
+        ("Tables: 12", True),
+        ("| Tables | 1,200 |", True),
+        ("Es gibt zwölf Tabellen.", True),
+        ("See the tables.", False),
+        ("The 2019 tables are out.", False),
+        ("10 List of tables", False),
+        ("12 chairs. Tables were sold.", False),
+        ("12 tablets", False),
+    ],
+)
+def test_texts_that_say_a_number_of_tables(text: str, says: bool) -> None:
+    assert states_number(text, ["table"]) is says

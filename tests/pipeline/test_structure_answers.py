@@ -129,6 +129,43 @@ def test_other_questions_and_unknown_chapters_are_searched_for(collection: Colle
     assert found.context.texts
 
 
+FAIR = [
+    made_quote("In the hall there are 12 tables in total, and 42 large wall charts are available."),
+    made_quote("Hundreds of pictures were taken.", page=1),
+    made_quote("Es gibt 12 Tabellen insgesamt.", page=1),
+    made_quote("", page=1, layout="table", caption="Opening times"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How many tables are there in total?", "12 tables"),
+        ("How many charts are available?", "42 large wall charts"),
+        ("How many pictures are there?", "Hundreds of pictures"),
+        ("How many charts are in this document?", "42 large wall charts"),  # it has none
+        ("Wie viele Tabellen gibt es?", "12 Tabellen"),
+    ],
+)
+def test_a_number_that_the_text_says_comes_before_parts(tmp_path: Path, question: str, said: str) -> None:
+    with make_collection(tmp_path / "made", {"fair.md": FAIR}) as made:
+        answer = ask(made, question)
+    assert answer.status == "located"
+    assert said in answer.text
+
+
+def test_a_number_that_a_text_says_is_found_among_several_documents(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "made", {"fair.md": FAIR, "guide.md": GUIDE}) as made:
+        assert "12 tables" in ask(made, "How many tables are there in total?").text
+
+
+def test_parts_are_counted_where_the_question_names_the_document_that_has_them(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "made", {"fair.md": FAIR}) as made:
+        for question in ("How many tables are in this document?", "How many tables are on page 2?"):
+            assert ask(made, question).text.startswith("The parser found 1 table")
+        assert ask(made, "How many figures are on page 1?").text == "The parser found no figures on page 1 in fair.md."
+
+
 def test_a_filter_by_page_narrows_what_is_counted(collection: Collection) -> None:
     search = Search(LexicalRetriever(collection), collection=collection)
     where = Filter(documents=("port.md",), first_page=1, last_page=1)

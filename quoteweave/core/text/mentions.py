@@ -80,6 +80,11 @@ def without_places(text: str) -> str:
     return text
 
 
+def number_words() -> frozenset[str]:
+    """The numbers that are written as words, in all languages and lower case: 'twelve', 'zwölf'."""
+    return frozenset(_words().numbers)
+
+
 def heading_names(heading: str) -> list[str]:
     """The names of the section under a heading; for '3.2 Results' also that of the enclosing chapter."""
     words, line = _words(), heading.strip()

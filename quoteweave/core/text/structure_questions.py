@@ -1,17 +1,20 @@
 """Reads questions about what a document consists of: "How many figures are there?", "List the headings of chapter 3".
 
 Only a question that asks for nothing else is one: "How many charts compare Europe with Asia?" wants the charts to be
-looked at. The words are data (`question_words.toml`, tables `structure`), by language.
+looked at. "How many tables are available?" may be about the document's tables or about those that it writes of: it says
+so only where it names the document or a place in it (`StructureRequest.says_document`), and else what the document
+says decides (`states_number`). The words are data (`question_words.toml`, tables `structure`), by language.
 """
 
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from typing import get_args
 
 from quoteweave.core.answers import StructureKind, StructureRequest
-from quoteweave.core.text.mentions import alternation, labels_in, places_in, without_places
+from quoteweave.core.text.mentions import alternation, labels_in, number_words, places_in, without_places
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
     analyse_question,
@@ -37,24 +40,45 @@ def read_structure_request(question: str) -> StructureRequest | None:
     if len(kinds) > 1 and "heading" in kinds:  # "the headings of all tables"
         kinds.remove("heading")
     counts = patterns["counts"].search(text) is not None
+    if counts and not patterns["counted parts"].search(text):  # "How many documents have tables?"
+        return None
     if not kinds or not (counts or "heading" in kinds or patterns["names"].search(text)):
         return None
-    for name in (*kinds, "counts", "names", "heading", "besides"):
+    for kind in kinds:
+        text = patterns[kind].sub(" ", text)
+    places = tuple(places_in(reading.text))
+    says_document = bool(places) or any(patterns[name].search(text) for name in ("document", "page"))
+    for name in ("counts", "names", "heading", "page", "document", "besides"):
         text = patterns[name].sub(" ", text)
     rest = [word for word in words(text, stem=False) if word not in request_words()]
     return StructureRequest(
         kinds=tuple(kinds),
         wants="count" if counts else "names",
-        places=tuple(places_in(reading.text)),
+        places=places,
         document_words=tuple(word for word in words(" ".join(rest)) if word not in interrogative_words()),
+        says_document=says_document,
     )
+
+
+def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
+    """Whether a text says a number of things of one of these names: "12 tables", "dozens of photos", "Tables: 12"."""
+    return any(_patterns()[f"number of {kind}"].search(text) for kind in kinds)
 
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     languages = tomllib.loads(resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")).values()
     tables = [language["structure"] for language in languages if "structure" in language]
-    names = (*get_args(StructureKind), "counts", "names", "besides")
+    kinds = get_args(StructureKind)
+    names = (*kinds, "counts", "names", "document", "besides", "numbers", "between")
     said = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
     said["counted pages"] = rf"{said['counts']}\s+{said['page']}"
-    return {name: re.compile(rf"(?<!\w){way}(?!\w)", re.IGNORECASE) for name, way in said.items()}
+    said["counted parts"] = rf"{said['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(said[kind] for kind in kinds)})"
+    # "2019 tables" are those of a year.
+    number = rf"(?:(?!(?:19|20)\d\d(?!\d))\d[\d.,]*|{said['numbers']}|{alternation(number_words())})"
+    # "Hundreds of pictures" and "42 new garden tables", but not the line "10 List of tables" of a table of contents.
+    between = rf"\s+(?:{said['between']}\s+)?(?:(?!{said['between']}\b)[^\W\d][\w-]*\s+){{0,2}}"
+    for kind in kinds:
+        behind = rf"{said[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
+        said[f"number of {kind}"] = rf"{number}{between}{said[kind]}|{behind}"
+    return {name: re.compile(rf"(?<!\w)(?:{way})(?!\w)", re.IGNORECASE) for name, way in said.items()}

@@ -24,7 +24,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
-from quoteweave.core.text.structure_questions import read_structure_request
+from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.composition import compose
@@ -191,7 +191,10 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
     request = read_structure_request(question)
     if request is None or request.document_words:
         return False
-    documents = {hit.quote.document for hit in (*context.texts, *context.images)}
+    hits = (*context.texts, *context.images)
+    if not request.says_document and any(states_number(hit.quote.text, request.kinds) for hit in hits):
+        return False  # "How many tables are there?" may be about those of a restaurant
+    documents = {hit.quote.document for hit in hits}
     return len(documents) != 1 or not question_terms(question).terms
 
 
