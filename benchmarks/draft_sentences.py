@@ -1,9 +1,9 @@
 """Which sentences of a draft a source is looked for: those of `draft_sentences.jsonl`, written and judged by hand.
 
 A *claim* states something that a source could support; what is none is a question, an instruction, a heading, a plan,
-the author's own work or opinion, or about the text itself. All were written before the rule
-(`quoteweave.attribution.statements`) was; no part of it was written for those marked `later`. *Figures or names* is the
-gate's narrower rule, which wants a number, a date, quoted words or a name.
+the author's own work or opinion, or about the text itself. Each was written before what the rule
+(`quoteweave.attribution.statements`) has for its like; no part of it was written for those marked `later`. *Figures or
+names* is the gate's narrower rule, which wants a number, a date, quoted words or a name.
 """
 
 from collections.abc import Callable, Sequence

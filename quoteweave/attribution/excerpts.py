@@ -34,6 +34,16 @@ _SAYS = r"""(?:(?:have|has|had|also|first|already|recently|later)\s+)*(?:show(?:
     |demonstrate[sd]?|observe[sd]?|note[sd]?|noticed|argue[sd]?|conclude[sd]?|suggest(?:s|ed)?|document(?:s|ed)?
     |establish(?:es|ed)?|prove[sdn]?|state[sd]?|claim(?:s|ed)?|reveal(?:s|ed)?|says?|said|estimate[sd]?|confirm(?:s|ed)?)
     """
+# "Spain and Portugal (2016)" may be anything: names and a year are a mark where somebody is said to state or study
+# something, or where what is stated is said to be theirs.
+_NAMES = rf"{_NAME}(?:\s+(?:and|&)\s+{_NAME})?"
+_STUDIES = r"""(?:(?:investigate|examine|analy[sz]e|propose|describe|evaluate)[sd]?|(?:survey|review|train)(?:s|ed)?
+    |discuss(?:e[sd])?|stud(?:y|ies|ied))"""
+_DONE = ("shown", "found", "reported", "noted", "observed", "described", "argued", "proposed")
+_CREDITED = "|".join(
+    rf"(?<=\b{before}\s)"
+    for before in (r"[Aa]ccording\sto", r"[Ff]ollowing", r"[Ss]ee", *(rf"{done}\sby" for done in _DONE))
+)
 _MARK = re.compile(
     rf"""
       \[\s*(?:CITATION|CITE|REF)\s*\d*(?:\s*,\s*(?:CITATION|CITE|REF)\s*\d*)*\s*\]
@@ -41,13 +51,16 @@ _MARK = re.compile(
     | \[@[^\]\s][^\]]*\]
     | \\cite[a-z]*\*?(?:\[[^\[\]]*\])*\{{[^}}]+\}}
     | \((?:(?:see|e\.g\.,?|cf\.)\s+)?{_WORK}(?:\s*;\s*{_WORK})*\)
-    | {_AUTHORS}\s+\({_YEARS}\)
-    # One name and a year may be anything: it has to say something.
-    | {_NAME}\s+\({_YEAR}\)(?=\s+{_SAYS}\b)
+    | {_NAME}\s+et\s+al\.?\s+\({_YEARS}\)
+    | {_NAMES}\s+\({_YEARS}\)(?=\s+(?:{_SAYS}|{_STUDIES})\b)
+    | (?:{_CREDITED}){_NAMES}\s+\({_YEARS}\)
     """,
     re.VERBOSE,
 )
 _CITED_WORK = re.compile(rf"({_NAME})[^;()\d]*?[\s,(]+({_YEARS})")
+# Adverbs that leave a claim as it is. Of others, such as "never", "hardly" and "wrongly", it cannot be known.
+_ADVERB = r"""(?:long|also|often|again|now|since|already|first|well|widely|recently|repeatedly|commonly|generally
+    |clearly|consistently|frequently|previously|independently|experimentally|increasingly)"""
 # What introduces a source is nothing that the source states: "According to", "Reed et al. showed that".
 _INTRODUCTION = re.compile(
     rf"""
@@ -59,7 +72,7 @@ _INTRODUCTION = re.compile(
         (?:(?:the|these|those|some|several|many|most|other|previous|earlier|prior|past|recent|existing)\s+)*
         (?:authors?|works?|stud(?:y|ies)|papers?|research(?:ers)?|experiments|literature)
       ))?\s*{_SAYS}\s+that\b
-    | (?i:it)\s+(?:is|was|has\s+(?:\w+\s+)?been)\s+(?:\w+ly\s+)?(?:well\s+)?
+    | (?i:it)\s+(?:is|was|has\s+(?:{_ADVERB}\s+)?been)\s+(?:{_ADVERB}\s+)*
         (?:known|shown|found|reported|observed|documented|established|demonstrated|noted|argued|suggested)\s+that\b
     )\s*
     """,

@@ -27,6 +27,13 @@ from quoteweave.testing.fakes import FakeChat
             "Ships sail. Trains carry timber.",
             ["Ships sail [CITATION]. Trains carry timber.", "Ships sail. Trains carry timber [CITATION]."],
         ),
+        (
+            "It is well known that blur\nhurts networks. According to others, it helps!",
+            [
+                "It is well known that blur hurts networks [CITATION]. According to others, it helps!",
+                "It is well known that blur hurts networks. According to others, it helps [CITATION]!",
+            ],
+        ),
         ("船は穀物を運ぶ。", ["船は穀物を運ぶ [CITATION]。"]),
         (
             "It  rained. Ships sail.\nIt rained.",

@@ -53,6 +53,14 @@ def test_supported_sentences_get_marks_and_a_passage_is_one_reference(port: Coll
     assert "[1] report.pdf, page 4: “" in cited.text
 
 
+def test_what_is_said_not_to_have_been_shown_is_not_cited_as_shown(port: Collection) -> None:
+    said = "reported that in 2023 the port shipped 4,210 tonnes of grain, most of it by rail."
+    cited = cite(port, f"It has been {said}\n\nIt has never been {said}\n")
+    said_so, denied = cited.sentences
+    assert said_so.status == "cited"
+    assert denied.status != "cited"
+
+
 def test_without_marks_and_references_the_draft_is_as_it_was(port: Collection) -> None:
     markdown = cite(port, DRAFT).text
     assert re.sub(r" \[\d+\]", "", markdown.partition("\n\n## References")[0]) == DRAFT.rstrip()

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
-from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, Excerpt, read_excerpts, without_marks
+from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, Excerpt, read_excerpts
 from quoteweave.attribution.literature.papers import PaperSource
 from quoteweave.attribution.literature.unseen import HidingRule
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.protocols import ChatModel
+from quoteweave.generation.sentences import split_sentences
 
 MASK = "[CITATION]"
 """What stands in an excerpt for the citation that is looked for."""
@@ -76,11 +77,11 @@ def masked_excerpts(text: str) -> list[str]:
 
 def _masked(text: str, excerpt: Excerpt) -> str:
     if excerpt.mark is None:
-        stop = _STOP.search(excerpt.claim)
-        end = len(excerpt.claim) if stop is None else stop.start()
-        sentence = f"{excerpt.claim[:end].rstrip()} {MASK}{excerpt.claim[end:]}"
-        at = excerpt.text.index(excerpt.claim, len(without_marks(text[: excerpt.start])))  # there may be an equal one
-        return excerpt.text[:at] + sentence + excerpt.text[at + len(excerpt.claim) :]
+        # The claim itself need not stand in the text: it is without what introduces a source.
+        sentence = split_sentences(text[excerpt.start :])[0].text
+        stop = _STOP.search(sentence)
+        end = excerpt.start + (len(sentence) if stop is None else stop.start())
+        return " ".join(f"{text[:end].rstrip()} {MASK}{text[end:]}".split())
     around = MAX_EXCERPT_CHARACTERS // 2
     end = excerpt.start + len(excerpt.mark)
     before, after = text[: excerpt.start], text[end:]
