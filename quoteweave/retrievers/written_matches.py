@@ -37,6 +37,7 @@ SPELLING = 0.8
 # Most quotations, codes and amounts of a question, and most quotes that are read for each.
 MOST_SOUGHT, MOST_READ = 8, 100
 # Most words whose other spellings are looked up, spellings of each, letters of such a word, and pairs of words.
+SHORTEST_MISREAD = 3
 MOST_MISSING, MOST_SPELLINGS, LONGEST_WORD, MOST_PAIRS = 8, 200, 30, 50
 # Letters of the parts of a word that was broken at the end of a line, and of a word that two were joined to, at least.
 LEAST_PART, LEAST_JOINED = 3, 5
@@ -125,7 +126,9 @@ class WrittenMatches:
         return gained, told
 
     def _misread(self, word: str) -> Iterator[str]:
-        """The word with one or two of its letters and digits as OCR may have taken them."""
+        """A word of three characters or more with one or two of them as OCR may have taken them."""
+        if len(word) < SHORTEST_MISREAD:  # "es" is a word of German, and no "e5"
+            return
         at = [i for i, letter in enumerate(word[:LONGEST_WORD]) if letter in CONFUSED]
         for size in (1, 2):
             for places in combinations(at, size):

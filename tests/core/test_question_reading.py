@@ -105,6 +105,26 @@ def test_what_stands_on_a_first_page(question: str, asks: bool) -> None:
     assert analyse_question(question).asks_front is asks
 
 
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What is this document about?", True),
+        ("Give me a short summary of the paper.", True),
+        ("What does this report say?", True),
+        ("Worum geht es in diesem Dokument?", True),
+        ("De quoi parle ce rapport ?", True),
+        ("¿De qué trata este documento?", True),
+        ("What does this report say about timber?", False),
+        ("Summarise chapter 3", False),
+        ("How many main topics does the report have?", False),
+        ("What is this?", False),
+    ],
+)
+def test_what_asks_for_the_whole_of_a_document(question: str, asks: bool) -> None:
+    read = analyse_question(question)
+    assert (read.asks_overview, read.asks_front) == (asks, asks)
+
+
 def test_references_quotations_and_sides() -> None:
     reading = analyse_question('In Table 2 on page 7, what is the difference between sales and profit in "North Bay"?')
     assert (reading.labels, reading.places, reading.quoted) == (("table 2",), ("page 7",), ("North Bay",))

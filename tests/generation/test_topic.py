@@ -138,3 +138,16 @@ def test_a_question_in_another_language_without_names_is_told_so() -> None:
     nothing = off_topic_abstention("Combien de pilotes travaillent dans le port ?", Context())
     assert nothing is not None
     assert nothing.warnings[0].startswith("The question seems to be in French: words are matched as they are written")
+
+
+def test_what_a_document_is_about_is_shown_by_its_beginning() -> None:
+    given = context(
+        [quote("The harbour by its figures.", page=3), quote("Tolland ships timber.", page=0), quote("Dues.", page=7)]
+    ).model_copy(update={"rarity": {"document": 1.0}})
+    answer = run_sync(ExtractiveGenerator().answer(Query(text="What is this document about?"), given))
+    assert answer.status == "located"
+    assert [citation.page for citation in answer.citations] == [0]
+    two = context([quote("Tolland ships timber."), quote("Dues.", document="b.pdf")])
+    asked = run_sync(ExtractiveGenerator().answer(Query(text="What is this document about?"), two))
+    assert asked.status == "abstained"
+    assert "Which document" in asked.text

@@ -93,6 +93,7 @@ class QuestionAnalysis(Record):
     labels: tuple[str, ...] = Field(default=(), description="names of figures and tables (`core.text.mentions`)")
     shows: tuple[VisualKind, ...] = Field(default=(), description="kinds of pictures that it asks about without a name")
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
+    asks_overview: bool = Field(default=False, description="whether it asks what a whole document is about")
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
     codes: tuple[str, ...] = Field(default=(), description="case numbers, models and the like, such as 'XR-200'")
     amounts: tuple[str, ...] = Field(default=(), description="numbers with a unit or a scale, such as '5 km'")
@@ -112,6 +113,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
     text, instructions = _without_instructions(question, rules) if short else (question, ())
     labels = tuple(labels_in(text))
     asks, asked_by = rules.asks_for(question)
+    overview = short and asks != "count" and rules.asks_overview(text)
     shows = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(text))
     return QuestionAnalysis(
         text=text,
@@ -119,7 +121,8 @@ def analyse_question(question: str) -> QuestionAnalysis:
         places=tuple(places_in(text)),
         labels=labels,
         shows=shows,
-        asks_front=rules.front.search(text) is not None,
+        asks_front=overview or rules.front.search(text) is not None,
+        asks_overview=overview,
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
         codes=_codes(text, labels) if short else (),
         amounts=tuple(dict.fromkeys(amounts_in(text))) if short else (),
@@ -225,6 +228,7 @@ class _Rules:
     reckons: dict[Calculation, re.Pattern[str]]
     limits: tuple[re.Pattern[str], re.Pattern[str]]
     front: re.Pattern[str]
+    overview: frozenset[str]
     sides: re.Pattern[str]
     forms: frozenset[str]
     around_forms: frozenset[str]
@@ -254,6 +258,11 @@ class _Rules:
         for side in self.limits:
             text = side.sub(" ", text)
         return next((kind for kind, pattern in self.extremes.items() if pattern.search(text)), None)
+
+    def asks_overview(self, text: str) -> bool:
+        """Whether it has only words that ask for a summary and name the document; a question of neither is none."""
+        found = set(words(text, stem=False))
+        return bool(found & self.overview) and found <= self.overview | request_words()
 
     def sides_of(self, text: str) -> tuple[str, ...]:
         """The question once for each side of 'between X and Y'; of none, nothing."""
@@ -290,6 +299,12 @@ def _rules() -> _Rules:
         asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
         front=_words(all_of("front")),
+        overview=frozenset(
+            word
+            for each in languages
+            for said in (*each.get("overview", ()), *each.get("structure", {}).get("document", ()))
+            for word in words(said, stem=False, stop=False)
+        ),
         sides=_compared(
             [way for each in languages for way in each.get("sides", ())], all_of("around_sides"), all_of("after_sides")
         ),

@@ -24,6 +24,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
+from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
@@ -56,7 +57,7 @@ MODEL = "extractive"
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different numbers here: compare what they say."
 WHICH_DOCUMENT = (
-    "Which document is meant? What a document consists of is counted within one: name it, or ask within it."
+    "Which document is meant? A question about a document as a whole is answered within one: name it, or ask within it."
 )
 OTHER_LANGUAGE = "The question seems to be in {}, and what was found in {}: only names and numbers were looked for."
 NOTHING_FOUND = "What was found in the documents seems to be about something else."
@@ -187,11 +188,13 @@ WeightedPart = tuple[QuestionTerms, Mapping[str, float]]
 
 
 def _asks_of_several_documents(question: str, context: Context) -> bool:
-    """Whether a question asks what "the document" consists of, and nothing says which."""
+    """Whether a question asks what "the document" consists of or is about, and nothing says which."""
+    hits = (*context.texts, *context.images)
+    if analyse_question(question).asks_overview:
+        return len({hit.quote.document for hit in hits}) > 1
     request = read_structure_request(question)
     if request is None or request.document_words:
         return False
-    hits = (*context.texts, *context.images)
     if not request.says_document and any(states_number(hit.quote.text, request.kinds) for hit in hits):
         return False  # "How many tables are there?" may be about those of a restaurant
     documents = {hit.quote.document for hit in hits}

@@ -97,6 +97,8 @@ def find_places(
     """
     pages = [[one for one in hits if one[1].quote.id not in besides] for hits in group_by_page(context)]
     pages = [hits for hits in pages if hits]
+    if question.reading.asks_overview:  # what a document is about stands at its beginning
+        pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
     best = max((hits[0][1].score for hits in pages), default=0.0)
     fits = {id(hit): _fit(hit, question, weights, best) for hits in pages for _, hit in hits}
     worth = [PAGE_WEIGHT * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]

@@ -17,8 +17,8 @@ weight, with the text around it:
   something stands by chance is easily found among many.
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
-question of words that only ask ("How many tables are there?", "What is the title?"), which is about the document
-itself. For a question in another language than the quotes, only its names and numbers are looked for.
+question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
+about?"). For a question in another language than the quotes, only its names and numbers are looked for.
 
 Where the retriever does not know how rare words are, it is the weight held, less half of that missing and half of what
 is scattered, at least `UNKNOWN_THRESHOLD`: chance cannot be told then.
@@ -86,6 +86,8 @@ def is_on_topic(question: QuestionTerms, context: Context) -> bool:
 def topic_margin(question: QuestionTerms, context: Context) -> float:
     """How far the best place is above the threshold of `is_on_topic`; infinite for a place that is named."""
     hits = _ranked(context)
+    if hits and question.reading.asks_overview:
+        return float("inf")
     if not hits or not question.terms:
         return float("-inf")
     if not subject_terms(question) or any(_is_named(question.reading, hit.quote) for hit in hits):
