@@ -36,9 +36,10 @@ _FALLS = (
     " shrinks shrank shrunk loss less fewer"
 )
 _DIRECTIONS = tuple(frozenset(words(said, stop=False)) for said in (_RISES, _FALLS))
+_SAYS_DIRECTION = frozenset().union(*_DIRECTIONS)
 # "More than 40" says nothing of a direction, and what does not rise need not fall.
 _BOUND = re.compile(rf"\b(?:more|less|fewer|higher|lower) than (?=\d|(?:a|half|{NUMBER_WORDS})\b)", re.IGNORECASE)
-_NEGATIONS = frozenset({"no", "not", "t", "never", "nor", "neither", "without", "hardly"})
+_NEGATIONS = frozenset({"no", "not", "t", "never", "nor", "neither", "hardly"})
 _PLAIN = str.maketrans("`[]", "'()")
 # The gate speaks of a sentence and what it cites; here nothing is cited yet.
 _REWORDED = (
@@ -124,22 +125,36 @@ def _says_contrary(claim: str, quote: Quote, weights: Mapping[str, float]) -> bo
     That is told by the sentences alone that have most of what else the claim says, and only where none of them says
     the same as the claim. Headings, tables and pictures are not read for it.
     """
-    said = _directions(claim)
-    if len(said) != 1 or quote.kind == "image":
+    if quote.kind == "image":
         return False
-    rest = {word: weight for word, weight in weights.items() if not any(word in one for one in _DIRECTIONS)}
+    rest = {word: weight for word, weight in weights.items() if word not in _SAYS_DIRECTION}
     least = LIKELY_COVERAGE * math.fsum(rest.values())
     near = [one for one in sentence_texts(quote.words()) if coverage(rest, words(one)) >= least > 0]
-    found = [directions for one in near if (directions := _directions(one))]
-    return bool(found) and not any(directions & said for directions in found)
+    found = [_is_contrary(_said(claim), _said(one)) for one in near]
+    return True in found and False not in found
 
 
-def _directions(sentence: str) -> frozenset[int]:
-    """Which of `_DIRECTIONS` a sentence says; none where it denies something."""
-    held = frozenset(words(_BOUND.sub("", " ".join(sentence.split())), stop=False))
-    if held & _NEGATIONS:
-        return frozenset()
-    return frozenset(at for at, one in enumerate(_DIRECTIONS) if held & one)
+def _said(sentence: str) -> frozenset[str]:
+    """The words of a sentence that may say a direction, or deny something."""
+    return frozenset(words(_BOUND.sub("", " ".join(sentence.split())), stop=False))
+
+
+def _directions(said: Set[str]) -> set[int]:
+    """The places in `_DIRECTIONS` of what these words say."""
+    return {at for at, one in enumerate(_DIRECTIONS) if said & one}
+
+
+def _is_contrary(claim: Set[str], sentence: Set[str]) -> bool | None:
+    """Whether a sentence says the other direction than the claim; None where it says none, or one of them denies.
+
+    Directions that both say in the same word, such as the "loss" of what is reduced, are of neither.
+    """
+    if _NEGATIONS & (claim | sentence) or not _SAYS_DIRECTION & claim:
+        return None
+    own, its = _directions(claim - sentence), _directions(sentence - claim)
+    if not own or own & its:
+        return False
+    return True if its else None
 
 
 def _lacks(claim: str, closest: Set[str], weights: Mapping[str, float]) -> str:

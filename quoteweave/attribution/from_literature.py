@@ -11,7 +11,9 @@
 5. Of papers whose passages support the claim alike the earliest stands first: what others repeat is cited from who
    found it.
 6. The chance that the first is the source is estimated from how far it stands before the others, its passage's words,
-   and the gate's verdict. Below the threshold of the calibration the source counts as not found.
+   and the gate's verdict. Below the threshold of the calibration the source counts as not found, and from there on as
+   likely at least, also where its passage has few of the claim's words: papers word what they found otherwise than
+   those who cite them.
 """
 
 import asyncio

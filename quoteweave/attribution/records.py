@@ -14,7 +14,7 @@ from quoteweave.pipeline.search import Trace
 
 Outcome = Literal["supported", "likely", "not_found"]
 """How sure the source is: its passage supports the claim by the gate's rules; it has most of the claim's words, and the
-rest could not be checked; or no passage supports the claim."""
+rest could not be checked, or, in the literature, it is the source with a chance that is high enough; or neither."""
 
 
 class Candidate(Record):

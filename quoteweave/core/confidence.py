@@ -45,7 +45,13 @@ class SignalWeight(Record):
     signal: SignalName
     mean: float = Field(description="over the questions that it was fitted on")
     scale: float = Field(gt=0, description="standard deviation over these")
+    least: float = Field(description="value over these; a smaller one counts as it, as nothing is known of it")
+    most: float = Field(description="value over these; a greater one counts as it")
     weight: float = Field(description="of the standardised signal, in log-odds")
+
+    def log_odds(self, value: float) -> float:
+        """What this value of the signal adds to the log-odds."""
+        return self.weight * (min(max(value, self.least), self.most) - self.mean) / self.scale
 
 
 class ConfidenceModel(Record):
@@ -60,7 +66,7 @@ class ConfidenceModel(Record):
         if signals.score is None:
             return 0.0
         values = signals.values([weight.signal for weight in self.weights])
-        parts = (one.weight * (value - one.mean) / one.scale for one, value in zip(self.weights, values, strict=True))
+        parts = (one.log_odds(value) for one, value in zip(self.weights, values, strict=True))
         return sigmoid(self.intercept + math.fsum(parts))
 
 

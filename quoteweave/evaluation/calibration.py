@@ -343,8 +343,13 @@ def _fitted(
     confidences = [0.0] * len(asked)
     for place, log_odds in zip(found, left_out_log_odds(rows, labels, intercept, weights), strict=True):
         confidences[place] = sigmoid(float(log_odds))
-    parts = zip([names[column] for column in varied], means, scales, weights, strict=True)
-    kept = [SignalWeight(signal=name, mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in parts]
+    least, most = values[:, varied].min(axis=0), values[:, varied].max(axis=0)
+    columns = zip(means, scales, least, most, weights, strict=True)
+    fields = ("mean", "scale", "least", "most", "weight")
+    kept = [
+        SignalWeight(signal=names[at], **dict(zip(fields, map(float, column), strict=True)))
+        for at, column in zip(varied, columns, strict=True)
+    ]
     return ConfidenceModel(intercept=intercept, weights=tuple(kept), threshold=0.0), confidences
 
 

@@ -94,6 +94,25 @@ def test_what_is_said_of_something_else_or_the_other_way_round_is_not_supported(
     ("claim", "passage"),
     [
         (
+            "Voltage loss fell by 12 % with and without a coating.",
+            "Voltage loss rose by 12 % with and without a coating.",
+        ),
+        (
+            "A vaccine raised infections by 40 percent.",
+            "Nurses were asked. A vaccine lowered infections by 40 percent.",
+        ),
+    ],
+)
+def test_the_contrary_is_no_source_whatever_else_both_say(tmp_path: Path, claim: str, passage: str) -> None:
+    with make_collection(tmp_path, {"a.md": [passage]}) as made:
+        (found,) = attribute(made, claim)
+    assert (found.outcome, found.reason) == ("not_found", OPPOSITE)
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        (
             "Older people slept more, by 12 %, in the quiet rooms.",
             "Older people slept more, by 12 %, in the quiet rooms.",
         ),

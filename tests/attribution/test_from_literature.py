@@ -276,6 +276,17 @@ def test_a_paper_that_an_earlier_one_passes_still_speaks_against_it() -> None:
     assert found.signals.score == pytest.approx(-0.01), "the other stands before it"
 
 
+def test_support_that_no_excerpt_had_adds_nothing_to_how_sure_it_is() -> None:
+    """The calibration was fitted where no passage was supported, so that what it would add is not known."""
+    excerpt, confidences = Excerpt(mark=None, start=0, claim="-", text="-"), []
+    for outcome, verdict in [("supported", "supported"), ("likely", "unchecked")]:
+        one = candidate(outcome, 0.2, "2018-03-01", "A")  # type: ignore[arg-type]  # an outcome
+        one = one.model_copy(update={"citation": one.citation.model_copy(update={"verdict": verdict})})
+        found = _attribution(excerpt, [one], {"A": 0.06, "B": 0.06}, Trace(clauses=()))
+        confidences.append(found.confidence)
+    assert confidences[0] == confidences[1]
+
+
 def test_it_finds_sources_for_drafts_as_documents_do(server: LibraryServer, papers: Path) -> None:
     from quoteweave.attribution.post_hoc import FindsSource
 

@@ -22,8 +22,8 @@ from quoteweave.core.errors import DatasetError, UsageError
 BEFORE = ConfidenceModel(
     intercept=0.5,
     weights=(
-        SignalWeight(signal="score", mean=10, scale=2, weight=1.5),
-        SignalWeight(signal="bearing", mean=0.6, scale=0.2, weight=2.0),
+        SignalWeight(signal="score", mean=10, scale=2, least=6, most=14, weight=1.5),
+        SignalWeight(signal="bearing", mean=0.6, scale=0.2, least=0.2, most=0.8, weight=2.0),
     ),
     threshold=0.2,
 )
@@ -43,6 +43,14 @@ def test_a_confidence_by_hand() -> None:
     assert BEFORE.confidence(Signals(score=12, bearing=0.4)) == pytest.approx(0.5)
     # The mean of every signal leaves the intercept; support has no weight here.
     assert BEFORE.confidence(Signals(score=10, bearing=0.6, support=1)) == pytest.approx(1 / (1 + math.exp(-0.5)))
+
+
+@pytest.mark.parametrize(("beyond", "edge"), [((99, 1), (14, 0.8)), ((-99, 0), (6, 0.2))])
+def test_what_was_never_seen_counts_as_the_nearest_that_was(
+    beyond: tuple[float, float], edge: tuple[float, float]
+) -> None:
+    found, seen = (Signals(score=score, bearing=bearing) for score, bearing in (beyond, edge))
+    assert BEFORE.confidence(found) == BEFORE.confidence(seen)
 
 
 def test_where_nothing_was_found_there_is_no_confidence() -> None:

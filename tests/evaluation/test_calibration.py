@@ -54,6 +54,12 @@ def test_where_right_and_wrong_lie_apart_the_threshold_lies_between() -> None:
     assert groups == {"answerable": (20, 20, 20, 20), "unanswerable": (20, 20, 0, 0)}
 
 
+def test_the_range_of_what_it_was_fitted_on_is_kept() -> None:
+    calibration = fitted([one(0.9, True)] * 20 + [one(0.3, False)] * 20).calibration
+    assert calibration is not None
+    assert [(weight.least, weight.most) for weight in calibration.after.weights] == [(0.3, 0.9)]
+
+
 def test_before_the_model_is_asked_no_right_answer_is_lost() -> None:
     asked = [one(0.9, True)] * 20 + [one(0.5, True), one(0.5, False), one(0.3, False), one(0.3, None), one(0.1, None)]
     calibration = fitted(asked, risk=0.5).calibration

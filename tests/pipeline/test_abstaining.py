@@ -25,9 +25,8 @@ def context(text: str = TEXT) -> Context:
 
 def stage(signal: SignalName, threshold: float) -> ConfidenceModel:
     """A confidence of one half where the signal is one half, far higher and lower at 1 and 0."""
-    return ConfidenceModel(
-        intercept=0, weights=(SignalWeight(signal=signal, mean=0.5, scale=0.1, weight=1),), threshold=threshold
-    )
+    weight = SignalWeight(signal=signal, mean=0.5, scale=0.1, least=0, most=1, weight=1)
+    return ConfidenceModel(intercept=0, weights=(weight,), threshold=threshold)
 
 
 CALIBRATION = Calibration(
