@@ -68,7 +68,8 @@ class CitedTextWriter:
         self._tail = ""  # a stop and whitespace, which a mark may come before
         self._pending: list[CitedSource] = []
         self._fresh = False  # whether there is text since the last mark
-        self._after_mark = False
+        self._after_mark = False  # in what was fed
+        self._mark_shown = False  # whether the last token returned is a mark of ours
 
     def text(self, text: str) -> str:
         """Take the next text; return what is certain to be written."""
@@ -155,11 +156,15 @@ class CitedTextWriter:
         return "".join(self._token(token) for token in tokens)
 
     def _token(self, token: Mark | str) -> str:
+        behind_own, self._mark_shown = self._mark_shown, False
         if not isinstance(token, Mark):
+            self._mark_shown = behind_own and not token
             return str(token)
         if token.start in self._own:
+            self._mark_shown = True
             return token.mark
-        return f"({escape_marks(token.summary or '')})" if token.kind == "image" else f"({token.mark[1:-1]})"
+        foreign = escape_marks(token.summary or "") if token.kind == "image" else token.mark[1:-1]
+        return f"{' ' * behind_own}({foreign})"
 
 
 class Statement(Record):

@@ -45,6 +45,7 @@ PARTS = st.lists(st.tuples(st.text("ab .!?[](),12\n`!image", max_size=12), SOURC
 
 
 @given(PARTS)
+@example([("", [("text", 1)]), ("![](image1)", [])])  # no link of the mark and what is no mark
 @example([("![a", [("text", 1)]), ("](image1)", [])])
 @example([("[1", [("text", 1)]), ("]", [])])
 @example([("```\n``", [("text", 1)]), ("`\n[1]", [("text", 3)])])

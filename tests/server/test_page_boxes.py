@@ -135,7 +135,7 @@ def test_evidence_on_two_pages_is_marked_on_both(cases: LiveServer, visit: Visit
     seen.cite(ask_of(seen, case.file, case.question).locator(".prose .chip").first)
     for region in case.regions:
         seen.page.locator(".sheet").nth(region.page).locator(".region").wait_for(state="attached")
-    assert "next page" in seen.page.locator(".evidence").inner_text()
+    assert "on another page" in seen.page.locator(".evidence").inner_text()
 
 
 def test_no_words_are_guessed_where_none_are_known(live: LiveServer, visit: Visit) -> None:
