@@ -186,7 +186,8 @@ def test_the_document_is_searched_and_paged_from_there(live: LiveServer, visit: 
 def test_all_can_be_done_with_the_keyboard(written: LiveServer, visit: Visit) -> None:
     seen = visit(written.url).open()
     keys = seen.page.keyboard
-    keys.type(QUESTION)  # the field has the focus from the beginning
+    seen.page.locator("#question:focus").wait_for()  # once the page knows the models too
+    keys.type(QUESTION)
     keys.press("Enter")
     seen.page.locator(".after").wait_for()
     seen.page.locator("#turns").focus()
