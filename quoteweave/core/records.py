@@ -240,6 +240,11 @@ class Filter(Record):
             raise ValueError(f"first_page {self.first_page} lies after last_page {self.last_page}")
         return self
 
+    def admits(self, document: Document) -> bool:
+        """Whether a document passes: by its name and metadata; of its pages and quotes some may not."""
+        named = self.documents is None or document.name in self.documents
+        return named and self.metadata.items() <= document.metadata.items()
+
     def intersect(self, other: Self | None) -> Self:
         """Combine two filters: the result passes what both pass; its `documents` is empty if nothing can."""
         if other is None:

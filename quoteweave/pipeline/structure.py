@@ -71,14 +71,12 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
 
 def _document_of(request: StructureRequest, collection: Collection, where: Filter) -> Document | None:
     """The only document that can be meant: of those that pass the filter, the one that the question names."""
-    passing = [
+    asked = set(request.document_words)
+    named = [
         document
         for document in collection.documents()
-        if (where.documents is None or document.name in where.documents)
-        and where.metadata.items() <= document.metadata.items()
+        if where.admits(document) and asked.issubset(words(PurePosixPath(document.name).stem))
     ]
-    asked = set(request.document_words)
-    named = [document for document in passing if asked.issubset(words(PurePosixPath(document.name).stem))]
     return named[0] if len(named) == 1 else None
 
 

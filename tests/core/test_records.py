@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from quoteweave.core.records import Filter, Layout, Page, Query, Quote
+from quoteweave.core.records import Document, Filter, Layout, Page, Query, Quote
 
 
 def a_quote(**changed: object) -> Quote:
@@ -78,3 +78,13 @@ def test_a_quote_survives_json() -> None:
 )
 def test_two_filters_pass_what_both_pass(a: Filter, b: Filter | None, both: Filter) -> None:
     assert a.intersect(b) == both
+
+
+def test_a_filter_admits_documents_by_name_and_metadata() -> None:
+    port = Document(
+        id="1", name="port.md", content="0", format="markdown", parser="p", pages=1, quotes=2, metadata={"year": "2019"}
+    )
+    for where in (Filter(), Filter(documents=("port.md",)), Filter(metadata={"year": "2019"}), Filter(first_page=5)):
+        assert where.admits(port)
+    for where in (Filter(documents=()), Filter(documents=("a.md",)), Filter(metadata={"year": "2020"})):
+        assert not where.admits(port)

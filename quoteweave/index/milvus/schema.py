@@ -88,7 +88,7 @@ def _documents(scope: SearchScope, where: "Filter") -> "list[Document]":
         found = scope.collection.documents()
     else:
         found = [scope.collection.document(name) for name in dict.fromkeys(where.documents)]
-    return [document for document in found if where.metadata.items() <= document.metadata.items()]
+    return [document for document in found if where.admits(document)]
 
 
 def _one_of(field: str, values: list[str]) -> str | None:
