@@ -23,9 +23,8 @@ def opening_questions(collection: Collection, ask: Callable[[str], Answer], most
     """Return at most so many questions in English, of the first documents in turn, each of which `ask` answers.
 
     They come of sentences that say what something is, of headings that ask or say how to do something, and of tables
-    with a column for a year. One is kept where its answer cites the quote that it was made of, or the page
-    of the heading. None for documents that
-    have nothing of the kind. Raises what `ask` raises.
+    with a column for a year. One is kept where its answer cites the quote that it was made of, or the page of the
+    heading. None for documents that have nothing of the kind. Raises what `ask` raises.
     """
     documents = collection.documents()[:MOST_DOCUMENTS]
     in_turn = zip_longest(*(_candidates(collection.document_quotes(document.name)) for document in documents))

@@ -37,8 +37,9 @@ SPELLING = 0.8
 # Most quotations, codes and amounts of a question, and most quotes that are read for each.
 MOST_SOUGHT, MOST_READ = 8, 100
 # Most words whose other spellings are looked up, spellings of each, letters of such a word, and pairs of words.
-SHORTEST_MISREAD = 3
 MOST_MISSING, MOST_SPELLINGS, LONGEST_WORD, MOST_PAIRS = 8, 200, 30, 50
+# Least letters of a word that OCR may have misread: "es" is a word of German, and not "e5".
+SHORTEST_MISREAD = 3
 # Letters of the parts of a word that was broken at the end of a line, and of a word that two were joined to, at least.
 LEAST_PART, LEAST_JOINED = 3, 5
 # What OCR takes for one another.
@@ -109,25 +110,25 @@ class WrittenMatches:
         What no page searched has as it is asked is looked up otherwise: a word as OCR may have read it (l for 1), and
         as two words with a hyphen at a line's end between them; two words that follow one another, as one.
         """
-        gained, told = self._nothing(), list[str]()
-        asked = list(dict.fromkeys(words(text, stem=False)))
-        missing = [word for word in asked if not self._has(words(word), within)][:MOST_MISSING]
+        gained, found = self._nothing(), list[str]()
+        asked = words(text, stem=False)
+        missing = [word for word in dict.fromkeys(asked) if not self._has(words(word), within)][:MOST_MISSING]
         for word in missing:
             for spelled in islice(self._misread(word), MOST_SPELLINGS):
-                self._add(gained, told, word, (spelled,), within)
+                self._add(gained, found, word, (spelled,), within)
             for parts in _broken(word):
-                self._add(gained, told, word, parts, within)
-        for first, second in islice(pairwise(words(text, stem=False)), MOST_PAIRS):
+                self._add(gained, found, word, parts, within)
+        for first, second in islice(pairwise(asked), MOST_PAIRS):
             # That two words stand together somewhere is looked up last, as it takes longest.
             if len(first) + len(second) >= LEAST_JOINED and self._has(words(first + second), within):
                 apart = words(f"{first} {second}")
                 if len(apart) > 1 and not self._has(apart, within):
-                    self._add(gained, told, f"{first} {second}", (first + second,), within)
-        return gained, told
+                    self._add(gained, found, f"{first} {second}", (first + second,), within)
+        return gained, found
 
     def _misread(self, word: str) -> Iterator[str]:
-        """A word of three characters or more with one or two of them as OCR may have taken them."""
-        if len(word) < SHORTEST_MISREAD:  # "es" is a word of German, and no "e5"
+        """The word with one or two of its letters and digits as OCR may have taken them; nothing of a short word."""
+        if len(word) < SHORTEST_MISREAD:
             return
         at = [i for i, letter in enumerate(word[:LONGEST_WORD]) if letter in CONFUSED]
         for size in (1, 2):
@@ -138,7 +139,9 @@ class WrittenMatches:
                         spelled[i] = other
                     yield "".join(spelled)
 
-    def _add(self, gained: "Scores", told: list[str], word: str, parts: Sequence[str], within: "Mask | None") -> None:
+    def _add(
+        self, gained: "Scores", spellings: list[str], word: str, parts: Sequence[str], within: "Mask | None"
+    ) -> None:
         """Add what pages gain that have `parts`, one behind the other, for a word of the question."""
         import numpy as np
 
@@ -153,7 +156,7 @@ class WrittenMatches:
         if len(found):
             rarity = self._rarity(self._pages(found), within)
             np.maximum(gained, SPELLING * rarity, out=gained)
-            told.append(f"{word} = {'-'.join(parts)}")
+            spellings.append(f"{word} = {'-'.join(parts)}")
 
     def _has(self, stems: Sequence[str], within: "Mask | None") -> bool:
         """Whether a quote among the pages searched has all of these words."""
