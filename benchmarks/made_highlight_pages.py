@@ -1,6 +1,7 @@
-"""Documents for `highlights.py`: ruled tables, columns with hyphens, turned pages and a scan; always the same pages."""
+"""Documents for `highlights.py`: ruled tables, columns with hyphens, turned pages and scans; always the same pages."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,16 +127,44 @@ SCANNED = (
     "the assistant. The boat could not land the coal because of the swell and will try again next week.",
 )
 
+SCANNED_LETTER = (
+    "To the Parish Council of Ostermere. The bell tower was inspected on 14 and 15 March by our surveyor, Ms. "
+    "Halloran, and two assistants. Access was gained by the north stair, which is sound but steep.",
+    "The oak frame that carries the three bells dates from 1782 and has lost about a fifth of its strength to beetle. "
+    "The largest bell, cast in Ghent, weighs 940 kilograms and should not be swung until the frame has been braced.",
+    "We estimate the bracing at 18,500 pounds, to which scaffolding adds 4,200 and fees 1,900. The work would take "
+    "seven weeks if it began in June; in winter it could not be done at all, since the lime mortar needs warmth.",
+    "Rain enters through eleven broken louvres on the west side and has stained the ringing chamber. Until these are "
+    "replaced, a tarpaulin should be tied over the opening. The weathercock, regilded in 1996, needs nothing.",
+    "Grants may be had from the county, which pays up to 40 per cent for listed towers, and from the Bell Fund, which "
+    "meets on the first Monday of each quarter. Applications close on 30 April.",
+)
+TERMS = (
+    "Boats are hired by the half day (four hours) or the day (nine hours). The half day costs 65 euros and the day 110 "
+    "euros; children under six travel free, and dogs are welcome on all boats but the sailing dinghies.",
+    "A deposit of 150 euros is taken when the key is handed over. It is returned within three working days, less 20 "
+    "euros for each lost life jacket and 12 euros for every quarter of an hour by which the boat comes back late.",
+    "Bookings can be changed free of charge until the evening before. Whoever cancels on the day itself pays half the "
+    "hire, unless the harbour master has closed the lake because of wind or fog.",
+    "Speed is limited to six knots, and to three knots within 100 metres of the reed beds, where grebes nest from "
+    "March to July. Landing on Heron Island is allowed only at the wooden jetty. Fires, drones and loudspeakers are "
+    "forbidden everywhere on the lake.",
+    "In an emergency call 112, then the boathouse at 555 0142. Each boat carries a flare, a paddle and a first-aid bag "
+    "under the rear bench; fuel lasts for about eleven hours at cruising speed.",
+)
+
 
 def make_pages(folder: Path) -> None:
-    """Write `tables.pdf`, `columns.pdf`, `turned.pdf` and `made-scan.pdf` there."""
+    """Write the documents there; the scans are pictures of their pages."""
     _drawn(folder / "tables.pdf", _tables)
     _drawn(folder / "columns.pdf", _columns)
     _drawn(folder / "turned.pdf", _turned)
-    digital = folder / "made-scan.digital"
-    _drawn(digital, _to_scan)
-    _scan(digital, folder / "made-scan.pdf")
-    digital.unlink()
+    _drawn(folder / "terms.pdf", partial(_plain, paragraphs=TERMS, hyphens=True))
+    for name, paragraphs in (("made-scan", SCANNED), ("letter-scan", SCANNED_LETTER)):
+        digital = folder / f"{name}.digital"
+        _drawn(digital, partial(_plain, paragraphs=paragraphs, hyphens=False))
+        _scan(digital, folder / f"{name}.pdf")
+        digital.unlink()
 
 
 def _drawn(path: Path, draw: Callable[[Any], None]) -> None:
@@ -190,10 +219,10 @@ def _turned(canvas: Any) -> None:
     canvas.showPage()
 
 
-def _to_scan(canvas: Any) -> None:
+def _plain(canvas: Any, paragraphs: Sequence[str], *, hyphens: bool) -> None:
     y = SIZE[1] - 90
-    for paragraph in SCANNED:
-        y = _lines(canvas, _hyphenated(paragraph, 440, hyphens=False), 80, y) - 16
+    for paragraph in paragraphs:
+        y = _lines(canvas, _hyphenated(paragraph, 440, hyphens=hyphens), 80, y) - 16
     canvas.showPage()
 
 

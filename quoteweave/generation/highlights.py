@@ -8,19 +8,20 @@
    another number.
 3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
    words: the first must contain `LEAST_SHARED` of the weight of the claim's words; a second is taken where the first
-   lacks a number that the quote has. Each sentence is narrowed to the fewest consecutive clauses that contain most
-   of what it shares with the claim (`MOST_NEEDED`), and all numbers of it.
+   lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that contain all numbers
+   that it shares with the claim, and of its words what few words can (`MISSING_COST`).
 
 A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
 """
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from quoteweave.core.records import Quote
+from quoteweave.core.text.mentions import number_words
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.generation.sentences import split_sentences
@@ -32,8 +33,10 @@ MIN_CONTENT_WORDS = 3
 LEAST_SHARED = 0.5
 NUMBER_WEIGHT = 2.0
 """Weight of a word with a digit, where other words weigh 1."""
-MOST_NEEDED = 0.75
-"""Share of the words that a claim has of a sentence which the clauses marked must contain."""
+MISSING_COST = 10
+"""Words more that are marked for the sake of one that the claim shares with the sentence."""
+MOST_CUTS = 200
+"""Cuts between phrases beyond which a text without full stops is no sentence to be narrowed."""
 MOST_SENTENCES = 2
 MOST_OF_PICTURE = 0.5
 """Share of a picture's text above which a highlight says no more than the whole picture."""
@@ -46,10 +49,25 @@ _QUOTED = re.compile(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
 _SIGNS = " \n\t.,;:"
 _LABEL = re.compile(r"\b(?:tab(?:le|elle|leau)|fig(?:ure)?|chart|page|seite)s?\.?\s*\d+(?:\.\d+)*", re.IGNORECASE)
 _CUT = re.compile(r"…|\.{3}")
-_JOINING = "(?:and|but|or|while|und|aber|oder|et|mais|ou)"
-# Between clauses: punctuation followed by a space, which numbers do not contain, or a conjunction.
-_BETWEEN_CLAUSES = re.compile(
-    rf"(?:[,;:]\s+|[，；：]|\s+[–—]\s+|\s*[()]\s*)+(?:{_JOINING}\s+)?|\s+{_JOINING}\s+", re.IGNORECASE
+_JOINING = "(?:and|but|or|while|und|aber|oder|et|mais|ou|y|pero|o)"
+# Between clauses stands punctuation followed by a space, which numbers do not contain, or a conjunction before what may
+# be a subject. Other conjunctions join phrases of one clause, and a phrase that only says where, when or how begins
+# with a preposition ("of" and its like belong to the word before). "Between 1907 and 1911" is not cut.
+_SUBJECT = (
+    rf"(?:\d|(?:{'|'.join(sorted(number_words()))}|it|its|he|his|she|her|they|their|we|our|you|your|there|this|that|these"
+    "|those|the|an?|no|each|every|all|some|many|most|several|der|die|das|den|eine?|sein|seine|ihr|ihre|es|er|sie|wir"
+    "|kein|keine|les?|la|une?|des|ils?|elles?|nous|el|los|las|unas?|unos?|su|sus)\\s)"
+)
+_PREPOSITION = (
+    "(?:after|against|at|before|beside|between|by|during|for|from|in|into|on|through|to|under|until|with|without"
+    "|am|an|auf|aus|bei|beim|bis|durch|für|im|mit|nach|ohne|seit|unter|vor|zu|zum|zur|zwischen"
+    "|au|aux|avec|dans|depuis|en|entre|par|pour|sans|sous|sur|con|desde|hasta|para|por|sin)"
+)
+_CUTS = re.compile(
+    r"(?P<range>(?:between|zwischen|entre)\s+(?:[^\s,;]+\s+){1,4}?(?:and|und|et|y)\s)"
+    rf"|(?P<clause>(?:[,;:]\s+|[，；：]|\s+[–—]\s+|\s*[()]\s*)+(?:{_JOINING}\s+)?|(?<!\d)\s+{_JOINING}\s+(?={_SUBJECT}))"
+    rf"|\s+{_JOINING}\s+|\s+(?={_PREPOSITION}\s)",
+    re.IGNORECASE,
 )
 
 
@@ -222,30 +240,51 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
 
 
 def _clauses(text: str, sentence: Range, needed: set[str]) -> Range:
-    """The shortest sequence of clauses of a sentence with the numbers and most of the words needed; else all of it.
+    """The clauses of a sentence, in sequence, that have the numbers needed, and the other words at the least cost.
 
-    A word may be missing (`MOST_NEEDED`): one that another clause happens to have would have all between marked.
+    The cost is that of the words marked, and `MISSING_COST` for each word that is missing: one that a clause far off
+    happens to have would have all between marked. What follows the last word needed is left out from the next
+    preposition on.
     """
-    start, end = sentence
-    cuts = [match.span() for match in _BETWEEN_CLAUSES.finditer(text, start, end)]
-    clauses = list(zip([start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end], strict=True))
-    held = [needed.intersection(words(_at(text, clause))) for clause in clauses]
-    counts: Counter[str] = Counter()
-    best, first = sentence, 0
-    for last, one in enumerate(held):
-        counts.update(one)
-        while first < last and _has_most(counts - Counter(held[first]), needed):
-            counts -= Counter(held[first])
-            first += 1
-        window = clauses[first][0], clauses[last][1]
-        if _has_most(counts, needed) and window[1] - window[0] < best[1] - best[0]:
-            best = window
+    phrases = _phrases(text, sentence, needed)
+    numbers = set(filter(_has_digit, needed))
+    best, least = sentence, float("inf")
+    for first, opening in enumerate(phrases):
+        held, size = set[str](), 0
+        for phrase in phrases[first:] if opening.opens_clause else ():
+            held |= phrase.needed
+            size += phrase.size
+            cost = size + MISSING_COST * len(needed - held)
+            if numbers <= held and cost < least:
+                best, least = (opening.start, phrase.end), cost
+            if held == needed or size > least:
+                break
     return best
 
 
-def _has_most(counts: Counter[str], needed: set[str]) -> bool:
-    held = sum(counts[word] > 0 for word in needed)
-    return held >= MOST_NEEDED * len(needed) and all(counts[word] for word in needed if _has_digit(word))
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """A part of a sentence between two cuts."""
+
+    start: int
+    end: int
+    opens_clause: bool
+    needed: set[str]
+    size: int
+    """In words."""
+
+
+def _phrases(text: str, sentence: Range, needed: set[str]) -> list[_Phrase]:
+    """Cut a sentence into clauses, and these before prepositions; one of too many parts is left whole."""
+    start, end = sentence
+    cuts = [cut for cut in _CUTS.finditer(text, start, end) if cut["range"] is None]
+    cuts = cuts if len(cuts) <= MOST_CUTS else []
+    starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
+    opens = [True, *(cut["clause"] is not None for cut in cuts)]
+    return [
+        _Phrase(first, last, opening, needed.intersection(words(text[first:last])), len(text[first:last].split()))
+        for first, last, opening in zip(starts, ends, opens, strict=True)
+    ]
 
 
 def _lines(text: str) -> list[Range]:
