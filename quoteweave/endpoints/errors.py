@@ -181,14 +181,16 @@ def _redirected(
     error: "APIStatusError", model: str, address: "EndpointAddress", redactor: "Redactor"
 ) -> EndpointRefused:
     """The error for a redirect that was not followed, as it leads to another host or changes the request."""
+    from httpx2 import InvalidURL
+
     status, location = error.status_code, error.response.headers.get("location", "")
     message = f"{address.shown} answered {status} for the model {model}"
     try:
         target = urlsplit(str(error.response.url.join(location))) if location else None
-    except ValueError:
+    except (ValueError, InvalidURL):
         target = None
     if target is None or not target.hostname:
-        return EndpointRefused(f"{message}, a redirect that says no address — check the base URL.", status=status)
+        return EndpointRefused(f"{message}, a redirect to no valid address — check the base URL.", status=status)
     # A query may hold secrets, and a path ends in what was asked for.
     path = re.sub(r"/(chat/completions|embeddings|rerank)/?$", "", target.path)
     base = target._replace(netloc=target.netloc.rpartition("@")[2], path=path, query="", fragment="").geturl()

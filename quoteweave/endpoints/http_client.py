@@ -43,7 +43,7 @@ class BoundedClient(httpx2.AsyncClient):
         auth: "httpx2._types.AuthTypes | httpx2._client.UseClientDefault | None" = USE_CLIENT_DEFAULT,
         follow_redirects: "bool | httpx2._client.UseClientDefault" = False,  # noqa: ARG002  # as the base has it
     ) -> httpx2.Response:
-        """Send a request; the response's bytes are decompressed. Raises what the base class raises, and TooMuchSent."""
+        """Send a request; the response's bytes are decompressed. Raises what the base class does, and ResponseTooLarge."""
         response = await super().send(request, stream=True, auth=auth, follow_redirects=False)
         for _ in range(_MAX_REDIRECTS):
             onward = response.next_request
@@ -62,7 +62,7 @@ class BoundedClient(httpx2.AsyncClient):
 
 
 def _bounded(response: httpx2.Response, *, stream: bool) -> httpx2.Response:
-    """The response with a decompressed body that raises TooMuchSent once it is too long."""
+    """The response with a decompressed body that raises ResponseTooLarge once it is too long."""
     headers = [(name, value) for name, value in response.headers.raw if name.lower() != b"content-encoding"]
     return httpx2.Response(
         response.status_code,

@@ -81,7 +81,18 @@ def _path(ask: Ask) -> str:
     return {"embed": "embeddings", "rerank": "rerank"}.get(ask.__name__, "chat/completions")
 
 
-@pytest.mark.parametrize("location", ["", "http://[", "https:///x", "ftp://127.0.0.1/x", "/v1/chat/completions"])
+@pytest.mark.parametrize(
+    "location",
+    [
+        "",
+        "http://[",
+        "https:///x",
+        "ftp://127.0.0.1/x",
+        "/v1/chat/completions",
+        "http://\x1b[31mred/",
+        "http://ex\xe4mple\xad\xa0/",
+    ],
+)
 def test_a_redirect_to_nowhere_or_for_ever_is_refused(location: str) -> None:
     with (
         ModelServer(lambda _: Reply(status=307, headers={"location": location} if location else {})) as server,
