@@ -8,6 +8,8 @@ SECRET_FIELD = re.compile(r"key|token|secret|pass|sig|auth|code", re.IGNORECASE)
 # The part before the host in URLs within a text. A path, a port or a name with a dot must follow, so that a
 # retriever's spec such as http://host:8000@hnsw keeps its host.
 _CREDENTIALS = re.compile(r"(?<=://)[^\s/?#@'\"]+@(?=[^\s@]*[/.:]|localhost)")
+# The query of a URL within a text. What ends a clause does not belong to it; nor does a suffix of a retriever's spec.
+_QUERY = re.compile(r"(?<=://)([^\s?#'\"]+)\?([^\s#@'\"<>]+?)(?=[.,:;)]*(?:[\s#@'\"<>]|$))")
 
 
 def without_secrets(url: str) -> str:
@@ -18,5 +20,14 @@ def without_secrets(url: str) -> str:
 
 
 def without_credentials(text: str) -> str:
-    """Remove user names and passwords from all URLs in a text."""
-    return _CREDENTIALS.sub("", text)
+    """Remove what `without_secrets` does from all URLs in a text; the rest stays to the letter.
+
+    >>> without_credentials("sent to http://user:word@host/v1?api_key=k3y&api-version=2.")
+    'sent to http://host/v1?api-version=2.'
+    """
+    return _QUERY.sub(_without_secret_fields, _CREDENTIALS.sub("", text))
+
+
+def _without_secret_fields(found: re.Match[str]) -> str:
+    fields = [field for field in found[2].split("&") if not SECRET_FIELD.search(field.partition("=")[0])]
+    return f"{found[1]}?{'&'.join(fields)}" if fields else found[1]

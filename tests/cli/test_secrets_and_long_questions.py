@@ -19,7 +19,7 @@ from quoteweave.pipeline.rag import Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing import ModelServer, Reply
 
-KEY, PASSWORD = "sk-very-secret-0123456789", "hunter2-PASSWORD"
+KEY, PASSWORD, TOKEN = "sk-very-secret-0123456789", "hunter2-PASSWORD", "t0ken-in-the-query"
 BASIC = b64encode(f"user:{PASSWORD}".encode()).decode()
 QUESTION = "How much grain did the port receive?"
 
@@ -41,7 +41,7 @@ def questions(tmp_path: Path) -> Path:
 def echoing(server: ModelServer) -> Reply:
     """Says what was sent to it, as a broken gateway would."""
     sent = server.headers[-1]["authorization"]
-    return Reply(text=f"It received 1,204 tonnes of grain [1]. {sent} {KEY} {PASSWORD}", reasoning=sent)
+    return Reply(text=f"It received 1,204 tonnes of grain [1]. {sent} {KEY} {PASSWORD} {TOKEN}", reasoning=sent)
 
 
 def test_no_secret_is_in_any_file_or_output(
@@ -56,7 +56,7 @@ def test_no_secret_is_in_any_file_or_output(
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("QUOTEWEAVE_RERANK_KEY", KEY)
-        url = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
+        url = server.base_url.replace("http://", f"http://user:{PASSWORD}@") + f"?api_key={TOKEN}"
         spec = f"openai:m@{url}"
         config = tmp_path / "config.toml"
         config.write_text(
@@ -102,7 +102,7 @@ def test_no_secret_is_in_any_file_or_output(
     assert page in written
     assert list(calls.rglob("*.json"))
     kept = [path.read_bytes().decode("utf-8", "replace") for path in written]
-    secrets = (KEY, PASSWORD, BASIC, b64encode(KEY.encode()).decode()[:-3])
+    secrets = (KEY, PASSWORD, TOKEN, BASIC, b64encode(KEY.encode()).decode()[:-3])
     found = [
         text[max(0, at - 80) : at + 80] for text in (*said, *kept) for one in secrets if (at := text.find(one)) >= 0
     ]

@@ -276,6 +276,14 @@ def test_what_readers_would_miss_is_told(page: Path, images: ImageStore) -> None
     )
 
 
+@pytest.mark.parametrize("tag", ["script", "style"])
+def test_what_an_unclosed_script_or_style_may_swallow_is_told(tag: str, page: Path, images: ImageStore) -> None:
+    page.write_text(f"<p>Seen.</p><script>let x = '<script>'</script><{tag}>a<p>Swallowed.")
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen."]
+    assert parsed.warnings == (f"What these elements show was not read: 1 unclosed {tag}.",)
+
+
 def test_a_page_without_such_says_nothing(page: Path, images: ImageStore) -> None:
     page.write_text("<nav>Home</nav><p>Seen.</p><button>Go</button><script>let x = '<select>'</script>")
     assert parse_html(page, images).warnings == ()

@@ -39,8 +39,9 @@ _DROPPED = frozenset(_DROPPED_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
 # Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
 _MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas", "select", "textarea"})
-# Of what is dropped, what must be closed.
+# Of what is dropped, what must be closed; scripts, which may hold such tags as text, are looked at by themselves.
 _CLOSED = (
+    "style",
     "nav",
     "noscript",
     "template",
@@ -112,7 +113,8 @@ def _unclosed(text: str) -> list[str]:
     """Dropped elements that are opened more often than closed, so that the rest of the page may be lost with them."""
     first, *scripts = text.lower().split("<script")
     lower = first + "".join(script.partition("</script")[2] for script in scripts)
-    return [tag for tag in _CLOSED if len(re.findall(rf"<{tag}[\s>]", lower)) > lower.count(f"</{tag}")]
+    unclosed = [tag for tag in _CLOSED if len(re.findall(rf"<{tag}[\s>]", lower)) > lower.count(f"</{tag}")]
+    return [*unclosed, *(["script"] if scripts and "</script" not in scripts[-1] else [])]
 
 
 class _Reader:
