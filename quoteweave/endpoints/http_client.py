@@ -43,7 +43,7 @@ class BoundedClient(httpx2.AsyncClient):
         auth: "httpx2._types.AuthTypes | httpx2._client.UseClientDefault | None" = USE_CLIENT_DEFAULT,
         follow_redirects: "bool | httpx2._client.UseClientDefault" = False,  # noqa: ARG002  # as the base has it
     ) -> httpx2.Response:
-        """Send a request; the response's bytes are decompressed. Raises what the base class does, and ResponseTooLarge."""
+        """Send a request; the response's bytes are decompressed. Raises as the base class, and ResponseTooLarge."""
         response = await super().send(request, stream=True, auth=auth, follow_redirects=False)
         for _ in range(_MAX_REDIRECTS):
             onward = response.next_request

@@ -1,6 +1,7 @@
 """Limits of what one caller may ask for."""
 
 import asyncio
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI, Request
+from live_server import LiveServer
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoteweave.core.errors import StateError
@@ -78,19 +80,30 @@ def endless(part: bytes) -> Iterator[bytes]:
         yield part
 
 
-def test_a_body_beyond_the_limit_is_not_read_on() -> None:
-    wire = Wire(endless(b"x" * 100))
-    wire.run(reading_app(1000))
-    assert (wire.status, wire.headers["content-type"]) == (413, "application/problem+json")
-    assert wire.headers["connection"] == "close"
-    assert 1000 < wire.read <= 1100
+def test_a_body_beyond_the_limit_is_read_on_so_far_that_its_sender_hears_of_it() -> None:
+    for headers in ({}, {"Content-Length": "10000000000"}):
+        wire = Wire(endless(b"x" * 1_000_000))
+        wire.run(reading_app(1000), headers)
+        assert (wire.status, wire.headers["content-type"]) == (413, "application/problem+json")
+        assert wire.headers["connection"] == "close"
+        assert 2**25 < wire.read < 2**25 + 2_100_000
 
 
-def test_a_body_that_says_its_length_is_not_read_at_all() -> None:
+def test_a_body_for_which_its_sender_asks_first_is_not_read_at_all() -> None:
     wire = Wire(endless(b"x" * 100))
-    wire.run(reading_app(1000), {"Content-Length": "1001"})
+    wire.run(reading_app(1000), {"Content-Length": "1001", "Expect": "100-continue"})
     assert (wire.status, wire.headers["content-type"], wire.read) == (413, "application/problem+json", 0)
     assert wire.headers["connection"] == "close"
+
+
+def test_a_client_that_sends_ten_megabytes_before_it_reads_hears_that_they_are_too_many(live: LiveServer) -> None:
+    question = b'{"question": "%s"}' % (b"grain " * 1_700_000)
+    head = (
+        f"POST /v1/collections/port/answers HTTP/1.1\r\nHost: 127.0.0.1:{live.port}\r\nContent-Length: {len(question)}"
+    )
+    with socket.create_connection(("127.0.0.1", live.port), timeout=60) as client:
+        client.sendall(f"{head}\r\nContent-Type: application/json\r\n\r\n".encode() + question)
+        assert b" 413 " in client.recv(100)
 
 
 def test_a_body_within_the_limit_is_read() -> None:
@@ -112,9 +125,9 @@ def test_whatever_an_application_makes_of_a_body_that_is_cut_off_it_is_told_as_t
         raise RuntimeError("cut off")
 
     for app in (careless, failing):
-        wire = Wire(endless(b"x" * 100))
+        wire = Wire(iter([b"x" * 100] * 20))
         wire.run(BodyLimit(app, limit=1000))
-        assert (wire.status, wire.read) == (413, 1100)
+        assert (wire.status, wire.read) == (413, 2000)
 
 
 def test_uploads_are_left_to_their_route() -> None:

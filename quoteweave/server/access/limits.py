@@ -13,10 +13,13 @@ from quoteweave.server.problems import ProblemError, respond
 _UPLOAD = re.compile(r"/v1/collections/[^/]+/documents/?")
 _BODY_STEP = 1 << 16
 """Bytes of a request that give it the whole time again: who sends fewer in that time is cut off."""
+_DISCARDED = 1 << 25
+"""Bytes of a body beyond the limit that are read and thrown away, so that its sender reads why it is refused: most HTTP
+clients send the whole body first, and end in a broken connection where nobody takes it."""
 
 
 class BodyLimit:
-    """Refuses bodies of more bytes than the limit with 413, and stops reading them there.
+    """Refuses bodies of more bytes than the limit with 413; of what is beyond it nothing is kept.
 
     Uploads of documents pass: their route writes them to the disk as they come, and limits each file.
     """
@@ -40,7 +43,10 @@ class BodyLimit:
                 if not limited.exceeded or limited.started:
                     raise
         if limited.exceeded and not limited.started:
-            # The rest of the body is not read, so the connection is of no more use.
+            # A client that waits to be told to go on need not send the body to be refused.
+            if Headers(scope=scope).get("expect", "").lower() != "100-continue":
+                await limited.discard()
+            # Of a longer body the rest is not read, so the connection is of no more use.
             await respond(self._problem().problem, Request(scope), {"Connection": "close"})(scope, receive, send)
 
     def _problem(self) -> ProblemError:
@@ -57,16 +63,28 @@ class _LimitedBody:
     def __init__(self, receive: Receive, send: Send, limit: int) -> None:
         self._receive, self._send, self._left = receive, send, limit
         self.exceeded = self.started = False
+        self._more = True  # whether the client has not sent all of it yet
 
     async def receive(self) -> Message:
         if self.exceeded:
             return {"type": "http.disconnect"}
-        message = await self._receive()
-        self._left -= len(message.get("body", b""))
+        message = await self._part()
         if self._left < 0:
             self.exceeded = True
             # As if the client had gone: applications know how to end then.
             return {"type": "http.disconnect"}
+        return message
+
+    async def discard(self) -> None:
+        """Read the rest of the body, `_DISCARDED` bytes at most."""
+        self._left = _DISCARDED
+        while self._more and self._left > 0:
+            await self._part()
+
+    async def _part(self) -> Message:
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        self._more = message.get("more_body", False)
         return message
 
     async def send(self, message: Message) -> None:
