@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Hit, Kind, Quote, Record, Rotation, place_of
 
-StructureKind = Literal["page", "chapter", "section", "heading", "figure", "chart", "table"]
+StructureKind = Literal["page", "chapter", "section", "appendix", "heading", "figure", "chart", "table"]
 """What a document has several of. A heading is that of a chapter or section, numbered or not."""
 
 

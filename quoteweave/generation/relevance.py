@@ -19,6 +19,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     request_words,
 )
+from quoteweave.core.text.structure_questions import read_structure_request
 from quoteweave.core.text.tokens import words
 
 LEAST_WEIGHT = 0.6
@@ -86,8 +87,14 @@ def split_into_questions(text: str) -> list[str]:
 
 
 def subject_terms(question: QuestionTerms) -> list[str]:
-    """The words that say what the question is about, without those that only ask, such as "how long" and "number"."""
+    """The words that say what the question is about, without those that only ask, such as "how long" and "number".
+
+    Of a question on what a document consists of ("How many charts are available?") only those may name the document.
+    """
     reading = question.reading
+    request = read_structure_request(reading.text)
+    if request is not None:
+        return [term for term in question.terms if term in request.document_words]
     phrase = words(reading.asked_by, stop=False) if " " in reading.asked_by and reading.asks != "reckon" else ()
     return [term for term in question.terms if term not in interrogative_words() and term not in phrase]
 

@@ -1,8 +1,8 @@
 """Finds what a document consists of, for questions that ask for that alone (`core.text.structure_questions`).
 
 Figures and tables are known by their numbered captions, and else as the parser found them; charts as the parser found
-them; chapters and sections by their numbers, else by the outline (bookmarks or the table of contents); headings as the
-parser found them.
+them; chapters and sections by their numbers, else by the outline (bookmarks or the table of contents); appendices by
+their letters; headings as the parser found them.
 """
 
 import re
@@ -36,6 +36,7 @@ _LAYOUTS: dict[StructureKind, frozenset[str]] = {
 }
 # What the parser adds to the caption of a panel, which it gives beside the whole picture.
 _PANEL = re.compile(r"\b[Pp]art \d+ of \d+\b")
+_LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[A-Z]")
 _TOP_LEVEL, _NUMBERED = "chapter ", ("chapter ", "section ")
 
 
@@ -235,14 +236,17 @@ class _StructureReader:
         titles = [quote for quote in within.quotes if quote.layout == "title"]
         if kind == "heading":
             return _Found(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
+        if kind == "appendix":
+            return _appendices(titles)
         prefixes = (_TOP_LEVEL,) if kind == "chapter" else _NUMBERED
         numbered = list(_numbered_in_order(titles, prefixes))
-        if numbered:
+        if len(numbered) > 1:
             return _Found(kind, "numbers", len(numbered), numbered)
         outline = list(self._outline(titles, within))
         if outline:
             return _Found(kind, "outline", len(outline), outline)
-        return _Found(kind, "parser", 0, ())
+        # Nobody numbers a single chapter: of the others the headings were not found.
+        return _Found(kind, "parser", len(numbered), numbered)
 
     @staticmethod
     def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:
@@ -285,6 +289,31 @@ def _numbered_in_order(titles: Iterable[Quote], prefixes: tuple[str, ...]) -> It
             if "." in called[0] and not inner:  # a chapter whose own heading was not found
                 found = replace(found, name=f"{number}, known by {found.name}")
             yield found
+
+
+def _appendices(titles: Iterable[Quote]) -> _Found:
+    """Headings that say "Appendix A", and behind the references those that begin with a letter ("B DATA", "B.1 Tests").
+
+    Their numbers count where none is missing before the last. Where none has one, it is the heading "Appendix" alone.
+    """
+    found: dict[int, _Part] = {}
+    alone: list[_Part] = []
+    after_references = False
+    for quote in titles:
+        names = heading_names(quote.text)
+        after_references = after_references or "references" in names
+        letter = _LETTERED.match(quote.text) if after_references else None
+        label = next((name for name in names if name.startswith("appendix ")), None) if "appendix" in names else None
+        name = letter[1].lower() if letter else (label or "").removeprefix("appendix ")
+        if name.isdecimal() or (len(name) == 1 and name.isascii()):
+            number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
+            found.setdefault(number, _heading(quote, f"appendix {name}"))
+        elif "appendix" in names:
+            alone.append(_heading(quote, None))
+    if not found:
+        return _Found("appendix", "parser", len(alone[:1]), alone[:1])
+    complete = set(found) == set(range(1, len(found) + 1))
+    return _Found("appendix", "numbers" if complete else "parser", len(found), list(found.values()))
 
 
 def _heading(quote: Quote, label: str | None) -> _Part:

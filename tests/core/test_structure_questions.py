@@ -15,7 +15,13 @@ from quoteweave.core.text.structure_questions import read_structure_request, sta
         ("Which chapters does the report contain?", ("chapter",), "names"),
         ("List all headings.", ("heading",), "names"),
         ("Wie viele Abbildungen hat das Dokument?", ("figure",), "count"),
+        ("Wie viele Tabellen sind abgebildet?", ("table",), "count"),
         ("Combien de figures y a-t-il dans ce rapport?", ("figure",), "count"),
+        ("Combien d'annexes existent ?", ("appendix",), "count"),
+        ("¿Cuántos gráficos están disponibles?", ("chart",), "count"),
+        ("¿Qué capítulos contiene el documento?", ("chapter",), "names"),
+        ("How many appendices are included?", ("appendix",), "count"),
+        ("Which tables are shown?", ("table",), "names"),
     ],
 )
 def test_parts_are_counted_or_named(question: str, kinds: tuple[str, ...], wants: str) -> None:
@@ -31,6 +37,9 @@ def test_a_request_may_name_pages_sections_and_the_document() -> None:
     headings = read_structure_request("List the headings of chapter 3")
     assert headings is not None
     assert (headings.kinds, headings.places) == (("heading",), ("chapter 3",))
+    within = read_structure_request("How many tables are in the appendices?")
+    assert within is not None
+    assert (within.kinds, within.places) == (("table",), ("appendix",))
     named = read_structure_request("How many tables does the harbour report have?")
     assert named is not None
     assert named.document_words == ("harbour",)
@@ -47,6 +56,8 @@ def test_a_request_may_name_pages_sections_and_the_document() -> None:
         "How many documents have tables?",
         "How many people drew charts?",
         "How many plots are available?",  # of land, of novels
+        "How many rooms exist?",
+        "Which figures are given for 2015?",
     ],
 )
 def test_other_questions_are_none(question: str) -> None:

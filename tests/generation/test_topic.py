@@ -140,6 +140,30 @@ def test_a_question_in_another_language_without_names_is_told_so() -> None:
     assert nothing.warnings[0].startswith("The question seems to be in French: words are matched as they are written")
 
 
+@pytest.mark.parametrize(
+    ("question", "absent", "language"),
+    [
+        ("Was kostet die Eintrittskarte?", "kostet", "German"),
+        ("Welche Batterien passen?", "welch", "German"),
+        ("Quelles piles conviennent ?", "quell", "French"),
+    ],
+)
+def test_a_short_question_is_foreign_where_no_page_has_its_question_word(
+    question: str, absent: str, language: str
+) -> None:
+    given = ENGLISH.model_copy(update={"rarity": {absent: 1.0}})
+    answer = off_topic_abstention(question, given)
+    assert answer is not None
+    assert answer.warnings[0].startswith(f"The question seems to be in {language}, and what was found in English:")
+
+
+def test_a_foreign_word_that_pages_have_makes_no_question_foreign() -> None:
+    given = ENGLISH.model_copy(update={"rarity": {"der": 0.7, "spiegel": 1.0}})
+    answer = off_topic_abstention("Der Spiegel circulation", given)
+    assert answer is not None
+    assert answer.warnings[0] == "No page has the word spiegel."
+
+
 def test_what_a_document_is_about_is_shown_by_its_beginning() -> None:
     given = context(
         [quote("The harbour by its figures.", page=3), quote("Tolland ships timber.", page=0), quote("Dues.", page=7)]

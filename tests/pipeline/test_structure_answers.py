@@ -80,6 +80,45 @@ def test_chapters_follow_each_other_and_what_only_looks_numbered_is_none(collect
     assert sections.text.startswith("port.md has 3 sections and 1 within these, by the numbers of its headings:")
 
 
+PAPER = [
+    title("1 Method", 0),
+    title("A. Data", 0),
+    made_quote("We drew 12 charts of the river.", page=0),
+    title("References", 1),
+    title("A Prompts", 1),
+    title("B.1 Tests", 2),
+    title("B.2 More tests", 2),
+]
+HANDBOOK = [title("Appendix A: Forms", 0), title("Appendix C: Fees", 1), made_quote("Fees are due.", page=1)]
+
+
+def test_appendices_are_counted_by_their_letters(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "made", {"paper.md": PAPER, "handbook.md": HANDBOOK, "port.md": PORT}) as made:
+        found = ask(made, "How many appendices are there?", "paper.md")
+        assert (found.status, found.text.splitlines()[0]) == (
+            "answered",
+            "paper.md has 2 appendices, by the numbers of its headings:",
+        )
+        assert "Data" not in found.text
+        gap = ask(made, "Which appendices does the handbook have?", "handbook.md")
+        assert (gap.status, gap.text.splitlines()[0]) == ("located", "The parser found 2 appendices in handbook.md:")
+        assert ask(made, "¿Cuántos anexos hay?", "port.md").text == "The parser found no appendices in port.md."
+
+
+def test_a_single_number_of_a_chapter_says_no_count(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "made", {"paper.md": PAPER}) as made:
+        answer = ask(made, "How many chapters are there?", "paper.md")
+    assert (answer.status, answer.text.splitlines()[0]) == ("located", "The parser found 1 chapter in paper.md:")
+
+
+@pytest.mark.parametrize("word", ["available", "visible", "given"])
+def test_words_of_being_there_are_not_what_a_question_is_about(tmp_path: Path, word: str) -> None:
+    with make_collection(tmp_path / "made", {"paper.md": PAPER}) as made:
+        answer = ask(made, f"How many charts are {word}?", "paper.md")
+    assert answer.status == "located"
+    assert "12 charts" in answer.text
+
+
 def test_headings_of_a_chapter_end_where_the_next_begins(collection: Collection) -> None:
     answer = ask(collection, "List the headings of chapter 1", "port.md")
     assert answer.text.splitlines() == [

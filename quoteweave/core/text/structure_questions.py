@@ -1,7 +1,8 @@
 """Reads questions about what a document consists of: "How many figures are there?", "List the headings of chapter 3".
 
 Only a question that asks for nothing else is one: "How many charts compare Europe with Asia?" wants the charts to be
-looked at. "How many tables are available?" may be about the document's tables or about those that it writes of: it says
+looked at. Words such as "available" and "shown" only say that something is there: with them the question is no other.
+"How many tables are available?" may be about the document's tables or about those that it writes of: it says
 so only where it names the document or a place in it (`StructureRequest.says_document`), and else what the document
 says decides (`states_number`). The words are data (`question_words.toml`, tables `structure`), by language.
 """
@@ -23,41 +24,56 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.tokens import words
 
+_ELIDED = re.compile(r"\bd['’]")  # "combien d'annexes"
+
 
 def read_structure_request(question: str) -> StructureRequest | None:
     """Read what a question asks of a document's structure; None where it asks for anything else."""
     if len(question) > MAX_ANALYSED_CHARACTERS or labels_in(question):
         return None
     reading = analyse_question(question)
-    if reading.asks not in ("parts", "count", "statement"):
+    if reading.asks not in ("parts", "count", "amount", "statement"):  # "combien d'annexes" reads as an amount
         return None
-    text, patterns = without_places(reading.text).casefold(), _patterns()
-    kinds: list[StructureKind] = [kind for kind in get_args(StructureKind) if patterns[kind].search(text)]
-    if len(kinds) > 1 and "page" in kinds:
-        if patterns["counted pages"].search(text):  # "How many slides have charts?"
-            return None
-        kinds.remove("page")  # "How many tables are in these slides?"
-    if len(kinds) > 1 and "heading" in kinds:  # "the headings of all tables"
-        kinds.remove("heading")
+    patterns, (kinds, text) = _patterns(), _kinds_in(reading.text)
     counts = patterns["counts"].search(text) is not None
-    if counts and not patterns["counted parts"].search(text):  # "How many documents have tables?"
+    if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
-    if not kinds or not (counts or "heading" in kinds or patterns["names"].search(text)):
+    named = counts or "heading" in kinds or patterns["names"].search(text) is not None
+    if not named and not patterns["exists"].search(text):
         return None
     for kind in kinds:
         text = patterns[kind].sub(" ", text)
-    places = tuple(places_in(reading.text))
+    places = tuple(place for place in places_in(reading.text) if place not in kinds)
     says_document = bool(places) or any(patterns[name].search(text) for name in ("document", "page"))
-    for name in ("counts", "names", "heading", "page", "document", "besides"):
+    for name in ("counts", "names", "exists", "heading", "page", "document", "besides"):
         text = patterns[name].sub(" ", text)
     rest = [word for word in words(text, stem=False) if word not in request_words()]
+    document_words = tuple(word for word in words(" ".join(rest)) if word not in interrogative_words())
+    if document_words and not named:  # "Which figures are given for 2015?"
+        return None
     return StructureRequest(
         kinds=tuple(kinds),
         wants="count" if counts else "names",
         places=places,
-        document_words=tuple(word for word in words(" ".join(rest)) if word not in interrogative_words()),
+        document_words=document_words,
         says_document=says_document,
     )
+
+
+def _kinds_in(question: str) -> tuple[list[StructureKind], str]:
+    """The kinds that a question asks for, none where it asks for something else, and its text without places."""
+    patterns = _patterns()
+    text, whole = (_ELIDED.sub("de ", one.casefold()) for one in (without_places(question), question))
+    kinds: list[StructureKind] = [kind for kind in get_args(StructureKind) if patterns[kind].search(text)]
+    if not kinds and patterns["appendix"].search(whole):  # a place too: "the tables in the appendices"
+        return ["appendix"], whole
+    if len(kinds) > 1 and "page" in kinds:
+        if patterns["counted pages"].search(text):  # "How many slides have charts?"
+            return [], text
+        kinds.remove("page")  # "How many tables are in these slides?"
+    if len(kinds) > 1 and "heading" in kinds:  # "the headings of all tables"
+        kinds.remove("heading")
+    return ([] if len(kinds) > 1 and "appendix" in kinds else kinds), text
 
 
 def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
@@ -70,7 +86,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     languages = tomllib.loads(resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")).values()
     tables = [language["structure"] for language in languages if "structure" in language]
     kinds = get_args(StructureKind)
-    names = (*kinds, "counts", "names", "document", "besides", "numbers", "between")
+    names = (*kinds, "counts", "names", "exists", "document", "besides", "numbers", "between")
     said = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
     said["counted pages"] = rf"{said['counts']}\s+{said['page']}"
     said["counted parts"] = rf"{said['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(said[kind] for kind in kinds)})"

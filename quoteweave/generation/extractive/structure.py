@@ -30,16 +30,17 @@ COUNTED_REASON = "Counted by the parser; the document does not say this itself."
 _PICTURES: frozenset[StructureKind] = frozenset({"figure", "chart", "table"})
 _BASES = {"captions": "by numbered captions", "numbers": "by the numbers of its headings", "outline": "by its outline"}
 _NUMBER = re.compile(r"\d+")
+_PLURALS = {"appendix": "appendices"}
 
 
 def structure_answer(question: str, context: Context, structure: DocumentStructure, model: str) -> Answer:
     """Return the answer from the parts that were counted; an abstention where none was found.
 
-    It is `located` where all that is known is which pictures the parser found: people count otherwise.
+    It is `located` where all that is known is what the parser took for such parts: people count otherwise.
     """
     text = "\n\n".join(_paragraph(count, structure, context) for count in structure.counts)
     found = [count for count in structure.counts if count.count]
-    guessed = all(count.basis == "parser" and count.kind in _PICTURES for count in found)
+    guessed = all(count.basis == "parser" and count.kind != "heading" for count in found)
     status: AnswerStatus = "located" if guessed else "answered"
     answer = build_answer(question, text, context, model=model, status=status if found else "abstained")
     unchecked = {"verdict": "unchecked", "reason": COUNTED_REASON}
@@ -49,11 +50,12 @@ def structure_answer(question: str, context: Context, structure: DocumentStructu
 def _paragraph(count: StructureCount, structure: DocumentStructure, context: Context) -> str:
     document, within = escape_marks(structure.document), _within(structure.request.places)
     inner = sum("." in (element.label or "") for element in count.elements) if count.kind == "section" else 0
-    number = pluralize(count.count - inner, count.kind)
+    plural = _PLURALS.get(count.kind, f"{count.kind}s")
+    number = pluralize(count.count - inner, count.kind, plural)
     if not structure.pages_within:
         return f"{document} has {pluralize(structure.pages, 'page')}, and none of those that the question names."
     if not count.count:
-        return f"The parser found no {count.kind}s{within} in {document}."
+        return f"The parser found no {plural}{within} in {document}."
     if count.kind == "page":
         return add_mark(f"{document} has {number}{within}", _mark(count.elements[-1], context))
     known = f"The parser found {number}{within} in {document}"

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.languages import Language, guess_language
+from quoteweave.core.text.languages import Language, function_words, guess_language
 from quoteweave.core.text.mentions import heading_names, labels_in
 from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.tokens import words
@@ -126,9 +126,10 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
 def language_difference(question: str, context: Context) -> LanguageDifference | None:
     """The languages of a question and of what was found, where they differ or nothing was found; else None.
 
-    None too where either language is not certain, and for a question in English without quotes.
+    None too where either language is not certain, and for a question in English without quotes. Of a short question the
+    words may not suffice: that none of the pages has its "welche" or "combien" tells all the same.
     """
-    asked = guess_language(question)
+    asked = guess_language(question) or _foreign_language(question, context)
     hits = _ranked(context)
     told = (
         guess_language("\n".join(text_of(hit.quote)[:MOST_CHARACTERS] for hit in hits[:MOST_READ])) if asked else None
@@ -136,6 +137,19 @@ def language_difference(question: str, context: Context) -> LanguageDifference |
     if asked is None or asked == told or (told is None and (hits or asked == "English")):
         return None
     return LanguageDifference(asked, told)
+
+
+def _foreign_language(question: str, context: Context) -> Language | None:
+    """The likeliest language of a question, if no page of the collection has some word that is frequent in it."""
+    guessed = guess_language(question, sure=False)
+    if guessed is None:
+        return None
+    frequent = {stem for word in function_words(guessed) for stem in words(word)}
+    return (
+        guessed
+        if any(context.rarity.get(stem, 0.0) >= 1.0 for stem in frequent.intersection(words(question)))
+        else None
+    )
 
 
 def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, ...]:
