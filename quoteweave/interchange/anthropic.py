@@ -4,21 +4,19 @@ A search result is a page, and each of its text blocks is one quote, so that the
 (`search_result_location`) name quotes. Messages are read as the SDK's objects or as their JSON, whole or streamed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NotRequired, TypedDict
 
-from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, Context, Event, ThoughtEvent, Usage
+from quoteweave.core.answers import Answer, AnswerEvent, Context, Event, ThoughtEvent, Usage
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.records import Hit, Kind, Quote
 from quoteweave.generation.chat_generator import CUT_SHORT
-from quoteweave.generation.citations import MarkResolver, build_answer, to_events
+from quoteweave.generation.citations import build_answer
 from quoteweave.generation.prompt_pictures import encode
 from quoteweave.interchange.cited_text import (
+    CitedEvents,
     CitedSource,
-    CitedTextWriter,
     ReadPart,
-    add_evidence,
     foreign_warning,
     read_part,
     statements,
@@ -197,10 +195,9 @@ class ClaudeReader:
     ) -> None:
         self._question, self._context = question, context
         self._first, self._urls = first_result, urls
-        self._writer, self._resolver = CitedTextWriter(context), MarkResolver(context)
-        self._text: list[str] = []
+        self._events = CitedEvents(context, urls)
         self._cited: list[_Location] = []
-        self._told = self._foreign = 0
+        self._foreign = 0
         self._model, self._stop = "", ""
         self._usage = _Usage()
 
@@ -234,11 +231,11 @@ class ClaudeReader:
     def _take_start(self, block: "_Block") -> Iterator[Event]:
         if block.type == "text":
             self._cited += block.citations or []
-            yield from self._add(self._writer.text(block.text or ""))
+            yield from self._events.write(block.text or "")
 
     def _take_delta(self, delta: "_Delta") -> Iterator[Event]:
         if delta.type == "text_delta":
-            yield from self._add(self._writer.text(delta.text or ""))
+            yield from self._events.write(delta.text or "")
         elif delta.type == "thinking_delta" and delta.thinking:
             yield ThoughtEvent(text=delta.thinking)
         elif delta.type == "citations_delta" and delta.citation is not None:
@@ -247,7 +244,7 @@ class ClaudeReader:
     def _end_block(self) -> Iterator[Event]:
         cited, self._cited = self._cited, []
         sources = [source for location in cited for source in self._sources(location)]
-        yield from self._add(self._writer.cite(sources))
+        yield from self._events.cite(sources)
 
     def _sources(self, location: "_Location") -> list[CitedSource]:
         found = []
@@ -259,34 +256,12 @@ class ClaudeReader:
         words = location.cited_text if len(found) == 1 else ""
         return [CitedSource(kind=kind, number=number, words=words) for kind, number, _ in found]
 
-    def _add(self, text: str) -> Iterator[Event]:
-        if text:
-            self._text.append(text)
-            yield from self._numbered(to_events(self._resolver.feed(text)))
-
-    def _numbered(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Add to each citation what the answer will have of it."""
-        for event in events:
-            if isinstance(event, CitationEvent):
-                yield event.model_copy(update={"citation": self._complete(event.citation, self._told)})
-                self._told += 1
-            else:
-                yield event
-
-    def _complete(self, citation: Citation, place: int) -> Citation:
-        quote = self._context.quote(citation.kind, citation.number)
-        source = next(islice(self._writer.written, place, None))
-        complete = citation if quote is None else add_evidence(citation, quote, source)
-        return complete if self._urls is None else self._urls.citation(complete)
-
     def _end(self) -> Iterator[Event]:
-        rest = self._writer.end()
-        yield from self._add(rest)
-        yield from self._numbered(to_events(self._resolver.end()))
+        yield from self._events.end()
         yield AnswerEvent(answer=self._answer())
 
     def _answer(self) -> Answer:
-        text = "".join(self._text)
+        text = self._events.text
         if not text.strip():
             why = f" (stop reason {self._stop!r})" if self._stop else ""
             raise EndpointBadResponse(f"The model {self._model} wrote no text{why}: ask again.")
@@ -294,7 +269,7 @@ class ClaudeReader:
         warnings += [foreign_warning(self._foreign)] if self._foreign else []
         built = build_answer(self._question, text, self._context, model=self._model, warnings=tuple(warnings))
         usage = Usage(input_tokens=self._usage.input_tokens, output_tokens=self._usage.output_tokens)
-        answer = with_evidence(built, self._context, self._writer.written).model_copy(update={"usage": usage})
+        answer = with_evidence(built, self._context, self._events.sources).model_copy(update={"usage": usage})
         return answer if self._urls is None else self._urls.answer(answer)
 
 

@@ -6,21 +6,22 @@ in their text is none: `[1]` becomes `(1)`. A mark stands before the stop that e
 """
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from quoteweave.core.answers import Answer, Citation, Context, Span
+from quoteweave.core.answers import Answer, Citation, CitationEvent, Context, Event, Span
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.core.text.marks import Mark, MarkReader
 from quoteweave.generation.answer_text import escape_marks
-from quoteweave.generation.citations import with_citations
+from quoteweave.generation.citations import MarkResolver, to_events, with_citations
 from quoteweave.generation.highlights import text_of
 from quoteweave.interchange.quote_labels import image_summary
+from quoteweave.interchange.urls import QuoteUrls
 
 
 class ReadPart(BaseModel):
@@ -165,6 +166,60 @@ class CitedTextWriter:
             return token.mark
         foreign = escape_marks(token.summary or "") if token.kind == "image" else token.mark[1:-1]
         return f"{' ' * behind_own}({foreign})"
+
+
+class CitedEvents:
+    """Turns what another system writes and cites, in order, into the events of an answer.
+
+    Citations have what the answer will have of them: the quoted words, and with `urls` where the quote is shown.
+    """
+
+    def __init__(self, context: Context, urls: QuoteUrls | None = None) -> None:
+        self._context, self._urls = context, urls
+        self._writer, self._resolver = CitedTextWriter(context), MarkResolver(context)
+        self._parts: list[str] = []
+        self._told = 0
+
+    @property
+    def text(self) -> str:
+        """All that was written, with its marks."""
+        return "".join(self._parts)
+
+    @property
+    def sources(self) -> Sequence[CitedSource]:
+        """The sources of the marks written, in order."""
+        return self._writer.written
+
+    def write(self, text: str) -> Iterator[Event]:
+        """Take the next text; yield what is certain of it."""
+        yield from self._add(self._writer.text(text))
+
+    def cite(self, sources: Iterable[CitedSource]) -> Iterator[Event]:
+        """Cite these sources for the text taken since the last ones; yield what is certain."""
+        yield from self._add(self._writer.cite(sources))
+
+    def end(self) -> Iterator[Event]:
+        """Yield everything that remains."""
+        yield from self._add(self._writer.end())
+        yield from self._numbered(to_events(self._resolver.end()))
+
+    def _add(self, text: str) -> Iterator[Event]:
+        if text:
+            self._parts.append(text)
+            yield from self._numbered(to_events(self._resolver.feed(text)))
+
+    def _numbered(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            if isinstance(event, CitationEvent):
+                yield event.model_copy(update={"citation": self._complete(event.citation, self._told)})
+                self._told += 1
+            else:
+                yield event
+
+    def _complete(self, citation: Citation, place: int) -> Citation:
+        quote = self._context.quote(citation.kind, citation.number)
+        complete = citation if quote is None else add_evidence(citation, quote, self._writer.written[place])
+        return complete if self._urls is None else self._urls.citation(complete)
 
 
 class Statement(Record):

@@ -4,15 +4,17 @@ A document's id is its quote's, which the response's citations name. Responses a
 JSON. Offsets count characters of the text that they stand in.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypedDict
 
-from quoteweave.core.answers import Answer, Citation, Context, Usage
+from quoteweave.core.answers import Answer, AnswerEvent, Citation, Context, Event, ThoughtEvent, Usage
 from quoteweave.core.errors import EndpointBadResponse
 from quoteweave.core.records import Hit, Kind, Quote
 from quoteweave.generation.chat_generator import CUT_SHORT
 from quoteweave.generation.citations import build_answer
 from quoteweave.interchange.cited_text import (
+    CitedEvents,
     CitedSource,
     CitedTextWriter,
     ReadPart,
@@ -23,6 +25,9 @@ from quoteweave.interchange.cited_text import (
 )
 from quoteweave.interchange.quote_labels import quote_title, quote_words
 from quoteweave.interchange.urls import QuoteUrls
+
+# A stop or the end of a line, behind which something follows: Cohere cites a sentence before it writes the next.
+_SENTENCE_END = re.compile(r"(?:[.!?…]\s+|[。！？]\s*|\n\s*)(?=\S)")
 
 
 class CohereDocument(TypedDict):
@@ -93,6 +98,99 @@ def read_response(
     as are citations of other sources. Raises EndpointBadResponse for what is no response, and for one without text.
     """
     read = read_part(_Response, response, "a response of Cohere's chat API")
+    answer = _answer(read, question, context, model)
+    return answer if urls is None else urls.answer(answer)
+
+
+class CohereReader:
+    """Reads the events of one streamed response as the events of an answer; see `read_response`.
+
+    Text is given a sentence at a time, with those citations in it that have come by then. Cohere may cite text later:
+    in its mode `ACCURATE`, when all is written. From the first such citation on, text is given without marks, and all
+    of them stand in the answer, which is the last event.
+    """
+
+    def __init__(self, question: str, context: Context, *, model: str, urls: QuoteUrls | None = None) -> None:
+        self._question, self._context, self._model, self._urls = question, context, model, urls
+        self._events = CitedEvents(context, urls)
+        self._contents: dict[int, _Content] = {}
+        self._given: dict[int, int] = {}  # characters of each content that were given
+        self._citations: list[_Citation] = []
+        self._late = False
+
+    def take(self, event: object) -> Iterator[Event]:
+        """Take the next event, the SDK's object or its JSON; yield what follows from it.
+
+        Raises EndpointBadResponse for what is no event, and at the end of a response without any text.
+        """
+        read = read_part(_StreamEvent, event, "an event of Cohere's chat API")
+        if read.type in ("content-start", "content-delta"):
+            yield from self._take_content(read)
+        elif read.type == "citation-start":
+            self._take_citation(read_part(_CitationDelta, read.delta, "a citation of a response").message.citations)
+        elif read.type == "message-end":
+            yield from self._end(read_part(_End, read.delta, "the end of a response"))
+
+    def _take_content(self, read: "_StreamEvent") -> Iterator[Event]:
+        more, index = read_part(_ContentDelta, read.delta, "part of a response's text").message.content, read.index or 0
+        for before in sorted(each for each in self._contents if each < index):
+            yield from self._give(before)
+        self._contents[index] = self._contents.get(index, _Content(type="text")).joined(more)
+        if more.thinking:
+            yield ThoughtEvent(text=more.thinking)
+        sentences = [found.end() for found in _SENTENCE_END.finditer(self._text(index), self._given.get(index, 0))]
+        if sentences:
+            yield from self._give(index, sentences[-1])
+
+    def _take_citation(self, citation: "_Citation") -> None:
+        self._citations.append(citation)
+        if citation.is_of_text():
+            index = citation.content_index or 0
+            end = citation.end_in(self._text(index))
+            self._late = self._late or end is None or end <= self._given.get(index, 0)
+
+    def _text(self, index: int) -> str:
+        content = self._contents[index] if index in self._contents else _Content()
+        return content.text or "" if content.type == "text" else ""
+
+    def _give(self, index: int, end: int | None = None) -> Iterator[Event]:
+        """Give the text of this content up to `end`, and the citations that end there."""
+        text, start = self._text(index), self._given.get(index, 0)
+        at, end = start, len(text) if end is None else end
+        for cited, sources in [] if self._late else _placed(self._citations, index, text, self._context):
+            if start < cited <= end:
+                yield from self._events.write(text[at:cited])
+                yield from self._events.cite(sources)
+                at = cited
+        yield from self._events.write(text[at:end])
+        self._given[index] = max(start, end)
+
+    def _end(self, end: "_End") -> Iterator[Event]:
+        for index in sorted(self._contents):
+            yield from self._give(index)
+        yield from self._events.end()
+        # Indexes of the content count reasoning too.
+        content = [
+            self._contents.get(index, _Content(type="thinking")) for index in range(max(self._contents, default=-1) + 1)
+        ]
+        message = _Message(content=content, citations=self._citations)
+        response = _Response(message=message, finish_reason=end.finish_reason, usage=end.usage)
+        answer = _answer(response, self._question, self._context, self._model)
+        yield AnswerEvent(answer=answer if self._urls is None else self._urls.answer(answer))
+
+
+def _document(quote: Quote, urls: QuoteUrls | None) -> CohereDocument:
+    data = {"title": quote_title(quote), "text": quote_words(quote)}
+    return {"id": quote.id, "data": data if urls is None else {**data, "url": urls.quote(quote.id)}}
+
+
+def _source(citation: Citation, context: Context, urls: QuoteUrls | None) -> CohereSource:
+    quote = context.quote(citation.kind, citation.number)
+    document = {} if quote is None else _document(quote, urls)["data"]
+    return {"type": "document", "id": citation.quote_id, "document": {"id": citation.quote_id, **document}}
+
+
+def _answer(read: "_Response", question: str, context: Context, model: str) -> Answer:
     writer, text, left_out = CitedTextWriter(context), "", 0
     for index, part in enumerate(read.message.content or []):
         if part.type != "text" or not part.text:
@@ -108,44 +206,7 @@ def read_response(
     warnings = [CUT_SHORT] if read.finish_reason == "MAX_TOKENS" else []
     warnings += [foreign_warning(left_out)] if left_out else []
     built = build_answer(question, text, context, model=model, warnings=tuple(warnings))
-    answer = with_evidence(built, context, writer.written).model_copy(update={"usage": _usage(read.usage)})
-    return answer if urls is None else urls.answer(answer)
-
-
-def collect_stream(events: Iterable[object]) -> Mapping[str, object]:
-    """Collect the events of a streamed response, objects or JSON, into the response that `read_response` reads.
-
-    A citation may come after text that follows what it cites, so that a streamed answer is known when it is complete.
-    Raises EndpointBadResponse for what is no event.
-    """
-    texts: dict[int, _Content] = {}
-    citations: list[_Citation] = []
-    end = _End()
-    for event in events:
-        read = read_part(_StreamEvent, event, "an event of Cohere's chat API")
-        if read.type in ("content-start", "content-delta"):
-            delta = read_part(_ContentDelta, read.delta, "part of a response's text")
-            known = texts.setdefault(read.index or 0, _Content(type="text"))
-            texts[read.index or 0] = known.joined(delta.message.content)
-        elif read.type == "citation-start":
-            citations.append(read_part(_CitationDelta, read.delta, "a citation of a response").message.citations)
-        elif read.type == "message-end":
-            end = read_part(_End, read.delta, "the end of a response")
-    # Indexes of the content count reasoning too.
-    content = [texts.get(index, _Content(type="thinking")) for index in range(max(texts, default=-1) + 1)]
-    message = _Message(content=content, citations=citations)
-    return _Response(message=message, finish_reason=end.finish_reason, usage=end.usage).model_dump()
-
-
-def _document(quote: Quote, urls: QuoteUrls | None) -> CohereDocument:
-    data = {"title": quote_title(quote), "text": quote_words(quote)}
-    return {"id": quote.id, "data": data if urls is None else {**data, "url": urls.quote(quote.id)}}
-
-
-def _source(citation: Citation, context: Context, urls: QuoteUrls | None) -> CohereSource:
-    quote = context.quote(citation.kind, citation.number)
-    document = {} if quote is None else _document(quote, urls)["data"]
-    return {"type": "document", "id": citation.quote_id, "document": {"id": citation.quote_id, **document}}
+    return with_evidence(built, context, writer.written).model_copy(update={"usage": _usage(read.usage)})
 
 
 def _citation(start: int, text: str, sources: list[CohereSource]) -> CohereCitation:
@@ -168,19 +229,19 @@ def _placed(
     numbers = {hit.quote.id: (kind, number) for kind, hits in given for number, hit in enumerate(hits, 1)}
     placed: list[tuple[int, list[CitedSource]]] = []
     for citation in citations:
-        if (citation.content_index or 0) != index or citation.type not in (None, "TEXT_CONTENT"):
+        if (citation.content_index or 0) != index or not citation.is_of_text():
             continue
-        end = _end(citation, text)
+        end = _end_of(citation, text)
         known = [numbers[source.id] for source in citation.sources or [] if source.id in numbers]
         sources = [CitedSource(kind=kind, number=number) for kind, number in known if end is not None]
         placed.append((len(text) if end is None else end, sources))
     return sorted(placed, key=lambda one: one[0])
 
 
-def _end(citation: "_Citation", text: str) -> int | None:
+def _end_of(citation: "_Citation", text: str) -> int | None:
     """Where the cited text ends; None where that cannot be known."""
-    start, end, cited = citation.start, citation.end, citation.text
-    if start is not None and end is not None and 0 <= start <= end <= len(text) and cited in (None, text[start:end]):
+    end, cited = citation.end_in(text), citation.text
+    if end is not None:
         return end
     return text.index(cited) + len(cited) if cited and text.count(cited) == 1 else None
 
@@ -207,10 +268,21 @@ class _Citation(ReadPart):
     content_index: int | None = None
     type: str | None = None
 
+    def is_of_text(self) -> bool:
+        """Whether it is of the answer's text, not of reasoning."""
+        return self.type in (None, "TEXT_CONTENT")
+
+    def end_in(self, text: str) -> int | None:
+        """Where it ends in this text by its offsets; None where its words do not stand there."""
+        start, end = self.start, self.end
+        fits = start is not None and end is not None and 0 <= start <= end <= len(text)
+        return end if fits and self.text in (None, text[start:end]) else None
+
 
 class _Content(ReadPart):
     type: str | None = None
     text: str | None = None
+    thinking: str | None = None
 
     def joined(self, more: "_Content") -> "_Content":
         """This content and the text that follows; what has no text yet says what the content is."""
