@@ -71,8 +71,9 @@ def catch_out_of_memory(name: str) -> Iterator[None]:
         if not _out_of_memory(error):
             raise
         raise ModelFailed(
-            f"{name} does not fit into memory: {_first_line(error)}; "
-            "try a smaller --batch-size, --dtype bfloat16 (half the memory), another --device, or a smaller model"
+            f"{name} does not fit into memory: {_first_line(error)}",
+            remedy="try a smaller --batch-size, --dtype bfloat16 (half the memory), another --device, or a smaller "
+            "model",
         ) from error
 
 
@@ -111,9 +112,9 @@ def _checked(matrix: "np.ndarray[Any, Any]", number: int, items: Sequence[Any], 
     found = np.ascontiguousarray(matrix, dtype=np.float32)
     if found.ndim == 2 and np.isfinite(found).all():
         return found
-    item = items[number]
+    item = items[number][-1] if isinstance(items[number], tuple) else items[number]
     what = f"item {number}" + (f" ({item[:60]!r})" if isinstance(item, str) else "")
     if found.ndim != 2:
         raise ModelFailed(f"{name} gave an array of shape {found.shape} for {what}, not rows of vectors")
-    advice = "the weights are damaged, or --dtype is too narrow for them (float32 and bfloat16 are safest)"
+    advice = "the weights are damaged, or the dtype is too narrow for them (float32 and bfloat16 are safest)"
     raise ModelFailed(f"{name} gave numbers that are not finite (NaN or infinite) for {what}: {advice}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.core.errors import MissingExtra, ModelFailed
 from quoteweave.models.checkpoints import locate_checkpoint
 from quoteweave.models.loading import reporting_load_errors
-from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
+from quoteweave.retrievers.rerankers.local import LocalReranker, Pair, check_architecture
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,6 @@ class CrossEncoderReranker(LocalReranker):
                 model.max_seq_length = min(row.max_length, model.max_seq_length)
         return model
 
-    def _batch(self, question: str, passages: list[str]) -> "np.ndarray[Any, Any]":
-        pairs = [(question, passage) for passage in passages]
+    def _batch(self, pairs: list[Pair]) -> "np.ndarray[Any, Any]":
         scores: np.ndarray[Any, Any] = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
         return scores

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from quoteweave.core.concurrency.shared_calls import JointCalls
 from quoteweave.core.errors import ModelFailed
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
@@ -25,19 +26,24 @@ CPU_BATCH = 16
 GPU_BATCH = 32
 # Characters per passage of a full batch, about what BERT reads; batches of longer passages are smaller.
 FULL_PASSAGE = 2048
+# Pairs that requests which wait have scored together at most: two with as many candidates as are usual.
+PAIRS_AT_ONCE = 80
+Pair = tuple[str, str]
+"""A question and a passage."""
 
 
 class LocalReranker(ABC):
     """Base of local rerankers (`core.protocols.Reranker`); a subclass scores one batch. Weights load on first use.
 
     It computes in a worker thread, so that the event loop is not blocked. Threads take turns, so that weights are
-    loaded once.
+    loaded once; what several ask while the model is busy is scored together.
     """
 
     def __init__(self, row: RerankerRow, hardware: Hardware | None = None) -> None:
         self.row = row
         self.hardware = hardware or Hardware()
         self._turns = ModelLock()
+        self._joint_calls: JointCalls[Pair, float] = JointCalls(at_once=PAIRS_AT_ONCE)
 
     @property
     def name(self) -> str:
@@ -49,24 +55,27 @@ class LocalReranker(ABC):
         return await rerank_by_scores(query, hits, self._score)
 
     @abstractmethod
-    def _batch(self, question: str, passages: list[str]) -> "np.ndarray[Any, Any]":
-        """(n,) a score for each passage."""
+    def _batch(self, pairs: list[Pair]) -> "np.ndarray[Any, Any]":
+        """(n,) a score for each question and passage."""
 
     async def _score(self, question: str, passages: list[str]) -> list[float]:
         return await asyncio.to_thread(self._compute, question, passages)
 
     def _compute(self, question: str, passages: list[str]) -> list[float]:
         question = replace_lone_surrogates(question)
+        pairs = [(question, replace_lone_surrogates(passage)) for passage in passages]
+        return self._joint_calls.run(self._score_pairs, pairs)
 
-        def scored(batch: list[str]) -> "list[np.ndarray[Any, Any]]":
+    def _score_pairs(self, pairs: list[Pair]) -> list[float]:
+        def scored(batch: list[Pair]) -> "list[np.ndarray[Any, Any]]":
             with self._turns.taken():
-                return list(self._batch(question, batch).reshape(-1, 1, 1))
+                return list(self._batch(batch).reshape(-1, 1, 1))
 
         batch_size = self.hardware.chosen_batch_size(cpu=CPU_BATCH, gpu=GPU_BATCH)
         scores = encode_in_batches(
-            [replace_lone_surrogates(passage) for passage in passages],
+            pairs,
             scored,
-            size_of=len,
+            size_of=lambda pair: len(pair[1]),
             batch_size=batch_size,
             name=self.name,
             budget=FULL_PASSAGE * batch_size,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.core.errors import MissingExtra, ModelFailed
 from quoteweave.models.checkpoints import locate_checkpoint
 from quoteweave.models.loading import reporting_load_errors
-from quoteweave.retrievers.rerankers.local import LocalReranker, check_architecture
+from quoteweave.retrievers.rerankers.local import LocalReranker, Pair, check_architecture
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,9 @@ _BEFORE = (
 )
 _PAIR = "<Instruct>: {instruction}\n<Query>: {question}\n<Document>: {passage}"
 _AFTER = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+
+# Control tokens written out in a question or document are read as plain text.
+_PLAIN = {"add_special_tokens": False, "split_special_tokens": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,11 @@ class Qwen3Reranker(LocalReranker):
         # In double precision, and only here: single precision would make all of the best passages equal.
         return [_logistic(margin) for margin in super()._compute(question, passages)]
 
-    def _batch(self, question: str, passages: list[str]) -> "np.ndarray[Any, Any]":
+    def _batch(self, pairs: list[Pair]) -> "np.ndarray[Any, Any]":
         """(n,) the logit of yes minus that of no."""
         import torch
 
-        loaded, rows = self._loaded, self._tokens(question, passages)
+        loaded, rows = self._loaded, self._tokens(pairs)
         width = max(map(len, rows))
         tokens = torch.tensor([[0] * (width - len(row)) + row for row in rows], device=loaded.model.device)
         mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=loaded.model.device)
@@ -88,17 +91,20 @@ class Qwen3Reranker(LocalReranker):
         margins: np.ndarray[Any, Any] = yes - no
         return margins
 
-    def _tokens(self, question: str, passages: list[str]) -> list[list[int]]:
+    def _tokens(self, pairs: list[Pair]) -> list[list[int]]:
         loaded = self._loaded
-        # Control tokens written out in a question or document are read as plain text.
-        plain = {"add_special_tokens": False, "split_special_tokens": True}
-        ends = loaded.tokenizer(question, return_offsets_mapping=True, **plain)["offset_mapping"][: loaded.room // 2]
-        question = question[: ends[-1][1]] if ends else question
-        pairs = [
-            _PAIR.format(instruction=self.row.instruction, question=question, passage=passage) for passage in passages
+        questions = {question: self._cut_question(question) for question, _ in pairs}
+        texts = [
+            _PAIR.format(instruction=self.row.instruction, question=questions[question], passage=passage)
+            for question, passage in pairs
         ]
-        cut = loaded.tokenizer(pairs, truncation=True, max_length=loaded.room, **plain)["input_ids"]
+        cut = loaded.tokenizer(texts, truncation=True, max_length=loaded.room, **_PLAIN)["input_ids"]
         return [loaded.before + tokens + loaded.after for tokens in cut]
+
+    def _cut_question(self, question: str) -> str:
+        loaded = self._loaded
+        ends = loaded.tokenizer(question, return_offsets_mapping=True, **_PLAIN)["offset_mapping"][: loaded.room // 2]
+        return question[: ends[-1][1]] if ends else question
 
 
 def _logistic(margin: float) -> float:
