@@ -203,10 +203,25 @@ AnswerStatus = Literal["answered", "located", "abstained"]
 
 
 class Usage(Record):
-    """Tokens used by a model call; None where the endpoint does not report them."""
+    """Tokens used by model calls; None where the endpoint does not report them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+
+    def plus(self, other: "Usage") -> "Usage":
+        """The tokens of both; None where those of either are not known.
+
+        >>> Usage(input_tokens=40, output_tokens=5).plus(Usage(input_tokens=2))
+        Usage(input_tokens=42, output_tokens=None)
+        """
+        return Usage(
+            input_tokens=_sum(self.input_tokens, other.input_tokens),
+            output_tokens=_sum(self.output_tokens, other.output_tokens),
+        )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 class Answer(Record):
@@ -227,8 +242,12 @@ class Answer(Record):
     unresolved: tuple[UnresolvedMark, ...] = Field(default=(), description="marks that name no quote; spans index raw")
     raw: str | None = Field(default=None, description="what was written, where marks were taken out of it; else None")
     model: str = Field(description="'extractive', or the model's name")
-    usage: Usage = Usage()
-    price_usd: float | None = Field(default=None, ge=0, description="of the model's tokens; None where it is not known")
+    usage: Usage = Field(
+        default=Usage(),
+        description="tokens of writing it, and of rewriting a question that follows others; without those of steps of "
+        "the search and of checks that ask a model",
+    )
+    price_usd: float | None = Field(default=None, ge=0, description="of these tokens; None where it is not known")
     seconds: float = Field(ge=0, description="from question to answer, retrieval included")
     warnings: tuple[str, ...] = ()
 

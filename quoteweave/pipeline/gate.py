@@ -192,14 +192,15 @@ def with_price(answer: Answer) -> Answer:
     A call that is answered from a folder of kept calls has the price that it had. Raises UsageError where the user's
     own table of prices cannot be read.
     """
-    return answer.model_copy(update={"price_usd": _price(answer)})
+    return answer.model_copy(update={"price_usd": price_of(answer.model, answer.usage)})
 
 
-def _price(answer: Answer) -> float | None:
-    price = FREE if answer.model == MODEL else chat_price(answer.model)
+def price_of(model: str, usage: Usage) -> float | None:
+    """Return what a model's tokens cost in US dollars; None where that is not known. Raises as `with_price`."""
+    price = FREE if model == MODEL else chat_price(model)
     if price == FREE:
         return 0.0
-    input_tokens, output_tokens = answer.usage.input_tokens, answer.usage.output_tokens
+    input_tokens, output_tokens = usage.input_tokens, usage.output_tokens
     return (
         None
         if price is None or input_tokens is None or output_tokens is None

@@ -24,6 +24,8 @@ from quoteweave.server.settings import ServerSettings, read_server_settings
 from quoteweave.server.state.state_folder import make_state
 
 _SOURCE_VARIABLE = "QUOTEWEAVE_SERVER_SETTINGS"
+# Objects more than were freed before a search of the youngest, and how many such searches come before one of the older.
+_GARBAGE_THRESHOLDS = 5_000, 20, 100
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
@@ -94,10 +96,15 @@ def app_of_environment() -> object:
 
 
 def _app(settings: ServerSettings) -> FastAPI:
-    """Make the application; what is in memory then stays, and is not searched for garbage while requests wait."""
+    """Make the application; what is in memory then stays, and is not searched for garbage while requests wait.
+
+    What comes later is searched seldom: a search for all garbage keeps every request waiting for tens of milliseconds,
+    and as Python is set it came with every thousandth request.
+    """
     app = make_app(settings)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*_GARBAGE_THRESHOLDS)
     return app
 
 

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from live_server import LiveServer, Serve
 from test_served_answers import ANSWERS, QUESTION, read_events
 
+from quoteweave.core.answers import Usage
+from quoteweave.endpoints.prices import PRICES_VARIABLE
 from quoteweave.testing import ModelServer, Reply
 
 FIRST = "How many vessel calls did the port receive in 2022?"
@@ -45,6 +48,14 @@ def test_a_question_that_stands_alone_is_not_rewritten(live: LiveServer) -> None
     assert body["answer"]["question"] == QUESTION
 
 
+@pytest.fixture
+def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model m costs a dollar for a million tokens that it reads, and ten for those that it writes."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text("[chat]\nm = { input = 1.0, output = 10.0 }\n", "utf-8")
+    monkeypatch.setenv(PRICES_VARIABLE, str(prices))
+
+
 def reply_to(rewriting: Reply) -> Callable[[Mapping[str, Any]], Reply]:
     """A script that rewrites as given, and answers every other request."""
 
@@ -76,6 +87,32 @@ def test_the_model_rewrites_and_where_it_fails_the_rules_do(
     assert (body["standalone_question"], body["trace"]["rewritten_by"]) == (asked, by)
     assert len([note for note in body["trace"]["notes"] if "without the model" in note]) == noted
     assert "1,058" in body["answer"]["text"]
+
+
+@pytest.mark.usefixtures("priced")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("rewriting", "usage", "price"),
+    [
+        (Reply(text=STANDALONE, usage=Usage(input_tokens=30, output_tokens=4)), (31, 5), 31 * 1.0 + 5 * 10.0),
+        (Reply(text="one\ntwo", usage=Usage(input_tokens=30, output_tokens=4)), (31, 5), 31 * 1.0 + 5 * 10.0),
+        (Reply(text=STANDALONE, usage=None), (None, None), None),
+        (Reply(status=500), (1, 1), 11.0),
+    ],
+)
+def test_what_the_rewriting_took_is_counted_in_the_answers_usage_and_price(
+    serve: Serve,
+    rewriting: Reply,
+    usage: tuple[int | None, int | None],
+    price: float | None,
+    stream: bool,
+) -> None:
+    with ModelServer(reply_to(rewriting)) as model:
+        server = serve(answers={"model": "m", "base_url": model.base_url, "api_key": "k", "retries": 0})
+        response = server.client.post(ANSWERS, json={**FOLLOW_UP, "stream": stream})
+        answer = (read_events(response.text)[-1][1] if stream else response.json())["answer"]
+    assert tuple(answer["usage"].values()) == usage
+    assert answer["price_usd"] == (None if price is None else pytest.approx(price / 1e6))
 
 
 def test_the_budget_of_an_answer_counts_its_rewriting(serve: Serve) -> None:
