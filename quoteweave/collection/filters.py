@@ -62,7 +62,7 @@ def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
         known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
         messages = [_unknown(name, known) for name in missing[:MAX_TOLD]]
         more = [f"and {len(missing) - MAX_TOLD:,} others"] if len(missing) > MAX_TOLD else []
-        raise UsageError("; ".join([*messages, *more]) + "; quoteweave list shows them all")
+        raise UsageError("; ".join([*messages, *more]), remedy="quoteweave list shows them all")
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:

@@ -123,8 +123,8 @@ def check_format(root: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         if _has_documents(root):
             raise damage_error(path, "it is missing") from None
-        command = f"quoteweave add PATH -c {shlex.quote(str(root))}"
-        raise CollectionNotFound(f"no collection is at {root}; make one with: {command}") from None
+        remedy = f"make one with: quoteweave add PATH -c {shlex.quote(str(root))}"
+        raise CollectionNotFound(f"no collection is at {root}", remedy=remedy) from None
     except OSError as error:
         raise CollectionError(f"cannot read {path}: {error.strerror}; allow reading it, then try again") from error
     except ValueError as error:
@@ -134,7 +134,8 @@ def check_format(root: Path) -> None:
     upgrade, rebuild = "upgrade with: pip install --upgrade quoteweave", "add the documents again into a new folder"
     raise FormatMismatch(
         f"{root} was written by quoteweave {header.quoteweave} in format {header.format}; this version reads format "
-        f"{FORMAT}: {upgrade if header.format > FORMAT else rebuild}"
+        f"{FORMAT}",
+        remedy=upgrade if header.format > FORMAT else rebuild,
     )
 
 

@@ -88,7 +88,7 @@ def is_full(path: Path) -> bool:
 
 def damage_error(path: Path, reason: str) -> CollectionError:
     """The error for a damaged file at `path`."""
-    return CollectionError(f"{path} is damaged: {reason}; {repair_command(path.parent)}")
+    return CollectionError(f"{path} is damaged: {reason}", remedy=repair_command(path.parent))
 
 
 def repair_command(root: Path) -> str:

@@ -99,7 +99,8 @@ class Calibration(Record):
             if fitted != used:
                 raise UsageError(
                     f"the calibration is for the {what} {fitted!r}, and this is {used!r}: confidences of the two "
-                    "cannot be compared; fit one with quoteweave eval calibrate on a run of this"
+                    "cannot be compared",
+                    remedy="fit one with quoteweave eval calibrate on a run of this",
                 )
 
 

@@ -58,7 +58,20 @@ RefusalReason = Literal["window", "content_filter"]
 
 
 class QuoteweaveError(Exception):
-    """Root of every error raised on purpose; its text is fit to be shown to a user as it is."""
+    """Root of every error raised on purpose; its text is fit to be shown to a user as it is.
+
+    `remedy` is what to do about it on the machine where it was raised: a command, an option, a library to install. The
+    text ends with it. Whoever has only a server's page or its API can do none of that, and is told the `summary`.
+
+    >>> error = IndexMissing("the index bge has not been built", remedy="build it with: quoteweave index build bge")
+    >>> str(error), error.summary
+    ('the index bge has not been built; build it with: quoteweave index build bge', 'the index bge has not been built')
+    """
+
+    def __init__(self, summary: str = "", *, remedy: str | None = None) -> None:
+        super().__init__(summary if remedy is None else f"{summary}; {remedy}")
+        self.summary = summary
+        self.remedy = remedy
 
 
 def error_reason(error: Exception) -> str:
@@ -78,7 +91,8 @@ class MissingExtra(UsageError):
     """An optional library is not installed."""
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"{library} is not installed; install it with: pip install 'quoteweave[{extra}]'")
+        remedy = f"install it with: pip install 'quoteweave[{extra}]'"
+        super().__init__(f"{library} is not installed", remedy=remedy)
         self._said = (library, extra)
 
     def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
@@ -177,8 +191,15 @@ class EndpointUnreachable(EndpointError):
 class EndpointRefused(EndpointError):
     """The endpoint answered with an error that a retry will not mend (key, model name, request)."""
 
-    def __init__(self, message: str, *, status: int | None = None, reason: RefusalReason | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        summary: str,
+        *,
+        remedy: str | None = None,
+        status: int | None = None,
+        reason: RefusalReason | None = None,
+    ) -> None:
+        super().__init__(summary, remedy=remedy)
         self.status = status
         """The HTTP status; None where a model declined."""
         self.reason = reason

@@ -172,7 +172,7 @@ class _Naming:
                     yield replace(file, name=named, below=None if named == file.name else file.name)
                     break
             else:
-                reason = "every name that it could have is that of another document; add it with --prefix NAME"
+                reason = "every name that it could have is that of another document; add it with another prefix"
                 whole = _valid(str(file.root / file.name))
                 yield replace(file, name=whole, below=file.name, refused=file.refused or reason)
 

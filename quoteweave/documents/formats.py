@@ -45,9 +45,9 @@ _TEXT_SUFFIXES = {
 SUPPORTED_SUFFIXES = frozenset({*_BINARY_SUFFIXES, *_TEXT_SUFFIXES})
 """Suffixes, in lower case, of the files that are read from a folder."""
 
-_OFFICE = "convert it with LibreOffice: soffice --headless --convert-to pdf FILE"
-_PANDOC = "convert it with pandoc: pandoc FILE -o FILE.html"
-_PICTURE = "convert it with ImageMagick: magick FILE FILE.png"
+_OFFICE = "save it as PDF in the program that made it, or in LibreOffice"
+_PANDOC = "save it as HTML or PDF, as with pandoc"
+_PICTURE = "save it as PNG or JPEG"
 _ARCHIVE = "unpack it and add the files inside"
 _PRINT = "open it in the program that made it and save it as PDF"
 
@@ -58,11 +58,11 @@ ADVICE: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys((".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst"), _ARCHIVE)
     | dict.fromkeys((".pages", ".key", ".numbers", ".vsd", ".vsdx", ".pub", ".xps"), _PRINT)
     | {
-        ".epub": "convert it with Calibre: ebook-convert FILE FILE.pdf",
-        ".mobi": "convert it with Calibre: ebook-convert FILE FILE.pdf",
-        ".djvu": "convert it with DjVuLibre: ddjvu -format=pdf FILE FILE.pdf",
-        ".ps": "convert it with Ghostscript: ps2pdf FILE FILE.pdf",
-        ".eps": "convert it with Ghostscript: ps2pdf -dEPSCrop FILE FILE.pdf",
+        ".epub": "convert it to PDF with Calibre",
+        ".mobi": "convert it to PDF with Calibre",
+        ".djvu": "convert it to PDF with DjVuLibre (ddjvu)",
+        ".ps": "convert it to PDF with Ghostscript (ps2pdf)",
+        ".eps": "convert it to PDF with Ghostscript (ps2pdf)",
         ".csv": "save it as a Markdown or HTML table",
         ".tsv": "save it as a Markdown or HTML table",
         ".parquet": "import it, if it is a layout file of MMDocIR",

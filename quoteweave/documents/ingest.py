@@ -269,8 +269,8 @@ class _Run:
         replaced = file.path in self._options.names
         if before is not None and before.imported and before.content != content and not replaced:
             raise DocumentError(
-                f"{file.name!r} was imported, and has changed since; import it again, remove it first, or have both, "
-                "with --prefix NAME"
+                f"{file.name!r} was imported, and has changed since; import it again, remove it first, or add it under "
+                "another name"
             )
         return _Unread(file, content, stamp)
 

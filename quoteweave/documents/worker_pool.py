@@ -179,8 +179,8 @@ class _Process:
                 self._process.start()
         except OSError as error:
             raise ProcessError(
-                f"no process can be started to read files ({error.strerror or error}): end others, or take fewer "
-                "(--processes)"
+                f"no process can be started to read files ({error.strerror or error})",
+                remedy="end others, or take fewer (--processes)",
             ) from error
         theirs.close()
         self._watched = psutil.Process(self._process.pid)
@@ -376,7 +376,8 @@ def stop_message(stop: StopReason, limits: ProcessLimits) -> str:
     """Describe why a step was stopped, to continue a sentence that begins with "page 3" or "it"."""
     if stop is StopReason.MEMORY:
         allowed = (limits.memory or 0) // 1_000_000
-        return f"ran out of memory: reading takes more than {allowed} MB (--memory allows more)"
+        return f"ran out of memory: reading takes more than the {allowed} MB that it may take; allow more, or split it"
     if stop is StopReason.TIME:
-        return f"ran out of time: reading takes more than {limits.seconds:.3g} seconds (--page-seconds allows more)"
+        seconds = f"{limits.seconds:.3g} seconds"
+        return f"ran out of time: reading takes more than the {seconds} that it may take; allow more, or split it"
     return "crashes the program that reads it, and is damaged or hostile"

@@ -71,8 +71,9 @@ def openai_address(model: str, base_url: str | None, api_key: str | None) -> End
     url, key = option_or_environment(base_url, "OPENAI_BASE_URL"), option_or_environment(api_key, "OPENAI_API_KEY")
     if not url and not key:
         raise UsageError(
-            f"No endpoint for the model {model}: set OPENAI_BASE_URL (or base_url) to the address of a local "
-            "server, such as http://localhost:8000/v1, or OPENAI_API_KEY (or api_key) to a key of OpenAI."
+            f"No endpoint for the model {model}",
+            remedy="set OPENAI_BASE_URL (or base_url) to the address of a local server, such as "
+            "http://localhost:8000/v1, or OPENAI_API_KEY (or api_key) to a key of OpenAI",
         )
     address = EndpointAddress(url or OPENAI_URL, key or "none")
     if not key or (api_key or "").strip() or is_own(address.url):

@@ -184,8 +184,8 @@ class BudgetedChat(MeteredChat):
     def _check_price_known(self, budget: Budget) -> None:
         if self._price is None and budget.max_usd is not None:
             raise UsageError(
-                f"the price of the model {self.name} is not known, so that no budget in US dollars can be kept; write "
-                f"it into a file of prices that {PRICES_VARIABLE} names, or set a budget in tokens"
+                f"the price of the model {self.name} is not known, so that no budget in US dollars can be kept",
+                remedy=f"write it into a file of prices that {PRICES_VARIABLE} names, or set a budget in tokens",
             )
 
     def _spending(self, usage: Usage, *, counted: bool) -> Spending:

@@ -316,4 +316,5 @@ class OpenAIChat:
 def _broken_off(error: EndpointUnreachable, gathered: CompletionBuilder) -> EndpointUnreachable:
     if not gathered.characters:
         return error
-    return EndpointUnreachable(f"{error} The answer broke off after {gathered.characters} characters.")
+    summary = f"{error.summary}; the answer broke off after {gathered.characters} characters"
+    return EndpointUnreachable(summary, remedy=error.remedy)

@@ -151,8 +151,8 @@ class Connection:
                     raise
                 raise EndpointUnreachable(
                     f"{self.address.shown} timed out: nothing of its answer for the model {self.model} came for "
-                    f"{self._retry_policy.timeout_s:g} s. Ask again, look into its log, or wait longer (--timeout, "
-                    "timeout_s)."
+                    f"{self._retry_policy.timeout_s:g} s",
+                    remedy="ask again, look into its log, or wait longer (--timeout, timeout_s)",
                 ) from None
             left -= time.monotonic() - started
             yield event
@@ -168,8 +168,8 @@ class Connection:
         if isinstance(error, TimeoutError):
             return EndpointUnreachable(
                 f"{self.address.shown} did not end its answer for the model {self.model} within "
-                f"{self._retry_policy.limit_s:g} s, the limit of a call with all its attempts. Ask again, or raise the "
-                "limit (--call-limit, call_limit_s)."
+                f"{self._retry_policy.limit_s:g} s, the limit of a call with all its attempts",
+                remedy="ask again, or raise the limit (--call-limit, call_limit_s)",
             )
         if isinstance(error, ResponseTooLarge):
             return self.wrong(f"{error}, which is more than is read of an answer")
@@ -200,8 +200,8 @@ class Connection:
         """The error for a response that is not what was `wanted`, such as "chat completion"."""
         return EndpointBadResponse(
             f"{self.address.shown} answered for the model {self.model} with something that is no {wanted}: "
-            f"{problem.rstrip('.')}. "
-            "Check that the URL is that of an OpenAI-compatible API; it usually ends in /v1."
+            f"{problem.rstrip('.')}",
+            remedy="check that the URL is that of an OpenAI-compatible API; it usually ends in /v1",
         )
 
     def wrong(self, problem: str) -> EndpointBadResponse:
@@ -211,7 +211,8 @@ class Connection:
     def ended(self) -> EndpointUnreachable:
         """The error for a stream that ends before the answer does."""
         return EndpointUnreachable(
-            f"{self.address.shown} ended its answer for the model {self.model} early. Ask again, or look into its log."
+            f"{self.address.shown} ended its answer for the model {self.model} early",
+            remedy="ask again, or look into its log",
         )
 
     def _options(self) -> "RequestOptions":

@@ -147,12 +147,14 @@ def endpoint_error(
     detail = one_line(redactor.clean(_own_message(error.body))).rstrip(".")
     message = f"{address.shown} answered {status} for the model {model}: {detail}"
     if status >= 500:
-        return EndpointUnreachable(f"{message} — the server failed; try again later, or look into its log.")
+        return EndpointUnreachable(message, remedy="the server failed: try again later, or look into its log")
     if address.withheld and status in (401, 403):
-        return EndpointRefused(f"{message} — {address.withheld}.", status=status)
+        return EndpointRefused(message, remedy=address.withheld, status=status)
     reason = _reason(status, detail)
-    general = _SHORTER if reason == "window" else _ANY_ADVICE
-    return EndpointRefused(f"{message} — {_ADVICE.get(status, advice or general)}.", status=status, reason=reason)
+    if reason == "window" and advice is None:  # which whoever asks can do something about
+        return EndpointRefused(f"{message}; {_SHORTER}", status=status, reason=reason)
+    remedy = _ADVICE.get(status, advice or _ANY_ADVICE)
+    return EndpointRefused(message, remedy=remedy, status=status, reason=reason)
 
 
 def _reason(status: int, detail: str) -> RefusalReason | None:
@@ -190,14 +192,15 @@ def _redirected(
     except (ValueError, InvalidURL):
         target = None
     if target is None or not target.hostname:
-        return EndpointRefused(f"{message}, a redirect to no valid address — check the base URL.", status=status)
+        summary = f"{message}, a redirect to no valid address"
+        return EndpointRefused(summary, remedy="check the base URL", status=status)
     # A query may hold secrets, and a path ends in what was asked for.
     path = re.sub(r"/(chat/completions|embeddings|rerank)/?$", "", target.path)
     base = target._replace(netloc=target.netloc.rpartition("@")[2], path=path, query="", fragment="").geturl()
     shown = one_line(redactor.clean(base))
     return EndpointRefused(
-        f"{message}, a redirect to {shown}, which was not followed — if that address is to be asked, set the base URL "
-        "to it; else check the base URL.",
+        f"{message}, a redirect to {shown}, which was not followed",
+        remedy="if that address is to be asked, set the base URL to it; else check the base URL",
         status=status,
     )
 
@@ -206,7 +209,7 @@ def _unreachable(error: "APIConnectionError", address: "EndpointAddress", redact
     cause = redactor.clean(str(error.__cause__ or ""))
     reason = f"{error.message.rstrip('.')}{f' ({one_line(cause)})' if cause else ''}"
     return EndpointUnreachable(
-        f"No answer from {address.shown}: {reason}. Check that the server runs, and the address and port."
+        f"No answer from {address.shown}: {reason}", remedy="check that the server runs, and the address and port"
     )
 
 

@@ -79,7 +79,7 @@ def _with(path: Path) -> PriceTable:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(
-            f"{path} cannot be read: {why}; set {PRICES_VARIABLE} to a file of prices, or unset it"
+            f"{path} cannot be read: {why}", remedy=f"set {PRICES_VARIABLE} to a file of prices, or unset it"
         ) from error
     own, ours = read_prices(text, str(path)), _packaged()
     return PriceTable(chat={**ours.chat, **own.chat}, embeddings={**ours.embeddings, **own.embeddings})

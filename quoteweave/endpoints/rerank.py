@@ -66,8 +66,9 @@ class RerankClient:
         url = option_or_environment(self._base_url, URL_VARIABLE) or own
         if not url:
             raise UsageError(
-                f"No endpoint for the reranker {self.model}: set {URL_VARIABLE} (or base_url) to its address, such as "
-                f"http://localhost:8000/v1, and {KEY_VARIABLE} (or api_key) where it wants a key."
+                f"No endpoint for the reranker {self.model}",
+                remedy=f"set {URL_VARIABLE} (or base_url) to its address, such as http://localhost:8000/v1, and "
+                f"{KEY_VARIABLE} (or api_key) where it wants a key",
             )
         key, withheld = self._key(url, own)
         address = EndpointAddress(url, key or "none", withheld)

@@ -149,7 +149,7 @@ class _EventStream:
         if _REASONING_END in self._last and not self._thought:
             raise EndpointBadResponse(
                 "The model wrote its reasoning as its answer, and told so only when it ended: say that it thinks "
-                "(thinking = true), or ask for the answer whole (--json)."
+                "(thinking = true), or ask for the answer as a whole, not as a stream."
             )
         yield from to_events(self._weaver.feed(piece.text if self._begun else piece.text.lstrip()))
         self._begun = self._begun or bool(piece.text.strip())

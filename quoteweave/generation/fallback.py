@@ -45,5 +45,5 @@ class FallbackGenerator:
 
     async def _second(self, query: Query, context: Context, error: EndpointError) -> Answer:
         answer = await self.second.answer(query, context)
-        warning = f"The model could not be asked, so this answer was put together without it: {error}"
+        warning = f"The model could not be asked, so this answer was put together without it: {error.summary}"
         return answer.model_copy(update={"warnings": (*answer.warnings, warning)})

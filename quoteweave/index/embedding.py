@@ -69,7 +69,7 @@ def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: S
             due = "vectors" if many else "one vector"
             raise ModelFailed(f"{name} gave an array of shape {matrix.shape} for {item} where {due} should be")
         if not np.isfinite(matrix).all():
-            advice = "the weights may be damaged, or --dtype too narrow for them"
+            advice = "the weights may be damaged, or the dtype too narrow for them"
             raise ModelFailed(f"{name} gave numbers that are not finite (NaN or infinite) for {item}; {advice}")
 
 
@@ -330,8 +330,8 @@ class _Run:
                 command = build_command(self._collection.root, self._plan.spec)
                 raise DimensionChanged(
                     f"{self._plan.name} gave {matrix.shape[1]} numbers for {item} where its vectors have "
-                    f"{self._dimension}; its checkpoint or endpoint has changed, or its settings are wrong. Where that "
-                    f"is meant, build the index anew with: {command} --replace"
+                    f"{self._dimension}; its checkpoint or endpoint has changed, or its settings are wrong",
+                    remedy=f"where that is meant, build the index anew with: {command} --replace",
                 )
         with np.errstate(over="ignore"):
             stored = [matrix.astype(self._plan.dtype) for matrix in matrices]

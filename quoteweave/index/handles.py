@@ -86,4 +86,5 @@ def with_rebuild_advice(error: CollectionError, collection: Collection, spec: st
     if isinstance(error, (*NOT_INDEX_FAULTS, FingerprintMismatch)):
         return error
     command = build_command(collection.root, spec)
-    return CollectionError(f"the index {spec} cannot be used: {error}. Build it anew with: {command}")
+    summary = f"the index {spec} cannot be used: {error.summary}"
+    return CollectionError(summary, remedy=f"build it anew with: {command}")

@@ -16,7 +16,7 @@ from pydantic import Field
 from quoteweave.collection.checksums import sealed_json
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
-from quoteweave.collection.stores.generations import MANIFEST, build_command, read_manifest, try_read_manifest
+from quoteweave.collection.stores.generations import MANIFEST, read_manifest, try_read_manifest
 from quoteweave.collection.stores.vectors import StoredVectors
 from quoteweave.collection.views import PICTURE_VIEWS, item_rows
 from quoteweave.collection.writer import Writer
@@ -275,8 +275,7 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvi
             if dropped:
                 writer.drop_index(state.fingerprint, keep_shards=True)
             what = " and was dropped, as it still held what was removed" if dropped else ""
-            command = build_command(collection.root, spec)
-            notes.append(f"the index {spec} was not brought up to date{what}: {error}. Do it later with: {command}")
+            notes.append(f"the index {spec} was not brought up to date{what}: {error.summary}; build it again")
     return tuple(notes)
 
 

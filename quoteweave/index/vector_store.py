@@ -162,8 +162,7 @@ class VectorStore:
         if not lacking:
             return None
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        command = build_command(self.collection.root, self.plan.spec)
-        return f"the index {self.plan.spec} lacks {lacking[0]}{more}, so nothing is found there; add it with: {command}"
+        return f"the index {self.plan.spec} lacks {lacking[0]}{more}: nothing is found there until it is built again"
 
     def current(self, opened: OpenedIndex | None = None) -> OpenedIndex:
         """The index as it was last brought up to date, `opened` if it still is that.
@@ -199,9 +198,9 @@ class VectorStore:
         spec, command = self.plan.spec, build_command(self.collection.root, self.plan.spec)
         rivals = self._rivals()
         if not rivals:
-            return IndexMissing(f"the index {spec} has not been built; build it with: {command}")
+            return IndexMissing(f"the index {spec} has not been built", remedy=f"build it with: {command}")
         changed = differences(rivals[-1][1].settings, self.plan.settings) or "those of another version of quoteweave"
         return FingerprintMismatch(
-            f"the index {spec} was built with other settings ({changed}); go back to them, or build the index anew "
-            f"with: {command} --replace"
+            f"the index {spec} was built with other settings ({changed})",
+            remedy=f"go back to them, or build the index anew with: {command} --replace",
         )

@@ -108,13 +108,17 @@ class Problem(Record):
 
 
 def problem_of_error(error: BaseException) -> Problem:
-    """Return the problem that an error is; of an unexpected error it says nothing but that there was one."""
+    """Return the problem that an error is; of an unexpected error it says nothing but that there was one.
+
+    What only whoever runs the server can do about it is left to the server's log (`QuoteweaveError.remedy`).
+    """
     for kind, status, name in _OF_ERRORS:
         if isinstance(error, kind):
-            fallback = "extractive" if isinstance(error, errors.EndpointError) else None
-            return Problem(
-                type=BASE + name, title=TITLES[name], status=status.value, detail=str(error), fallback=fallback
-            )
+            fallback = "extractive" if isinstance(error, errors.EndpointError | errors.ModelError) else None
+            detail = error.summary
+            if error.remedy is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                detail = f"{detail}; whoever runs the server finds in its log what can be done"
+            return Problem(type=BASE + name, title=TITLES[name], status=status.value, detail=detail, fallback=fallback)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     detail = "the request failed by a mistake of the server; its log says more under the request's id"
     return Problem(type=BASE + "internal", title=TITLES["internal"], status=status.value, detail=detail)

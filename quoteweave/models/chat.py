@@ -307,7 +307,7 @@ class LocalChat:
             ]
         if any(part["type"] != "text" for part in parts):
             raise UsageError(
-                f"{self._checkpoint} sees no pictures; give it words alone (--no-images), or name a model that sees"
+                f"{self._checkpoint} sees no pictures; give it words alone (images = false), or name a model that sees"
             )
         return plain("\n\n".join(part["text"] for part in parts))
 

@@ -196,6 +196,5 @@ def _quiet_hub() -> Iterator[None]:
 
 
 def _missing(model: str, why: str) -> ModelNotFound:
-    return ModelNotFound(
-        f"the model {model} {why}; a copy of its folder can be named instead, as in NAME=/path/to/folder"
-    )
+    remedy = "a copy of its folder can be named instead, as in NAME=/path/to/folder"
+    return ModelNotFound(f"the model {model} {why}", remedy=remedy)

@@ -14,6 +14,7 @@ from quoteweave.core.errors import (
     DocumentError,
     EncryptedDocument,
     QuoteNotFound,
+    QuoteweaveError,
     StorageError,
     UsageError,
 )
@@ -84,9 +85,9 @@ class CollectionPictures:
         except UsageError:
             raise  # a language that OCR does not know is not the crop's fault
         except Exception as error:  # Pillow's readers raise whatever a file makes Python raise
-            raise DocumentError(
-                f"the crop of quote {quote.id} of {quote.document!r} cannot be read: {error}"
-            ) from error
+            why, remedy = (error.summary, error.remedy) if isinstance(error, QuoteweaveError) else (str(error), None)
+            what = f"the crop of quote {quote.id} of {quote.document!r} cannot be read"
+            raise DocumentError(f"{what}: {why}", remedy=remedy) from error
 
     def page_key(self, document: str, page: int) -> str | None:
         """Changes whenever the page's picture does; None where the document has no pages of its own.
@@ -199,14 +200,13 @@ class CollectionPictures:
         try:
             yield
         except (CollectionError, DocumentError) as error:
-            raise DocumentError(
-                f"{what} of {document!r} cannot be shown: {self._describe_error(error, document)}"
-            ) from error
+            why = self._describe_error(error, document)
+            raise DocumentError(f"{what} of {document!r} cannot be shown: {why}", remedy=error.remedy) from error
 
-    def _describe_error(self, error: Exception, document: str) -> str:
-        """Return the error's text without the stored file's internal name and the document, which is named already."""
+    def _describe_error(self, error: QuoteweaveError, document: str) -> str:
+        """Return what happened, without the stored file's internal name and the document, which is named already."""
         copy = re.escape(self._collection.document(document).content)
-        return re.sub(rf"'{copy}[^']*'", "its file", str(error)).replace(f", the file of {document!r},", "")
+        return re.sub(rf"'{copy}[^']*'", "its file", error.summary).replace(f", the file of {document!r},", "")
 
 
 def _drawn(path: Path) -> "Image":

@@ -78,7 +78,7 @@ def make_sentence_scorer(text: str, *, resources: Resources | None = None) -> Se
     if name in (*reranker_rows(), ANY_CROSS_ENCODER) or text.startswith("endpoint:"):
         return RerankedSentences(make_reranker(text, resources=resources))
     if text.partition(":")[0] == "chat":
-        raise UsageError(f"{text!r} is a chat model, which orders no sentences; have it write the answer with --model")
+        raise UsageError(f"{text!r} is a chat model, which orders no sentences; have it write the answer, as model")
     spec = parse_spec(text)
     if spec.name not in (*catalogue(), ANY_CHECKPOINT, ENDPOINT):
         raise unknown_name_error("model that orders sentences", text, _names())

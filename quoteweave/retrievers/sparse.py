@@ -79,8 +79,8 @@ class Bm25Retriever:
             # A quote that is gone was removed or replaced after the index was opened, or the catalogue is damaged.
             if lexical.current_lexical_index(self._collection, index) is index:
                 raise CollectionError(
-                    f"{self._collection.root} is damaged: its catalogue lacks quotes that its lexical index holds. "
-                    f"See what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}"
+                    f"{self._collection.root} is damaged: its catalogue lacks quotes that its lexical index holds",
+                    remedy=f"see what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}",
                 )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":  # noqa: ARG002 - see below

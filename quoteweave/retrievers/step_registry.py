@@ -121,7 +121,10 @@ def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent:
     """
     if text == "chat":
         if chats.plain is None:
-            raise UsageError("which chat model? write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL")
+            raise UsageError(
+                "which chat model? no model that writes answers is set, which would do it",
+                remedy="write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL",
+            )
         return chats.plain
     if not text.startswith("chat:"):
         return None

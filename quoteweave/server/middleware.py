@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoteweave.server.monitoring.metrics import Metrics
-from quoteweave.server.problems import problem_of, respond
+from quoteweave.server.problems import REQUEST_ID, problem_of, respond
 from quoteweave.server.settings import ServerSettings
 
 LOG = logging.getLogger("quoteweave.server")
-REQUEST_ID = "x-request-id"
+ID_HEADER = "x-request-id"
 _MAX_ID = 128
 _METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
 
@@ -32,6 +32,7 @@ class RequestContext:
             await self._app(scope, receive, send)
             return
         scope["request_id"] = request_id = _request_id(scope)
+        REQUEST_ID.set(request_id)
         started, status, sent = time.perf_counter(), 500, False
 
         async def send_with_headers(message: Message) -> None:
@@ -39,7 +40,7 @@ class RequestContext:
             if message["type"] == "http.response.start":
                 status, sent = message["status"], True
                 headers = MutableHeaders(scope=message)
-                headers[REQUEST_ID] = request_id
+                headers[ID_HEADER] = request_id
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)
             await send(message)
@@ -80,7 +81,7 @@ def security_headers(settings: ServerSettings) -> dict[str, str]:
 
 def _request_id(scope: Scope) -> str:
     """Take the id that a proxy gave the request where it is a plain word; else make one."""
-    given = next((value for name, value in scope["headers"] if name == REQUEST_ID.encode()), b"")
+    given = next((value for name, value in scope["headers"] if name == ID_HEADER.encode()), b"")
     text = given.decode("ascii", "replace")
     return text if text and len(text) <= _MAX_ID and all(c.isalnum() or c in "-_.:" for c in text) else uuid.uuid4().hex
 

@@ -20,7 +20,7 @@ def find_document(collection: Collection, name: str) -> Document:
 
 def no_such_document(error: UsageError) -> ProblemError:
     """Return the problem of a name that no document has, of which the error tells."""
-    return ProblemError(404, "no-such-document", str(error))
+    return ProblemError(404, "no-such-document", error.summary)
 
 
 def find_page(collection: Collection, document: str, page: int) -> Page:
@@ -28,7 +28,7 @@ def find_page(collection: Collection, document: str, page: int) -> Page:
     try:
         return collection.page(document, page)
     except UsageError as error:
-        raise ProblemError(404, "no-such-page", str(error)) from error
+        raise ProblemError(404, "no-such-page", error.summary) from error
 
 
 def describe_page(collection: ServedCollection, document: str, page: int, base_url: str) -> PageResponse:

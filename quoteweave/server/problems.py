@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from quoteweave.core import errors
 from quoteweave.interchange.problems import BASE, EMPTY_QUESTION, MEDIA_TYPE, TITLES, Problem, problem_of_error
 
 LOG = logging.getLogger("quoteweave.server")
+REQUEST_ID: ContextVar[str | None] = ContextVar("REQUEST_ID", default=None)
+"""The id of the request that is being answered, by which the log names it."""
 
 
 class ProblemError(Exception):
@@ -30,6 +33,19 @@ class ProblemError(Exception):
 def problem_of(error: BaseException) -> Problem:
     """Return the problem that an error is; of an unexpected error it says nothing but that there was one."""
     return error.problem if isinstance(error, ProblemError) else problem_of_error(error)
+
+
+def report_problem(error: BaseException, places: Mapping[str, Path]) -> Problem:
+    """Return the problem that an error is, with the request's id and with names for the folders of `places`.
+
+    What the problem leaves out, and what is no fault of the request, is written to the log.
+    """
+    problem = problem_of(error)
+    remedy = error.remedy if isinstance(error, errors.QuoteweaveError) else None
+    if remedy is not None or problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        LOG.warning("request %s: %s", REQUEST_ID.get(), error)
+    update = {"detail": without_folders(problem.detail, places), "request_id": REQUEST_ID.get()}
+    return problem.model_copy(update=update)
 
 
 ErrorFormat = Callable[[Problem], dict[str, object]]
@@ -77,11 +93,7 @@ def handle_problems(app: FastAPI) -> None:
 
     @app.exception_handler(errors.QuoteweaveError)
     async def on_error(request: Request, error: errors.QuoteweaveError) -> JSONResponse:
-        problem = problem_of(error)
-        if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            LOG.warning("request %s: %s", request.scope.get("request_id"), error)
-        detail = without_folders(problem.detail, request.app.state.served.places())
-        return respond(problem.model_copy(update={"detail": detail}), request)
+        return respond(report_problem(error, request.app.state.served.places()), request)
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> JSONResponse:

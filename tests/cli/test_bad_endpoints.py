@@ -46,7 +46,7 @@ def ask(quoteweave: Quoteweave, port: Path) -> Callable[..., str]:
 
 def test_a_model_that_the_endpoint_does_not_know(ask: Callable[..., str]) -> None:
     said = ask(Reply(status=404, text="The model `m` does not exist"))
-    assert "answered 404 for the model m: The model `m` does not exist — check the model's name" in said
+    assert "answered 404 for the model m: The model `m` does not exist; check the model's name" in said
 
 
 def test_without_key_and_address_nothing_is_said_to_be_sent(quoteweave: Quoteweave, port: Path) -> None:
@@ -65,7 +65,7 @@ def test_the_page_of_a_website_in_place_of_an_api(ask: Callable[..., str]) -> No
     page = b"<!doctype html><title>Log in</title><script>alert(1)</script>"
     said = ask(Reply(body=page, headers={"content-type": "text/html"}))
     assert "something that is no chat completion" in said
-    assert "Check that the URL is that of an OpenAI-compatible API" in said
+    assert "check that the URL is that of an OpenAI-compatible API" in said
     assert "script" not in said
 
 
@@ -80,7 +80,7 @@ def test_a_context_too_long_tells_what_makes_it_shorter(text: str, ask: Callable
 def test_a_request_too_large_for_a_proxy_is_told_in_words(ask: Callable[..., str]) -> None:
     page = b"<html><head><title>413</title></head><body><h1>Request Entity Too Large</h1></body></html>"
     said = ask(Reply(status=413, body=page, headers={"content-type": "text/html"}))
-    assert "answered 413 for the model m: 413 Request Entity Too Large — " in said
+    assert "answered 413 for the model m: 413 Request Entity Too Large; " in said
     assert "fewer or shorter quotes" in said
     assert "<" not in said
 
@@ -160,7 +160,7 @@ def test_a_key_that_expires_amid_a_run_costs_nothing_that_was_answered(
         first = run(server)
         assert (first.code, first.json()[0]["answered"]) == (1, 6)
         assert "10 questions in a row failed" in first.err
-        assert "expired — check the API key" in first.err
+        assert "expired; check the API key" in first.err
         assert "what was answered is kept; the same command goes on from there" in first.err
         assert "sk-old-key" not in first.err
         asked = len(server.requests)

@@ -1,4 +1,5 @@
 import inspect
+import pickle
 
 import pytest
 
@@ -34,3 +35,23 @@ def test_a_missing_extra_says_how_to_install_it() -> None:
     assert str(errors.MissingExtra("pyarrow", "parquet")) == (
         "pyarrow is not installed; install it with: pip install 'quoteweave[parquet]'"
     )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.IndexMissing("there is no index", remedy="build it"),
+        errors.EndpointRefused("no such model", remedy="check its name", status=404),
+        errors.MissingExtra("pyarrow", "parquet"),
+    ],
+)
+def test_a_text_ends_with_the_remedy_also_in_another_process(error: errors.QuoteweaveError) -> None:
+    assert error.remedy
+    assert str(error) == f"{error.summary}; {error.remedy}"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.summary, again.remedy) == (str(error), error.summary, error.remedy)
+    assert vars(again) == vars(error)
+
+
+def test_without_a_remedy_the_text_is_what_happened() -> None:
+    assert str(errors.UsageError("it is empty")) == errors.UsageError("it is empty").summary == "it is empty"

@@ -15,8 +15,8 @@ from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
 
-MEMORY = "page 2 ran out of memory: reading takes more than 300 MB (--memory allows more)"
-TIME = "page 2 ran out of time: reading takes more than 2 seconds (--page-seconds allows more)"
+MEMORY = "page 2 ran out of memory: reading takes more than the 300 MB that it may take; allow more, or split it"
+TIME = "page 2 ran out of time: reading takes more than the 2 seconds that it may take; allow more, or split it"
 CUT_SHORT = {
     "nested-forms.pdf": MEMORY,
     "deflated-twice.pdf": MEMORY,

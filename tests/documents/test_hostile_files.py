@@ -33,7 +33,7 @@ REFUSED = {
     "socket.pdf": "'socket.pdf' is not a file",
     "circle.pdf": "it cannot be read (Too many levels of symbolic links)",
     "broken-link.pdf": "it cannot be read (No such file or directory)",
-    "letter.docx": ".docx files are not read; convert it with LibreOffice",
+    "letter.docx": ".docx files are not read; save it as PDF",
     "caf\\udce9.txt": "its name, or that of a folder above it, is not valid UTF-8; rename it",
 }
 QUOTED = {

@@ -395,7 +395,10 @@ def test_what_was_left_out_is_a_warning(collection: Collection, folder: Path) ->
         (DocumentError("'a.txt' is\n odd"), "'a.txt' is odd"),
         (PermissionError(13, "Permission denied"), "it cannot be read (Permission denied)"),
         (KeyError("x\ny"), r"reading it failed (KeyError: 'x\ny'); please report this"),
-        (MemoryError(), "it ran out of memory: reading takes more than 600 MB (--memory allows more)"),
+        (
+            MemoryError(),
+            "it ran out of memory: reading takes more than the 600 MB that it may take; allow more, or split it",
+        ),
     ],
 )
 def test_whatever_reading_raises_costs_that_file_only(

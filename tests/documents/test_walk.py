@@ -40,8 +40,8 @@ def test_what_is_no_document_is_passed_over(tmp_path: Path) -> None:
 def test_documents_that_must_be_converted_are_refused_with_advice(tmp_path: Path) -> None:
     write(tmp_path, {"a.docx": "", "b.epub": ""})
     said = refusals(tmp_path)
-    assert said["a.docx"].startswith(".docx files are not read; convert it with LibreOffice")
-    assert "ebook-convert" in said["b.epub"]
+    assert said["a.docx"].startswith(".docx files are not read; save it as PDF")
+    assert "Calibre" in said["b.epub"]
 
 
 def test_a_file_is_named_by_itself_whatever_it_is(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_nobody_at_the_address_is_unreachable() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        with pytest.raises(EndpointUnreachable, match="Check that the server runs"):
+        with pytest.raises(EndpointUnreachable, match="check that the server runs"):
             asyncio.run(RerankClient("m", base_url=url, max_retries=0).score("grain", DOCUMENTS))
 
 

@@ -385,8 +385,8 @@ def test_a_first_request_that_is_given_up_keeps_no_other_from_an_answer(
     assert len(made) == 2  # by the first, and once for all others
 
 
-def test_without_the_sdk_the_rest_is_served_and_mcp_says_what_to_install(
-    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+def test_without_the_sdk_the_rest_is_served_and_the_log_says_what_to_install(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with TestClient(app, base_url="http://127.0.0.1") as client:
         with monkeypatch.context() as missing:
@@ -394,6 +394,7 @@ def test_without_the_sdk_the_rest_is_served_and_mcp_says_what_to_install(
             missing.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
             refused = client.post("/mcp", json=LISTED, headers=HEADERS)
             assert refused.status_code == 501
-            assert "pip install 'quoteweave[server]'" in refused.json()["detail"]
+            assert "is not installed; whoever runs the server" in refused.json()["detail"]
+            assert "pip install 'quoteweave[server]'" in caplog.text
             assert client.get("/v1/collections").status_code == 200
         assert client.post("/mcp", json=LISTED, headers=HEADERS).status_code == 200

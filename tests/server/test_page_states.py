@@ -34,6 +34,7 @@ The crane lifted 412 containers in June 🏗 for the yard. {ATTACK}
 
 def problem(status: int, kind: str, title: str, detail: str) -> dict[str, Any]:
     body = {"type": f"urn:quoteweave:problem:{kind}", "title": title, "status": status, "detail": detail}
+    body |= {"fallback": "extractive"} if kind == "model-unavailable" else {}
     return {"status": status, "content_type": "application/problem+json", "body": json.dumps(body)}
 
 
@@ -101,18 +102,19 @@ def test_a_problem_is_told_with_what_can_be_done(live: LiveServer, visit: Visit)
     seen = visit(live.url).open()
     problems = [
         (413, "question-too-long", "Shorten the question"),
-        (503, "model-unavailable", "can still be asked without it"),
+        (503, "model-unavailable", "can still be asked without the model"),
+        (503, "busy", "Wait a moment"),
         (409, "index-missing", "Choose another one"),
         (429, "too-many", "Wait a moment"),
         (403, "missing-scope", "does not allow this"),
     ]
     waiting = [problem(status, kind, "What it is", "What happened") for status, kind, _ in problems]
     seen.page.route("**/answers", lambda route: route.fulfill(**waiting.pop(0)))
-    for status, _, advice in problems:
+    for _, kind, advice in problems:
         alert = seen.ask(QUESTION).get_by_role("alert")
         told = alert.inner_text()
         assert [words for words in ("What it is", "What happened", advice) if words not in told] == []
-        assert alert.get_by_role("button", name="own sentences").count() == (status == 503)
+        assert alert.get_by_role("button", name="own sentences").count() == (kind == "model-unavailable")
 
 
 def test_a_stream_that_ends_without_an_answer_is_no_answer(live: LiveServer, visit: Visit) -> None:

@@ -204,6 +204,21 @@ def test_a_request_may_leave_the_model_out_though_the_server_has_one(serve: Serv
     assert streamed[-1][1]["problem"]["type"].endswith("model-unavailable")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_only_the_operator_can_do_stands_in_the_log_and_not_in_the_problem(
+    serve: Serve, caplog: pytest.LogCaptureFixture, stream: bool
+) -> None:
+    server = serve(answers={"model": "m", "base_url": "http://127.0.0.1:9/v1", "retries": 0})
+    response = server.client.post(ANSWERS, json={"question": QUESTION, "stream": stream})
+    told = read_events(response.text)[-1][1]["problem"] if stream else response.json()
+    assert told["detail"].startswith("No answer from http://127.0.0.1:9/v1: ")
+    assert told["detail"].endswith("; whoever runs the server finds in its log what can be done")
+    assert told["request_id"] == response.headers["x-request-id"]
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert line.startswith(f"request {told['request_id']}: No answer from")
+    assert line.endswith("check that the server runs, and the address and port")
+
+
 def test_every_response_has_security_headers_and_an_id(live: LiveServer) -> None:
     headers = live.client.get("/healthz", headers={"x-request-id": "from-the-proxy"}).headers
     assert headers["x-request-id"] == "from-the-proxy"

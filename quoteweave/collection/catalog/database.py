@@ -237,7 +237,7 @@ class Catalog:
             yield db
             db.rollback()
             if lay is not None and lay != self._state_at_rest():
-                raise CollectionLocked(f"{self.path} was changed while it was read; run the same command again")
+                raise CollectionLocked(f"{self.path} was changed while it was read; do the same again")
         except BaseException:
             # After a failure nothing is assumed of the connection; closing it undoes what was not committed.
             db.close()

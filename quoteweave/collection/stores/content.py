@@ -71,7 +71,7 @@ class ContentStore:
             what = f"cannot be read ({error.strerror or error})" if isinstance(error, OSError) else str(error)
             what = "is missing" if isinstance(error, FileNotFoundError | NotADirectoryError) else what
             whose = f", the file of {of!r}," if of is not None else ""
-            raise CollectionError(f"{path}{whose} {what}; {repair_command(self.root.parent)}") from error
+            raise CollectionError(f"{path}{whose} {what}", remedy=repair_command(self.root.parent)) from error
 
     def path(self, key: str) -> Path:
         """Where the content of `key` lies, whether it is there or not. Raises ValueError for what is no key."""

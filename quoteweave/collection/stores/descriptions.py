@@ -65,7 +65,7 @@ def read_descriptions(path: Path) -> Iterator[Description | DamagedLine]:
 def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:
     """The error for a line that is damaged."""
     what = f"{root / DESCRIPTIONS}, line {line.number}, is damaged: its content is not what was written"
-    return CollectionError(f"{what}; {repair_command(root)}")
+    return CollectionError(what, remedy=repair_command(root))
 
 
 def drop_damaged_descriptions(root: Path) -> None:

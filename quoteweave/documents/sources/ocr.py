@@ -139,5 +139,5 @@ def _engine(language: str) -> Callable[..., Any]:
         )
     except Exception as error:
         # RapidOCR raises ValueError for unknown languages, and several kinds when a model cannot be downloaded.
-        message = f"OCR cannot read language {language!r}: {error}. Use --ocr-language ch, which needs no download."
-        raise UsageError(message) from error
+        remedy = "use --ocr-language ch, which needs no download"
+        raise UsageError(f"OCR cannot read language {language!r}: {error}", remedy=remedy) from error

@@ -210,7 +210,11 @@ def _load(path: Path, password: str | None) -> Any:
         raise DamagedDocument(f"{path.name!r} has no pages")
     error = pdfium.FPDF_GetLastError()
     if error == pdfium.FPDF_ERR_PASSWORD:
-        wrong = "the password given is wrong" if password else "it is encrypted; give its password with --password"
+        wrong = (
+            "the password given is wrong"
+            if password
+            else "it is encrypted; give its password with it, or save a copy that needs none"
+        )
         raise EncryptedDocument(f"{path.name!r}: {wrong}")
     if error == pdfium.FPDF_ERR_SECURITY:
         raise EncryptedDocument(f"{path.name!r} is encrypted in a way that is not read; save it without encryption")

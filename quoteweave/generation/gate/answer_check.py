@@ -50,7 +50,9 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
     try:
         verdicts = await checker.check(asked)
     except (EndpointError, ModelFailed, BudgetSpent) as error:
-        return answer.model_copy(update={"warnings": (*answer.warnings, f"The checker gave no verdict: {error}")})
+        return answer.model_copy(
+            update={"warnings": (*answer.warnings, f"The checker gave no verdict: {error.summary}")}
+        )
     if len(verdicts) != len(asked):
         raise ModelFailed(
             f"the checker {checker.name} gave {pluralize(len(verdicts), 'verdict')} "

@@ -248,8 +248,8 @@ def _started(folder: Path) -> _Embedded:
         return _Embedded(*start_server_in_thread(str(folder)))
     except DataDirLockedError as error:
         raise CollectionLocked(
-            f"another process has the Milvus index in {folder} open; close that one first, or run a Milvus server, "
-            f"set {URI_VARIABLE} and build the index there"
+            f"another process has the Milvus index in {folder} open",
+            remedy=f"close that one first, or run a Milvus server, set {URI_VARIABLE} and build the index there",
         ) from error
     except (OSError, MilvusLiteError) as error:
         damaged = CollectionError(f"cannot open {folder}: {error}; remove it, then build the index again")

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from quoteweave.core.answers import Answer, Usage
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.concurrency.thread_pools import run_in_pool
 from quoteweave.core.errors import EndpointError, ModelFailed
@@ -15,10 +16,13 @@ from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import clip
+from quoteweave.generation.extractive import MODEL as EXTRACTIVE
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.pipeline.follow_ups.rules import rewrite_by_rule
+from quoteweave.pipeline.gate import price_of
 from quoteweave.pipeline.search import Trace
 
+NO_TOKENS = Usage(input_tokens=0, output_tokens=0)
 MAX_MESSAGES = 8
 """Messages of a conversation that a model reads, the last ones."""
 MAX_MESSAGE_CHARACTERS = 1_200
@@ -40,6 +44,16 @@ class StandaloneQuestion(Record):
         default=None, description="what rewrote it; None where it is as it was asked"
     )
     note: str | None = Field(default=None, description="what went wrong, in a sentence")
+    usage: Usage = Field(default=NO_TOKENS, description="tokens that a model took to rewrite it")
+    price_usd: float | None = Field(default=0.0, ge=0, description="of these tokens; None where it is not known")
+
+    def count(self, answer: Answer) -> Answer:
+        """Return the answer to the question with what the rewriting took in its usage and its price."""
+        if self.usage == NO_TOKENS:
+            return answer
+        written = NO_TOKENS if answer.model == EXTRACTIVE else answer.usage
+        price = None if answer.price_usd is None or self.price_usd is None else answer.price_usd + self.price_usd
+        return answer.model_copy(update={"usage": written.plus(self.usage), "price_usd": price})
 
     def tell(self, trace: Trace) -> Trace:
         """Return the trace of the search for the question, with how that was rewritten and what went wrong."""
@@ -86,14 +100,18 @@ class FollowUps:
         try:
             completion = await self.model.complete(self._messages(question, history))
         except (EndpointError, ModelFailed) as error:
-            note = f"The question was read without the model: {error}"
+            note = f"The question was read without the model: {error.summary}"
             return await run_in_pool("answer", _by_rule, question, history, note)
         written = read_question(completion.text)
         if written is None:
             note = f"The question was read without {self.model.name}, which wrote none."
-            return await run_in_pool("answer", _by_rule, question, history, note)
-        same = written.casefold() == " ".join(question.split()).casefold()
-        return StandaloneQuestion(question=question if same else written, rewritten_by=None if same else "model")
+            found = await run_in_pool("answer", _by_rule, question, history, note)
+        elif written.casefold() == " ".join(question.split()).casefold():
+            found = StandaloneQuestion(question=question)
+        else:
+            found = StandaloneQuestion(question=written, rewritten_by="model")
+        spent = {"usage": completion.usage, "price_usd": price_of(self.model.name, completion.usage)}
+        return found.model_copy(update=spent)
 
     def _messages(self, question: str, history: Sequence[Message]) -> list[dict[str, object]]:
         lines = [f"{message.role}: {_plain(message.content)}" for message in history[-MAX_MESSAGES:]]

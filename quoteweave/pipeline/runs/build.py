@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexState, Manifest
-from quoteweave.collection.stores.generations import build_command, try_read_manifest
+from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import DocumentError, ModelNotFound, QuoteweaveError, UsageError
 from quoteweave.documents.discovery import folders_among
 from quoteweave.documents.document_names import check_prefix
@@ -147,9 +147,7 @@ def update_indexes(
         try:
             build_index(collection, manifest.spec, settings, wait=wait, progress=progress)
         except QuoteweaveError as error:
-            command = build_command(collection.root, manifest.spec)
-            reason = str(error).rstrip(".")
-            notes.append(f"the index {manifest.spec} lacks what is new: {reason}. Do it later with: {command}")
+            notes.append(f"the index {manifest.spec} lacks what is new: {error.summary}; build it again")
     return notes
 
 
@@ -225,7 +223,7 @@ def plan_indexes(
     ]
     wanted = [part for part in made if part is not None]
     if not wanted:
-        raise UsageError(f"{retriever} needs no model: quoteweave add has built its index already")
+        raise UsageError(f"{retriever} needs no model: its index is there once documents are added")
     return [estimate_index(part, calibration_s=seconds, usd_per_million=usd_per_million) for part in wanted]
 
 

@@ -155,8 +155,8 @@ def make_order(settings: AnswerSettings, *, fallback: bool, progress: Progress) 
         return None
     if settings.model is not None and not fallback:
         raise UsageError(
-            f"{name} can order the sentences of answers without a model, and {settings.model} is to write: leave out "
-            "answer_with or the model, or (ask) add --fallback extractive"
+            f"{name} can order the sentences of answers without a model, and {settings.model} is to write",
+            remedy="leave out answer_with or the model, or (ask) add --fallback extractive",
         )
     resources = Resources(settings.hardware, tell=progress.note, retry_options=settings.retry_options)
     return make_sentence_scorer(name, resources=resources)

@@ -108,8 +108,9 @@ class DsePhi3Encoder(VisualEncoder):
         if not hardware.trust_remote_code:
             raise UsageError(
                 f"{row.name} runs Python code that comes with its checkpoint {self.row.checkpoint}, revision "
-                f"{self.row.revision}, and can do on this machine whatever you can. Read its .py files first; then "
-                "allow it with --trust-remote-code, or trust_remote_code=True of Hardware. dse-qwen2 needs none"
+                f"{self.row.revision}, and can do on this machine whatever you can",
+                remedy="read its .py files first; then allow it with --trust-remote-code, or trust_remote_code=True of "
+                "Hardware. dse-qwen2 needs none",
             )
 
     @cached_property

@@ -23,9 +23,9 @@ def explain_torchvision_mismatch() -> Iterator[None]:
         if why is None:
             raise
         raise UsageError(
-            f"torchvision does not fit the torch that is installed ({why}): install both from one index, as in "
-            "pip install torch torchvision --index-url https://download.pytorch.org/whl/cpu, or uninstall torchvision, "
-            "which only colpali-engine needs"
+            f"torchvision does not fit the torch that is installed ({why})",
+            remedy="install both from one index, as in pip install torch torchvision --index-url "
+            "https://download.pytorch.org/whl/cpu, or uninstall torchvision, which only colpali-engine needs",
         ) from error
 
 

@@ -55,7 +55,7 @@ class ChatExpander:
                 [{"role": "system", "content": system}, {"role": "user", "content": user}]
             )
         except EndpointError as error:
-            return Expansion(clauses=(query.text,), note=f"The question was searched for alone: {error}")
+            return Expansion(clauses=(query.text,), note=f"The question was searched for alone: {error.summary}")
         clauses = read_clauses(completion.text)
         if not clauses:
             note = f"The question was searched for alone: {self.model.name} wrote no clauses that can be searched for."

@@ -230,7 +230,7 @@ def missing_key() -> ProblemError:
     return ProblemError(
         401,
         "missing-key",
-        "send a key as Authorization: Bearer qw_…, or sign in with one on the page; quoteweave keys add makes keys",
+        "send a key as Authorization: Bearer qw_…, or sign in with one on the page; whoever runs the server makes keys",
         headers={"WWW-Authenticate": 'Bearer realm="quoteweave"'},
     )
 

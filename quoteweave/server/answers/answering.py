@@ -19,7 +19,7 @@ from quoteweave.server.answers.kept_answers import KeptAnswer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.monitoring.metrics import Metrics
 from quoteweave.server.monitoring.tracing import AnswerSpans
-from quoteweave.server.problems import problem_of, without_folders
+from quoteweave.server.problems import report_problem
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
 
@@ -45,9 +45,10 @@ class Asked:
         async with _time_limit(self.settings.answer_seconds):
             standalone = await self.follow_ups.rewrite(self.question, self.history)
             found = await self.rag.answer_with_context_async(standalone.question, where=self.where)
+        answer = standalone.count(found.answer)
         self._note_sources(found.context, found.trace)
-        self._note_answer(found.answer)
-        update = {"answer": self.urls.answer(found.answer), "trace": standalone.tell(found.trace)}
+        self._note_answer(answer)
+        update = {"answer": self.urls.answer(answer), "trace": standalone.tell(found.trace)}
         return found.model_copy(update=update)
 
     async def events(self) -> AsyncGenerator[StreamEvent | ErrorEvent, None]:
@@ -59,8 +60,7 @@ class Asked:
                 async for event in events:
                     yield event
         except QuoteweaveError as error:
-            problem, folders = problem_of(error), {self.collection.name: self.collection.folder}
-            yield ErrorEvent(problem=problem.model_copy(update={"detail": without_folders(problem.detail, folders)}))
+            yield ErrorEvent(problem=report_problem(error, {self.collection.name: self.collection.folder}))
         finally:
             self.metrics.streams.dec()
 
@@ -75,6 +75,7 @@ class Asked:
                     yield event.model_copy(update={"trace": standalone.tell(event.trace)})
                     continue
                 if isinstance(event, AnswerEvent):
+                    event = AnswerEvent(answer=standalone.count(event.answer))  # noqa: PLW2901 - counted, the same
                     self._note_answer(event.answer)
                 yield self.urls.event(self._with_regions(event, context))
 

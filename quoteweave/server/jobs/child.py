@@ -26,9 +26,8 @@ class JobProcess:
             # In the session of the server: Linux weighs the niceness of processes within a session only.
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - ours
         except OSError as error:
-            raise ProcessError(
-                f"no process can be started for a job ({error.strerror or error}): end others"
-            ) from error
+            why = error.strerror or error
+            raise ProcessError(f"no process can be started for a job ({why})", remedy="end others") from error
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
         with suppress(OSError):  # it has died already, which reading tells
             self._process.stdin.write(assignment.model_dump_json().encode() + b"\n")

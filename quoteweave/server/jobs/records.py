@@ -74,6 +74,7 @@ class EndMessage(Record):
     status: Literal["done", "failed"]
     report: AddReport | RemovalReport | IndexReport | None = None
     error: str | None = None
+    remedy: str | None = Field(default=None, description="what whoever runs the server can do about the error")
 
 
 Message = Annotated[ProgressMessage | NoteMessage | EndMessage, Field(discriminator="type")]

@@ -159,7 +159,7 @@ class JobRunner:
         try:
             process = JobProcess(assignment)
         except ProcessError as error:
-            return str(error)
+            return error.summary
         with self._lock:
             self._running[id] = process
         try:
@@ -199,6 +199,8 @@ class JobRunner:
 
     def _finish(self, id: str, message: EndMessage | str) -> Job:
         if isinstance(message, EndMessage):
+            if message.remedy is not None:
+                _log.warning("job %s failed: %s; %s", id, message.error, message.remedy)
             return self.store.end(id, message)
         if self._is_cancelled(id):
             return self.store.cancelled(id)

@@ -81,7 +81,7 @@ class JobStore:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version > _VERSION:
             raise UsageError(
-                f"{self.path} was written by a newer quoteweave; upgrade this one, or name another --state"
+                f"{self.path} was written by a newer quoteweave", remedy="upgrade this one, or name another --state"
             )
         if version < _VERSION:
             self._db.executescript(_SCHEMA)

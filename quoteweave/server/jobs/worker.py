@@ -120,7 +120,7 @@ def perform(assignment: Assignment, reporter: Reporter) -> EndMessage:
     try:
         report = _do(assignment, reporter)
     except QuoteweaveError as error:
-        return EndMessage(status="failed", error=str(error))
+        return EndMessage(status="failed", error=error.summary, remedy=error.remedy)
     except Exception as error:
         what = f"{type(error).__name__}: {str(error)[:500]}"
         return EndMessage(status="failed", error=f"the job met an error that it does not know ({what}); report this")
@@ -199,8 +199,8 @@ def _when_unlocked(call: Callable[[], T], reporter: Reporter) -> T:
         try:
             found = call()
         except CollectionLocked as error:
-            if reporter.progress.waiting != str(error):
-                reporter.tell({"waiting": str(error)})
+            if reporter.progress.waiting != error.summary:
+                reporter.tell({"waiting": error.summary})
             time.sleep(LOCK_POLL_S)
         else:
             if reporter.progress.waiting is not None:

@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.server.mcp.call import LOCAL, Call
 from quoteweave.server.mcp.server import Context, call_of
-from quoteweave.server.problems import ProblemError, problem_of, without_folders
+from quoteweave.server.problems import ProblemError, report_problem
 from quoteweave.server.served import Served
 
 QUOTE_URI = UriTemplate.parse(f"{LOCAL}/c/{{collection}}/q/{{quote}}")
@@ -59,6 +59,6 @@ def read_quote_uri(call: Call, uri: str) -> str:
     try:
         _, quote = call.quote(f"{found['collection']}/{found['quote']}")
     except (QuoteweaveError, ProblemError) as error:
-        detail = without_folders(problem_of(error).detail, call.served.places())
+        detail = report_problem(error, call.served.places()).detail
         raise MCPError(INVALID_PARAMS, detail) from error
     return quote.words()

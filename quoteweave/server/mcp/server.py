@@ -23,7 +23,7 @@ from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.server.mcp.call import Call, Progress, base_url, visible_names
 from quoteweave.server.mcp.tools import TOOLS, failure
-from quoteweave.server.problems import ProblemError, problem_of, without_folders
+from quoteweave.server.problems import ProblemError, problem_of, report_problem
 from quoteweave.server.served import Served
 
 LOG = logging.getLogger("quoteweave.server")
@@ -90,7 +90,7 @@ async def run_tool(served: Served, context: Context, params: CallToolRequestPara
     except ValidationError as error:
         return failure(describe_validation_error(error))
     except (QuoteweaveError, ProblemError) as error:
-        return failure(without_folders(problem_of(error).detail, served.places()))
+        return failure(report_problem(error, served.places()).detail)
     except Exception as error:
         LOG.exception("request %s failed: tool %s", _request_id(context), params.name)
         return failure(problem_of(error).detail)

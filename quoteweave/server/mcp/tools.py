@@ -36,7 +36,7 @@ from quoteweave.server.mcp.records import (
 )
 from quoteweave.server.pages import describe_page, page_word_boxes
 from quoteweave.server.pictures import media_type
-from quoteweave.server.problems import ProblemError
+from quoteweave.server.problems import ProblemError, problem_of
 from quoteweave.server.served import ServedCollection
 
 MAX_PICTURES = 700_000
@@ -226,7 +226,7 @@ async def _shown_images(
             quote = await run_in_threadpool(collection.collection.quote, block.citation.quote_id)
             content = await call.served.pictures.quote_content(collection.collection, quote)
         except (QuoteweaveError, ProblemError) as error:
-            notes.append(f"{named}: its picture cannot be shown: {error}")
+            notes.append(f"{named}: its picture cannot be shown: {problem_of(error).detail}")
             continue
         if len(content) > left:
             notes.append(f"{named}: its picture is too large to be sent here; see {block.citation.url}")

@@ -89,7 +89,7 @@ def _changeable_folder(served: Served) -> Path:
     """Return the folder in which collections may be made. Raises ProblemError where the server has none."""
     folder = served.settings.collections_folder
     if folder is None:
-        raise _not_changeable("this server makes and deletes no collections: it was started without --collections DIR")
+        raise _not_changeable("this server makes and deletes no collections; whoever runs it can allow that")
     return folder
 
 
@@ -103,7 +103,7 @@ def _summary(served: ServedState, name: str) -> CollectionSummary:
         shown = tuple(_without_paths(spec) for spec in served.retrievers(found))
         return CollectionSummary(name=name, counts=found.collection.counts(), retrievers=shown)
     except QuoteweaveError as error:
-        return CollectionSummary(name=name, counts=None, error=without_folders(str(error), served.places()))
+        return CollectionSummary(name=name, counts=None, error=without_folders(error.summary, served.places()))
 
 
 def _without_paths(text: str) -> str:

@@ -15,7 +15,7 @@ from quoteweave.server.depends import JobsState, VisibleNames, Writer
 from quoteweave.server.jobs.events import JobEvent, job_events
 from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.jobs.store import JobNotFound, no_job
-from quoteweave.server.problems import ProblemError, problem_of
+from quoteweave.server.problems import ProblemError, report_problem
 
 router = APIRouter(tags=["jobs"])
 JobId = Annotated[str, Path(description="id of a job", max_length=100)]
@@ -69,7 +69,7 @@ def _visible(jobs: Jobs, id: str, names: list[str]) -> Job:
 
 
 def _no_such_job(error: JobNotFound) -> ProblemError:
-    return ProblemError(404, "no-such-job", str(error))
+    return ProblemError(404, "no-such-job", error.summary)
 
 
 async def sent_events(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
@@ -80,4 +80,4 @@ async def sent_events(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSe
     except JobNotFound as error:  # its collection was deleted meanwhile
         yield named_event(ErrorEvent(problem=_no_such_job(error).problem))
     except QuoteweaveError as error:
-        yield named_event(ErrorEvent(problem=problem_of(error)))
+        yield named_event(ErrorEvent(problem=report_problem(error, {})))

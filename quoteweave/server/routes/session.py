@@ -26,7 +26,7 @@ Control = Annotated[AccessControl, Depends(get_control)]
 class SignIn(Record):
     """A key to sign in with."""
 
-    key: str = Field(max_length=1000, description="as quoteweave keys add printed it")
+    key: str = Field(max_length=1000, description="the whole key, `qw_…`")
 
 
 class Session(Record):

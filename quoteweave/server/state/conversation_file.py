@@ -108,8 +108,8 @@ def _prepare(path: Path, db: sqlite3.Connection) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > _VERSION:
         raise StateError(
-            f"{path} was written by a newer version of quoteweave; update quoteweave, or name another folder with "
-            "--state"
+            f"{path} was written by a newer version of quoteweave",
+            remedy="upgrade this one, or name another folder with --state",
         )
     found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":

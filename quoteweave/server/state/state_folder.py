@@ -23,7 +23,7 @@ def make_state(folder: Path) -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StateError(
-            f"the state folder {folder} cannot be made ({error.strerror or error}); name another with --state, or "
-            f"{STATE_VARIABLE}"
+            f"the state folder {folder} cannot be made ({error.strerror or error})",
+            remedy=f"name another with --state, or {STATE_VARIABLE}",
         ) from error
     return folder

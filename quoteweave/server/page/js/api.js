@@ -3,7 +3,7 @@
 
 /** What the server, or the way to it, said instead of an answer. `status` is 0 where no server was reached. */
 export class Problem extends Error {
-  /** @param {{status?: number, title?: string, detail?: string, type?: string, request_id?: string}} said */
+  /** @param {{status?: number, title?: string, detail?: string, type?: string, request_id?: string, fallback?: string}} said */
   constructor(said) {
     super(said.detail || said.title || "The request failed.");
     this.status = said.status ?? 0;
@@ -11,6 +11,8 @@ export class Problem extends Error {
     this.detail = said.detail ?? "";
     this.kind = (said.type ?? "").split(/[/:#]/).pop() ?? "";
     this.request = said.request_id ?? "";
+    /** A model with which the same question can be answered. */
+    this.fallback = said.fallback ?? "";
   }
 }
 
