@@ -17,7 +17,7 @@ from quoteweave.collection.segments.builder import DEFINITIONS
 from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
-from quoteweave.index.term_weights import B, Field, Ids, concatenated, inverse_frequency
+from quoteweave.index.term_weights import B, Field, Groups, Ids, concatenated, inverse_frequency
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,22 +81,13 @@ class LexicalIndex:
         return later, later - self._continued[later]
 
     def best_on_pages(self, scores: "npt.NDArray[Any]") -> "Scores":
-        """(m,) the best of the scores (n,) of each page's quotes; 0 for a page without quotes."""
+        """(m,) the best of the scores (n,), which are 0 or more, of each page's quotes; 0 for a page without quotes."""
         import numpy as np
 
         best = np.zeros(self.page_count, dtype=np.float32)
-        if len(scores):
-            pages, first = self._first_quotes
-            best[pages] = np.maximum.reduceat(scores, first)
+        found = np.flatnonzero(scores > 0)
+        np.maximum.at(best, self.page_of[found], scores[found])  # three times as fast as `reduceat`
         return best
-
-    @cached_property
-    def _first_quotes(self) -> "tuple[Positions, Positions]":
-        """Positions of the pages with quotes, and of the first quote of each."""
-        import numpy as np
-
-        first = np.flatnonzero(np.diff(self.page_of, prepend=-1))
-        return self.page_of[first], first
 
     @cached_property
     def order(self) -> "Positions":
@@ -136,9 +127,11 @@ class LexicalIndex:
 
     def document_scores(self, tokens: Sequence[str]) -> "Scores":
         """BM25 of every document (d,), as all words of its pages."""
-        return self._fields["pages"].grouped(
-            [self._ids(token) for token in tokens], self.document_of, self.document_count
-        )
+        return self._fields["pages"].grouped([self._ids(token) for token in tokens], self._pages_by_document)
+
+    @cached_property
+    def _pages_by_document(self) -> Groups:
+        return self._fields["pages"].groups(self.document_of, self.document_count)
 
     def cosines(self, tokens: Sequence[str]) -> "Scores":
         """TF-IDF cosine (n,) of every quote for a question's words; 0 where none of them occurs."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quoteweave.collection.segments.segment import Segment
 
@@ -24,6 +24,15 @@ _AT_ONCE = 1 << 17
 
 Ids = tuple[int | None, ...]
 """The number of a token in each segment."""
+
+
+class Groups(NamedTuple):
+    """Groups of a field's items, such as the documents of pages."""
+
+    of: "Positions"
+    """(n,) the group of each item, ascending."""
+    saturation: "npt.NDArray[np.float64]"
+    """(g,) k1 (1 - b + b length / mean length) of each group."""
 
 
 class Field:
@@ -70,22 +79,28 @@ class Field:
                 np.add.at(scores, positions, gains.astype(np.float32))
         return scores
 
-    def grouped(self, tokens: Sequence[Ids], group_of: "Positions", groups: int) -> "Scores":
-        """BM25 (g,) of the groups to which items belong (n,), ascending, each as one long item."""
+    def grouped(self, tokens: Sequence[Ids], groups: "Groups") -> "Scores":
+        """BM25 (g,) of the groups to which items belong, each as one long item."""
         import numpy as np
 
-        lengths = np.bincount(group_of, self._lengths, minlength=groups)
-        saturation = K1 * ((1 - B) + B * lengths / max(lengths.mean(), 1.0)) if groups else lengths
-        scores = np.zeros(groups, dtype=np.float32)
+        scores = np.zeros(len(groups.saturation), dtype=np.float32)
         for ids, times in Counter(tokens).items():
             items, counts = self._found(ids)
             if len(items):
-                sums = np.bincount(group_of[items], counts)
-                found = np.flatnonzero(sums)
-                sums = sums[found]
-                gain = times * inverse_frequency(groups, len(found)) * sums / (sums + saturation[found])
+                of = groups.of[items]
+                is_first = np.diff(of, prepend=-1) > 0
+                found, sums = of[is_first], np.bincount(is_first.cumsum() - 1, counts)
+                gain = times * inverse_frequency(len(scores), len(found)) * sums / (sums + groups.saturation[found])
                 scores[found] += gain.astype(np.float32)
         return scores
+
+    def groups(self, of: "Positions", count: int) -> "Groups":
+        """The groups (g,) to which items belong (n,), ascending, for `grouped`."""
+        import numpy as np
+
+        lengths = np.bincount(of, self._lengths, minlength=count).astype(np.float64)
+        mean = max(lengths.mean(), 1.0) if count else 1.0
+        return Groups(of, K1 * ((1 - B) + B * lengths / mean))
 
     def count(self, ids: Ids) -> int:
         """How many items have a token."""

@@ -79,7 +79,6 @@ _LAYOUTS_FOR = {
 class PageEvidence:
     """The evidence for each page (m,), by part, and the score of each quote (n,) by itself."""
 
-    parts: "dict[str, Scores]"
     quotes: "Scores"
     """BM25 of each quote."""
     best_quote: "Scores"
@@ -95,10 +94,16 @@ class PageEvidence:
     seeds: list[int] = field(default_factory=list)
     """The pages from which the second look started, best first."""
 
-    @property
-    def total(self) -> "Scores":
+    parts: "dict[str, Scores]" = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.total = self.best_quote * 0
         """(m,) all parts together."""
-        return sum(self.parts.values())  # type: ignore[return-value]
+
+    def add(self, part: str, scores: "Scores") -> None:
+        """Add a part (m,) of the evidence."""
+        self.parts[part] = scores
+        self.total += scores
 
 
 class EvidenceReader:
@@ -129,11 +134,11 @@ class EvidenceReader:
         tokens = [token for reading, times in readings.items() for token in words(reading.text) * times]
         quotes = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
         best = index.best_on_pages(quotes)
-        evidence = PageEvidence({}, quotes, best, readings)
+        evidence = PageEvidence(quotes, best, readings)
 
         def put(part: str, scores: "Scores") -> None:
             # Scores of pages that are not searched are meaningless, and must not influence those that are.
-            evidence.parts[part] = scores if within is None else np.where(within, scores, np.float32(0))
+            evidence.add(part, scores if within is None else np.where(within, scores, np.float32(0)))
 
         put("words", index.scores("pages", tokens, b=PAGE_B, within=within))
         put("best quote", np.float32(BEST_QUOTE) * best)

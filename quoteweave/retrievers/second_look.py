@@ -81,6 +81,8 @@ class SecondLook:
         first = seeds[0]
         for seed in seeds:
             own = index.pages_of(int(index.document_of[seed]))
+            if own.stop - own.start == 1:
+                continue  # no other page to be alike
             alike = self._alike(seed) if within is None else self._similar_pages(seed, within)
             share = alike / max(float(alike[seed - own.start]), 1e-9) * (scores[seed] / scores[first])
             share[seed - own.start] = 0
