@@ -136,6 +136,31 @@ def test_an_abstention_and_places_to_look_at_are_explained(live: LiveServer, vis
     assert "not an answer" in located.inner_text()
 
 
+def test_a_follow_up_is_shown_as_it_was_understood_at_once_and_when_it_is_opened_again(
+    live: LiveServer, visit: Visit
+) -> None:
+    seen = visit(live.url).open()
+    first = seen.ask("How many vessel calls did the port receive in 2022?")
+    assert not first.locator(".understood").is_visible()
+    understood = "Understood as: How many vessel calls did the port receive in 2023?"
+    assert seen.ask("And in 2023?").locator(".understood").inner_text() == understood
+    seen.page.get_by_role("button", name="New conversation").click()
+    seen.page.get_by_role("button", name="Earlier conversations").click()
+    seen.page.get_by_role("dialog").get_by_text("How many vessel calls", exact=False).first.click()
+    seen.page.locator(".turn .understood", has_text=understood).wait_for()
+
+
+def test_what_a_search_could_not_do_is_noted_on_its_answer(live: LiveServer, visit: Visit) -> None:
+    seen = visit(live.url).open()
+
+    def with_note(route: "Route") -> None:
+        response = route.fetch()
+        route.fulfill(response=response, body=response.text().replace('"notes":[]', '"notes":["The index is behind."]'))
+
+    seen.page.route("**/answers", with_note)
+    assert "The index is behind." in seen.ask(QUESTION).get_by_role("note").inner_text()
+
+
 def test_whoever_has_no_key_is_asked_for_one(serve: Serve, visit: Visit, tmp_path: Path) -> None:
     keys = KeyStore(tmp_path / "state")
     key, secret = keys.add(KeyRequest(name="Ada", scopes=("read",)))
@@ -203,6 +228,17 @@ def test_a_file_that_is_dropped_in_can_be_asked_and_removed(serve: Serve, visit:
     seen.page.get_by_role("button", name="Read pilots.md").wait_for(state="detached")
     names = [each["name"] for each in server.client.get("/v1/collections/own/documents").json()["documents"]]
     assert names == ["port.md"]
+
+
+def test_each_file_that_is_refused_is_told_once(serve: Serve, visit: Visit, tmp_path: Path) -> None:
+    make_collection(tmp_path, {"port.md": ["The harbour shipped 4,210 tonnes of grain in May."]}).close()
+    (tmp_path / "letter.docx").write_bytes(b"PK\x03\x04")
+    seen = visit(serve(collections={"own": tmp_path / "collection"}).url).open()
+    seen.page.set_input_files("input[type=file]", [tmp_path / "letter.docx"])
+    seen.page.locator(".reading li.failed").wait_for()
+    (told,) = seen.page.locator(".reading li").all_inner_texts()
+    assert told.startswith("letter.docx")
+    assert "save it as PDF" in told
 
 
 def test_no_document_is_removed_without_a_question(live: LiveServer, visit: Visit) -> None:

@@ -176,7 +176,7 @@ export class Conversation {
   #restore(stored, id) {
     const turn = this.#add(stored.question);
     Object.assign(turn, { conversation: id, earlier: true });
-    if (stored.standalone_question) turn.understand(stored.standalone_question);
+    turn.hear(stored.answered.trace);
     turn.show(stored.answered.answer, stored.answered.context);
   }
 }

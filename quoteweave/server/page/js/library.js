@@ -28,7 +28,8 @@ export class Library {
       h("strong", { text: "Drop files here to add them" }),
       h("span", { text: "PDF, images, Markdown, HTML and plain text. They stay on this server." }),
       h("button", { type: "button", class: "button", on: { click: () => this.input.click() } }, icon("upload"), "Choose files"), this.input);
-    const head = h("header", { class: "library-head" }, h("h2", { text: "Documents" }), this.count, h("span", { class: "grow" }), this.all, this.search, tool("close", "Close", () => around.close(), { class: "tool sheet-only" }));
+    this.add = h("button", { type: "button", class: "tool worded", "aria-label": "Add files", on: { click: () => this.input.click() } }, icon("upload"), h("span", { class: "wording", text: "Add files" }));
+    const head = h("header", { class: "library-head" }, h("h2", { text: "Documents" }), this.count, h("span", { class: "grow" }), this.all, this.search, this.add, tool("close", "Close", () => around.close(), { class: "tool sheet-only" }));
     this.element = h("section", { class: "library", "aria-label": "Documents" }, head, around.reading, this.shelf, this.more, this.drop);
     onDocuments(() => this.draw());
   }
@@ -40,7 +41,7 @@ export class Library {
     this.count.textContent = open.documents.length ? `${counted(open.documents.length, "document")}, ${counted(pages, "page")}` : "";
     this.search.hidden = open.documents.length < FILTER_FROM;
     this.all.hidden = !open.chosen.size;
-    this.drop.hidden = !open.writable;
+    this.drop.hidden = this.add.hidden = !open.writable;
     const before = new Map([...this.shelf.children].map((each) => [/** @type {HTMLElement} */ (each).dataset.key, each]));
     this.shelf.replaceChildren(...wanted.slice(0, this.shown).map((document) => this.#volume(document, before)));
     this.more.hidden = wanted.length <= this.shown;

@@ -22,6 +22,7 @@
  *   image: string | null, has_pages: boolean}} Quote
  * @typedef {{rank: number, score: number, quote: Quote, regions?: Region[], url?: string, image_url?: string}} Hit
  * @typedef {{texts: Hit[], images: Hit[]}} Context
+ * @typedef {{notes: string[], standalone_question: string | null}} Trace
  * @typedef {{number: number, label: string, width: number, height: number, rotation: number | null}} Page
  * @typedef {{name: string, format: string, pages: number, quotes: number, metadata: Record<string, string>,
  *   warnings: string[]}} DocumentRecord

@@ -30,6 +30,8 @@ export class Turn {
     this.answer = null;
     /** @type {Context | null} */
     this.context = null;
+    /** What was missing or went wrong while searching. @type {string[]} */
+    this.notes = [];
     /** The conversation that keeps the answer. @type {string | null} */
     this.conversation = null;
     /** Whether it was answered earlier: its documents may have changed since. */
@@ -77,7 +79,6 @@ export class Turn {
 
   /** @param {string} type @param {any} data */
   #take(type, data) {
-    if (data.standalone_question) this.understand(data.standalone_question);
     if (type === "sources") this.#takeSources(data);
     else if (type === "thought") this.#think(data.text);
     else if (type === "text") this.#addText(data.text);
@@ -87,9 +88,10 @@ export class Turn {
     if (type === "citation" || type === "image") this.#drawSoon();
   }
 
-  /** @param {{context: Context}} data */
+  /** @param {{context: Context, trace: import("./records.js").Trace}} data */
   #takeSources(data) {
     this.context = data.context;
+    this.hear(data.trace);
     const count = data.context.texts.length + data.context.images.length;
     this.#working(count ? `Reading ${count} quotes` : "Looking for quotes");
   }
@@ -108,10 +110,12 @@ export class Turn {
     this.#drawSoon();
   }
 
-  /** Shows how a question was understood. @param {string} question with what came before */
-  understand(question) {
+  /** Shows how the question was understood, and keeps what was missing or went wrong. @param {import("./records.js").Trace} trace */
+  hear(trace) {
+    const question = trace.standalone_question ?? this.question;
     this.understood.hidden = question === this.question;
     this.understood.textContent = `Understood as: ${question}`;
+    this.notes = trace.notes;
   }
 
   #drawSoon() {
@@ -143,7 +147,7 @@ export class Turn {
     const parts = [answer.status === "abstained" ? abstention(this.prose.element, context) : this.prose.element, located(answer)];
     const tally = makeTally(answer);
     if (tally) this.status.after(tally);
-    this.body.replaceChildren(...present([...parts, doubts(answer), warnings(answer), makeActions(this), makeSources(this)]));
+    this.body.replaceChildren(...present([...parts, doubts(answer), warnings([...new Set([...this.notes, ...answer.warnings])]), makeActions(this), makeSources(this)]));
     say(spoken(answer));
   }
 
@@ -226,10 +230,10 @@ function doubts(answer) {
   return h("div", { class: "notice", role: "note" }, h("h3", { text: "What could not be confirmed" }), ...list, unresolved);
 }
 
-/** @param {Answer} answer */
-function warnings(answer) {
-  if (!answer.warnings.length) return null;
-  return h("div", { class: "notice", role: "note" }, h("h3", { text: "Please note" }), h("ul", {}, ...answer.warnings.map((text) => h("li", { dir: "auto", text }))));
+/** @param {string[]} said */
+function warnings(said) {
+  if (!said.length) return null;
+  return h("div", { class: "notice", role: "note" }, h("h3", { text: "Please note" }), h("ul", {}, ...said.map((text) => h("li", { dir: "auto", text }))));
 }
 
 /** @param {Answer} answer */

@@ -57,12 +57,13 @@ export class Uploads {
   /** @param {Row} row @param {import("./documents.js").Job | null} job @param {string[]} unchanged */
   #end(row, job, unchanged) {
     const report = job?.report ?? {};
-    for (const { name, reason } of report.failed ?? []) this.#row(name).fail(reason);
-    if (job && job.status !== "done") return row.fail(job.error ?? "The files were not added.");
+    const failed = report.failed ?? [];
+    for (const { name, reason } of failed) this.#row(name).fail(reason);
+    if (job && job.status !== "done" && !failed.length) return row.fail(job.error ?? "The files were not added.");
     const same = unchanged.length + (report.unchanged?.length ?? 0);
     const added = report.added?.length ?? 0;
     if (!added && !same) return this.#drop(row.element);
-    row.finish(added ? `${counted(added, "file is", "files are")} ready to be asked` : "It was here already");
+    row.finish(added ? `${counted(added, "file is", "files are")} ready to be asked` : counted(same, "file was here already", "files were here already"));
     return setTimeout(() => this.#drop(row.element), SHOWN_MS);
   }
 

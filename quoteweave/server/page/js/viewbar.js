@@ -2,7 +2,7 @@
 /** The bar above a document's pages: its name, the page, the size of the pages, search. */
 import { h, tool } from "./dom.js";
 
-const ZOOMS = [["auto", "Automatic"], ["page", "Whole page"], ["width", "Full width"], ["75", "75 %"], ["100", "100 %"], ["125", "125 %"], ["150", "150 %"], ["200", "200 %"]];
+const ZOOMS = [["auto", "Auto"], ["page", "Whole page"], ["width", "Full width"], ["75", "75 %"], ["100", "100 %"], ["125", "125 %"], ["150", "150 %"], ["200", "200 %"]];
 
 export class ViewBar {
   /**
