@@ -28,7 +28,7 @@ from quoteweave.documents.structure.assemble import assemble
 from quoteweave.documents.worker_pool import extend_time_limit
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
-PARSER_VERSION = "8"
+PARSER_VERSION = "9"
 PAGED_FORMATS = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
 # A file may claim any number of pages without holding them.
 MAX_PAGES = 20_000

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.text.mentions import heading_names, labels_in, page_names, places_in
+from quoteweave.core.text.mentions import caption_label, heading_names, labels_in, page_names, places_in
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,38 @@ def test_labels(text: str, labels: list[str]) -> None:
 )
 def test_what_is_no_label(text: str) -> None:
     assert labels_in(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Figure 3: The quay", "figure 3"),
+        ("  Fig. 3a. The quay", "figure 3"),
+        ("TABLE IV Tonnes by month", "table 4"),
+        ("Table 2", "table 2"),
+        ("Chart 4 – Tonnes", "figure 4"),
+        ("Figure 3 “The quay”", "figure 3"),
+        ("Algorithm 1 (dredging)", "algorithm 1"),
+        ("Abb. 3 Übersicht", "figure 3"),
+        ("Tabelle 2: Tonnen", "table 2"),
+        ("Tableau 5 : Évolution", "table 5"),
+        ("Cuadro 1. Toneladas", "table 1"),
+        ("Gráfico 2 Évora", "figure 2"),
+        ("图 3-1 码头", "figure 3-1"),
+        ("表2：吨数", "table 2"),
+        ("図3．埠頭", "figure 3"),
+        ("Table 1 shows the tonnes", None),
+        ("Figures 3 and 4 show the quay", None),
+        ("Abbildung 3 zeigt den Kai", None),
+        ("La figura 3", None),
+        ("图3所示", None),
+        ("The quay (Figure 3)", None),
+        ("Table of contents", None),
+        ("", None),
+    ],
+)
+def test_captions_begin_with_their_label(text: str, label: str | None) -> None:
+    assert caption_label(text) == label
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from quoteweave.documents.structure.captions import find_captions
 
 def captions(*pieces: PageElement) -> dict[int, str]:
     names: list[Layout] = [
-        "caption" if piece.text.startswith(("Figure", "Table")) else "paragraph" if piece.kind == "text" else piece.kind
+        "caption" if piece.text.startswith(("Figure", "Tab")) else "paragraph" if piece.kind == "text" else piece.kind
         for piece in pieces
     ]
     return find_captions(pieces, names)
@@ -32,6 +32,7 @@ def test_figures_are_captioned_below_and_tables_above() -> None:
     assert captions(above, text("Figure 1: The quay", 208), below) == {0: "Figure 1: The quay"}
     first, second = image("table", (50, 100, 250, 200)), image("table", (50, 228, 250, 320))
     assert captions(first, text("Table 1: Tonnes", 208), second) == {2: "Table 1: Tonnes"}
+    assert captions(first, text("Tabelle 1: Tonnen", 208), second) == {2: "Tabelle 1: Tonnen"}
 
 
 def test_a_page_whose_tables_are_captioned_below_is_read_so() -> None:

@@ -30,6 +30,9 @@ _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
 _KINDS = ("figure", "table", "algorithm", "box")
+# What stands behind the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
+# bracket, a quotation mark, or a letter. Where that letter is a small one, a sentence goes on.
+_BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
 # "Pages 3 to 400" of a question: it is not about each of them.
 _LONGEST_RANGE = 60
 # Characters of a heading that may be nothing but "References".
@@ -48,9 +51,22 @@ def labels_in(text: str) -> list[str]:
 
 
 def leading_label(text: str) -> str | None:
-    """The label with which a text begins, as a caption does; None where it begins otherwise."""
+    """The label with which a text begins, be it a caption or a sentence; None where it begins otherwise."""
     match = _words().label.match(text.lstrip())
     return next(_labels(match), None) if match else None
+
+
+def caption_label(text: str) -> str | None:
+    """The label with which a caption begins, such as 'figure 3'; None for a text that is no caption.
+
+    A sentence about a picture is none: "Table 1 shows the tonnes."
+    """
+    text = text.lstrip()
+    match = _words().label.match(text)
+    behind = match and _BEHIND_CAPTION_LABEL.match(text, match.end())
+    if match is None or behind is None or (behind[1] or "").islower():
+        return None
+    return next(_labels(match), None)
 
 
 def _labels(match: "re.Match[str]") -> Iterator[str]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quoteweave.core.boxes import Box, area, hull, inside, intersection
+from quoteweave.core.text.mentions import caption_label
 from quoteweave.documents.layout.blocks import LineBlock, group_lines, text_by_rows
-from quoteweave.documents.layout.patterns import CAPTION, NUMERIC
+from quoteweave.documents.layout.patterns import NUMERIC
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line, count_letters
 
@@ -90,7 +91,7 @@ def find_figures(
 
 def _sorted_out(lines: Sequence[Line]) -> _Text:
     blocks = group_lines(lines)
-    captions = [block for block in blocks if CAPTION.match(block.text)]
+    captions = [block for block in blocks if caption_label(block.text) is not None]
     prose = [block for block in blocks if block.prose and len(block.lines) > 1]
     columns = [block for block in blocks if not block.prose and _is_narrow_column(block)]
     walls = [line for block in (*prose, *captions, *columns) for line in block.lines]

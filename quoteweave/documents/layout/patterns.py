@@ -1,17 +1,9 @@
-"""Regular expressions for the beginnings of lines: bullets, captions, section numbers, page numbers, notes."""
+"""Regular expressions for the beginnings of lines: bullets, section numbers, page numbers, notes."""
 
 import re
 
 # A bullet, or "1." "1)" "(a)" "iv." before some text.
 BULLET = re.compile(r"(?:[•‣▪■●○◦–—·*➢➤✓✔\uf0b7\uf0a7-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")
-# "Figure 3", "Fig. 3a:", "TABLE II", "Algorithm 1"; the label itself is the first group.
-CAPTION = re.compile(
-    r"((?:fig(?:ure|\.)?|table|tab\.|chart|exhibit|scheme|algorithm|box|map|plate|graph|diagram)\s*\.?\s*"
-    r"(?:[A-Z]\.?)?(?:\d+(?:[.-]\d+)*|[IVXLC]+)[a-z]?)"
-    # "Table 1 shows …" is a sentence about the table.
-    r"(?=\s*(?:[:.|–—-]|$)|\s+(?-i:[A-Z(“\"‘']))",
-    re.IGNORECASE,
-)
 # "3", "3.1", "IV.", "A." before a title.
 SECTION_NUMBER = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|[A-Z]\.\d+)\s+\S")
 PAGE_NUMBER = re.compile(

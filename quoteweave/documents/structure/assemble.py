@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
+from quoteweave.core.text.mentions import caption_label
 from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
-from quoteweave.documents.layout.patterns import BULLET, CAPTION, SECTION_NUMBER
+from quoteweave.documents.layout.patterns import BULLET, SECTION_NUMBER
 from quoteweave.documents.structure.captions import find_captions
 from quoteweave.documents.structure.headers_footers import find_headers_and_footers, page_labels
 from quoteweave.documents.structure.page_headings import page_headings
@@ -181,7 +182,7 @@ def _usual_size(pieces: Sequence[PageElement]) -> float:
 def _text_layout(piece: PageElement, body: float) -> Layout:
     text = piece.text
     words = len(text.split())
-    if CAPTION.match(text) and words <= 150:
+    if words <= 150 and caption_label(text) is not None:
         return "caption"
     if BULLET.match(text) and words > 1 and not (piece.bold and SECTION_NUMBER.match(text)):
         return "list"

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout
+from quoteweave.core.text.mentions import caption_label
 from quoteweave.documents.layout.page import PageElement
 from quoteweave.documents.layout.patterns import NOTE, NOTE_MARK
 
@@ -53,7 +54,8 @@ def _pairs(
 
 
 def _captioned_kind(caption: PageElement) -> str:
-    return "table" if caption.text[:3].lower() in ("tab", "alg", "box") else "figure"
+    label = caption_label(caption.text)
+    return "figure" if label is None or label.startswith("figure ") else "table"
 
 
 def _distance(image: PageElement, caption: PageElement, above: bool) -> float:

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout
+from quoteweave.core.text.mentions import caption_label
 from quoteweave.documents.layout.page import PageContent
-from quoteweave.documents.layout.patterns import CAPTION
 from quoteweave.documents.sources.bookmarks import MAX_LEVELS, Bookmark, clean_title
 
 # Pages among which those of contents stand.
@@ -69,7 +69,7 @@ def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             match = ENTRY.fullmatch(line.strip()) if len(line) <= 300 else None
             title = clean_title(match[1].replace("|", " ").strip(" .·…_")) if match else ""
             letters, digits = sum(c.isalpha() for c in title), sum(c.isdigit() for c in title)
-            if match and letters >= 3 and letters > digits and not CAPTION.match(title):
+            if match and letters >= 3 and letters > digits and caption_label(title) is None:
                 yield title, str(int(match[2]))
 
 
