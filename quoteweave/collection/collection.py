@@ -1,6 +1,7 @@
 """A collection: documents, their quotes and images, and the indexes made from them, in one folder."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,9 +31,10 @@ _PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM doc
 _PAGE = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) AND number = ?"
 _QUOTES = "SELECT record FROM checked_quotes WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"
 _QUOTES_AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
-# Records are JSON: only those that hold the string as JSON writes it are parsed.
+# Records are JSON: only those that hold the string as JSON writes it are parsed. GLOB takes a third of instr's time.
 _CONTAINING = """
-SELECT row FROM quotes WHERE instr(record, :written) AND EXISTS (
+SELECT row FROM quotes
+WHERE row BETWEEN :first AND coalesce(:last, 9223372036854775807) AND record GLOB :written AND EXISTS (
   SELECT * FROM json_each(record) WHERE key IN ('text', 'caption', 'ocr_text') AND instr(value, :text))
 ORDER BY row"""
 _COUNTS = """
@@ -323,17 +325,18 @@ class Collection:
             found = {row: Quote.model_validate_json(record) for row, record in records}
         return [found.get(row) for row in wanted]
 
-    def rows_containing(self, text: str) -> "Rows":
+    def rows_containing(self, text: str, *, first: int = 0, last: int | None = None) -> "Rows":
         """Rows of the quotes whose text, caption or OCR text contains a string to the letter, ascending, as int64.
 
-        Every record is searched, so that this takes longer the more quotes there are.
+        Every record from row `first` to row `last` is read, so that this takes longer the more quotes there are.
         """
         import numpy as np
 
-        written = json.dumps(text, ensure_ascii=False)[1:-1]
+        # The characters that are patterns stand for themselves in brackets.
+        written = re.sub(r"([*?[])", r"[\1]", json.dumps(text, ensure_ascii=False)[1:-1])
+        parameters = {"written": f"*{written}*", "text": text, "first": first, "last": last}
         with self._catalog.read() as db:
-            found = db.execute(_CONTAINING, {"written": written, "text": text})
-            return np.fromiter((row for (row,) in found), dtype=np.int64)
+            return np.fromiter((row for (row,) in db.execute(_CONTAINING, parameters)), dtype=np.int64)
 
     def segments(self) -> tuple[list[Path], int]:
         """The files of the lexical index, and of how many documents they are: of all that the catalogue lists."""

@@ -271,11 +271,16 @@ class LexicalRetriever(Bm25Retriever):
         quotes = self._collection.quotes_at(index.rows[positions].tolist())
         return [quote if quote is not None else _REMOVED for quote in quotes]
 
-    def _quotes_containing(self, index: LexicalIndex, text: str) -> "Positions":
-        """Positions of the quotes that contain a string to the letter."""
+    def _quotes_containing(self, index: LexicalIndex, text: str, within: "Mask | None") -> "Positions":
+        """Positions of the quotes that contain a string to the letter: all on the pages `within`, and perhaps more."""
         import numpy as np
 
-        return np.flatnonzero(np.isin(index.rows, self._collection.rows_containing(text), assume_unique=True))
+        rows = index.rows if within is None else index.rows[within[index.page_of]]
+        if not len(rows):
+            return np.empty(0, dtype=np.int64)
+        # A document's quotes lie in rows that follow one another.
+        found = self._collection.rows_containing(text, first=int(rows.min()), last=int(rows.max()))
+        return np.flatnonzero(np.isin(index.rows, found, assume_unique=True))
 
 
 def _page_filter(where: Filter | None) -> Filter | None:

@@ -10,17 +10,21 @@ from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
+from quoteweave.retrievers.recent_cache import RecentCache
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Scores = npt.NDArray[np.float32]
+    Mask = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
 
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
 
+# Filters whose quotes are cached, a byte for each quote of the collection; a search asks for them several times.
+CACHED_FILTERS = 8
 
 MAX_BRIEF_QUOTES = 50_000
 """Most quotes of an index that is searched without a thread of its own."""
@@ -52,6 +56,7 @@ class Bm25Retriever:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self._opened: LexicalIndex | None = None
+        self._masks: RecentCache[tuple[LexicalIndex, Mask]] = RecentCache(CACHED_FILTERS)
 
     @property
     def brief(self) -> bool:
@@ -90,21 +95,23 @@ class Bm25Retriever:
         """
         return index.scores("quotes", words(question))
 
-    def _allowed(self, index: LexicalIndex, where: Filter | None) -> "npt.NDArray[np.bool_] | None":
-        """(n,) which quotes pass the filter; None when all do."""
+    def _allowed(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
+        """(n,) which quotes pass the filter; None when all do. Raises UsageError for an unknown document."""
         import numpy as np
 
         if where is None or where == Filter():
             return None
         if where == Filter(kind=where.kind):
             return index.is_image if where.kind == "image" else ~index.is_image
-        allowed = np.zeros(len(index.rows), dtype=np.bool_)
-        allowed[np.isin(index.rows, self._collection.select(where), assume_unique=True)] = True
-        return allowed
+        # Which quotes pass may change without the index, as with the metadata of a document.
+        key = f"{self._collection.revision()} {where.model_dump_json()}"
+        known = self._masks.get(key)
+        if known is None or known[0] is not index:
+            known = index, np.isin(index.rows, self._collection.select(where), assume_unique=True)
+            self._masks.put(key, known)
+        return known[1]
 
-    def _hits(
-        self, index: LexicalIndex, scores: "Scores", k: int, allowed: "npt.NDArray[np.bool_] | None"
-    ) -> list[Hit] | None:
+    def _hits(self, index: LexicalIndex, scores: "Scores", k: int, allowed: "Mask | None") -> list[Hit] | None:
         """The `k` best hits; None where the quote of one is no longer in the catalogue."""
         import numpy as np
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Texts = Callable[["Positions"], list[str]]
 """All words of the quotes at some positions, as `Quote.words` gives them."""
-Containing = Callable[[str], "Positions"]
-"""The positions of the quotes whose text contains a string, to the letter."""
+Containing = Callable[[str, "Mask | None"], "Positions"]
+"""The positions of the quotes whose text contains a string, to the letter: all on the pages given, and perhaps more."""
 
 # Units for a page on which one quote has all words of a quotation, a code or an amount; for one that has a quotation or
 # code to the letter; and the share of a word's rarity for one that has it in another spelling.
@@ -75,7 +75,7 @@ class WrittenMatches:
             together = self._index.quotes_with(phrase) if len(phrase) > 1 else self._no_quotes()
             gained += TOGETHER * self._unit * self._pages(together)
             if not phrase:
-                gained += VERBATIM * self._rarity(self._pages(self._containing(text)), within)
+                gained += VERBATIM * self._rarity(self._pages(self._containing(text, within)), within)
             elif len(phrase) > 1 or not text.rstrip(_STOPS).isalnum():
                 candidates = self._best(self._index.quotes_with(phrase), scores, within)
                 # A full stop or comma before the closing mark may be the question's own.

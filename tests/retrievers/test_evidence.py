@@ -247,10 +247,20 @@ def test_what_is_quoted_to_the_letter_is_worth_more_than_its_words(tmp_path: Pat
     assert found[1] > found[0] > 0
 
 
-@pytest.mark.parametrize("odd", ["--", "C++", ".NET", "§", '"\\"'])
+@pytest.mark.parametrize("odd", ["--", "C++", ".NET", "§", '"\\"', "**", "[?]", "]"])
 def test_a_quoted_string_of_marks_is_found(odd: str, tmp_path: Path) -> None:
     quotes = [made_quote(f"grain {odd} 7", page=0), made_quote("c net grain 7", page=1), made_quote("grain", page=2)]
     assert told(tmp_path, quotes, f"What does “{odd}” mean?", "quotation") == [0]
+
+
+def test_a_quoted_string_of_marks_is_looked_for_in_the_documents_that_are_searched(tmp_path: Path) -> None:
+    documents = {name: [made_quote("grain -- 7", page=0), made_quote("grain", page=1)] for name in ("a.pdf", "b.pdf")}
+    with make_collection(tmp_path, documents) as collection:
+        retriever, index = LexicalRetriever(collection), lexical.current_lexical_index(collection)
+        found = retriever.evidence(index, "Where is “--”?", Filter(documents=("b.pdf",))).parts["quotation"]
+        page = index.page("b.pdf", 0)
+    assert page is not None
+    assert np.flatnonzero(found).tolist() == [page]
 
 
 def test_a_code_is_looked_for_together_without_quotation_marks(tmp_path: Path) -> None:
