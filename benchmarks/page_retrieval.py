@@ -20,15 +20,24 @@ def ask(examples: Sequence[Example], parts: Sequence[str], collection: Collectio
 
     `minilm` stands for the weights of all-MiniLM-L6-v2.
     """
-    specs = [f"minilm={minilm()}" if part == "minilm" else part for part in parts]
-    for spec in specs:
-        _build(make_fused([spec], None, collection))
-    retriever = make_fused(specs, None, collection)
+    made = [built(part, collection) for part in parts]
+    return found(examples, made[0] if len(made) == 1 else make_fused(_specs(parts), None, collection), collection)
+
+
+def built(part: str, collection: Collection) -> Retriever:
+    """The retriever of that name, with the index that it needs."""
+    retriever = make_fused(_specs([part]), None, collection)
+    if isinstance(retriever, VectorRetriever):
+        retriever.refresh()
+    return retriever
+
+
+def found(examples: Sequence[Example], retriever: Retriever, collection: Collection) -> list[Prediction]:
+    """What a retriever finds for each question, in both scopes."""
     documents = {document.name for document in collection.documents()}
     made = (run_retrieval(examples, retriever, scope=scope, documents=documents) for scope in SCOPES)
     return [prediction for scope in made for prediction in scope]
 
 
-def _build(retriever: Retriever) -> None:
-    if isinstance(retriever, VectorRetriever):
-        retriever.refresh()
+def _specs(parts: Sequence[str]) -> list[str]:
+    return [f"minilm={minilm()}" if part == "minilm" else part for part in parts]

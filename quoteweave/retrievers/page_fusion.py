@@ -1,20 +1,25 @@
 """Fuse a retriever that scores pages with retrievers of any kind, page by page."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from statistics import pstdev
+from collections.abc import Iterable, Sequence
+from statistics import fmean, pstdev
 
 from quoteweave.core.protocols import Explains, Explanation, Retriever, ScoresPages, collect_warnings
 from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
 
-# Hits of each retriever that are fused at least.
+# Hits of each retriever that are fused at least; of the others, also as many as are of so many pages. A retriever of
+# whole pages gives all quotes of a page, and its first hundred are of few.
 DEPTH = 100
-# Units of page evidence per standard deviation of a retriever's scores among its hits. Chosen by
-# hand for one small model (all-MiniLM-L6-v2) on the questions of MMDocIR and MMLongBench-Doc.
-POINTS_PER_DEVIATION = 0.1
-# What the page with the most evidence stands before others, in units of it: one standard deviation of another
-# retriever is needed to move a page before it. The second look at its neighbours leaves it hardly any lead of its own.
+LEAST_PAGES = 30
+# Standard deviations above the mean, among the pages that another retriever finds, from which on a page stands out.
+STANDS_OUT = 2.0
+# Units of page evidence for each standard deviation beyond. Both were chosen with one small model (all-MiniLM-L6-v2) on
+# the questions of MMDocIR and MMLongBench-Doc, and again without each document: `benchmarks/hybrid_mmdocir.py`.
+POINTS_PER_DEVIATION = 0.3
+# What the page with the most evidence stands before others, in units of it: the second look at its neighbours leaves it
+# hardly any lead of its own.
 LEAD = POINTS_PER_DEVIATION
+# Units for the best page of another retriever, and in proportion for its others: they order what has no evidence.
+TIE_BREAK = 1e-3
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.5
 
@@ -25,11 +30,11 @@ class PageFusion:
     """Ranks pages by their evidence and by what other retrievers find on them, and their quotes by how well each fits.
 
     The evidence for a page comes from `evidence`, for all pages of which any retriever finds a quote. Each other
-    retriever adds its best score on that page: measured above the lowest of its hits, in standard deviations of its
-    hits' scores, and times `POINTS_PER_DEVIATION`, so that retrievers with different score ranges are calibrated alike.
-    Unlike in fusion by ranks, a page with much evidence keeps its place whatever a weaker retriever finds, and the page
-    with the most stands `LEAD` before the others. `weights`
-    are one positive number for each retriever, the first for the evidence.
+    retriever adds to the pages that stand out among those it finds: `POINTS_PER_DEVIATION` for each standard deviation
+    by which a page's best score is more than `STANDS_OUT` above the mean, so that retrievers with different ranges of
+    scores are calibrated alike. What does not stand out changes no order that the evidence gives: a weaker retriever
+    is wrong about most pages, and seldom about the few that it tells from all others. The page with the most evidence
+    stands `LEAD` before the others. `weights` are one positive number for each retriever, the first for the evidence.
     """
 
     def __init__(
@@ -51,31 +56,30 @@ class PageFusion:
         """At most `k` hits a query, best first; scores are in units of page evidence. Raises what retrievers raise."""
         if k < 1:
             return [[] for _ in queries]
-        everyone = (self._evidence, *self._others)
-        found = [retriever.search(queries, max(k, self._depth), where=where) for retriever in everyone]
-        rankings = zip(*found, strict=True)
+        depth = self._depth
+        while depth < k:
+            depth *= 2
+        found = [_of_enough_pages(retriever, queries, depth, where) for retriever in self._others]
+        known = self._evidence.search(queries, max(k, self._depth), where=where)
+        rankings = zip(known, *found, strict=True)
         return [self._joined(query, ranked, where)[:k] for query, ranked in zip(queries, rankings, strict=True)]
 
     def _joined(self, query: Query, rankings: Sequence[Sequence[Hit]], where: Filter | None) -> list[Hit]:
         quotes = {hit.quote.id: hit.quote for ranking in rankings for hit in ranking}
-        worth = [
-            {hit.quote.id: hit.score for hit in rankings[0]},
-            *(_calibrated(ranking, self._depth) for ranking in rankings[1:]),
-        ]
-        best = [_best_of_pages(values, quotes) for values in worth]
         pages = list(dict.fromkeys(map(_page, quotes.values())))
-        known = self._evidence.page_scores(query, pages, where=where)
-        total = {page: self._weights[0] * score for page, score in zip(pages, known, strict=True)}
-        if first := max(total, key=lambda page: total[page], default=None):
-            total[first] += self._weights[0] * LEAD
-        for of_pages, weight in zip(best[1:], self._weights[1:], strict=True):
-            for page, value in of_pages.items():
-                total[page] += weight * value
-        fits = dict.fromkeys(quotes, 0.0)
-        for values, of_pages in zip(worth, best, strict=True):
-            for id, value in values.items():
-                fits[id] += value / (of_pages[_page(quotes[id])] or 1.0)
-        fittest = _best_of_pages(fits, quotes)
+        total = dict(zip(pages, self._evidence.page_scores(query, pages, where=where), strict=True))
+        first = max(total, key=lambda page: total[page], default=None)
+        if first is not None and total[first] > 0:
+            total[first] += LEAD
+        total = {page: self._weights[0] * score for page, score in total.items()}
+        fits = _shares_of_best(rankings[0], 0.0)
+        for ranking, weight in zip(rankings[1:], self._weights[1:], strict=True):
+            if calibrating := self._calibrating(ranking):
+                for page, points in _points_of_pages(calibrating).items():
+                    total[page] += weight * points
+                for id, share in _shares_of_best(ranking, min(hit.score for hit in calibrating)).items():
+                    fits[id] = fits.get(id, 0.0) + share
+        fittest = _best_of_pages((_page(quotes[id]), fit) for id, fit in fits.items())
         scores = {
             id: total[_page(quote)]
             * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fits[id] / (fittest[_page(quote)] or 1.0))
@@ -84,29 +88,63 @@ class PageFusion:
         order = sorted(scores, key=lambda id: (-scores[id], id))
         return [Hit(rank=rank, score=scores[id], quote=quotes[id]) for rank, id in enumerate(order, 1)]
 
+    def _calibrating(self, ranking: Sequence[Hit]) -> Sequence[Hit]:
+        """The hits whose scores the others are measured by: the same, however many were asked for."""
+        size = self._depth
+        while size < len(ranking) and _page_count(ranking[:size]) < LEAST_PAGES:
+            size *= 2
+        return ranking[:size]
 
-def _page(quote: Quote) -> _Page:
-    return quote.document, quote.page
+
+def _of_enough_pages(
+    retriever: Retriever, queries: Sequence[Query], depth: int, where: Filter | None
+) -> list[list[Hit]]:
+    """The first hits for each query: `depth`, or twice as many and so on until they are of `LEAST_PAGES` pages."""
+    found = retriever.search(queries, depth, where=where)
+    few = [i for i, hits in enumerate(found) if len(hits) >= depth and _page_count(hits) < LEAST_PAGES]
+    if few:
+        more = _of_enough_pages(retriever, [queries[i] for i in few], 2 * depth, where)
+        for i, hits in zip(few, more, strict=True):
+            found[i] = hits
+    return found
 
 
-def _calibrated(ranking: Sequence[Hit], depth: int) -> dict[str, float]:
-    """By quote id, how far each hit stands above the `depth`-th, in units of page evidence.
-
-    The spread is that of the first `depth` hits, so that asking for more hits changes nothing.
-    """
-    scores = [hit.score for hit in ranking[:depth]]
-    spread = pstdev(scores) if scores else 0.0
+def _points_of_pages(hits: Sequence[Hit]) -> dict[_Page, float]:
+    """What a retriever adds to the pages that it finds, in units of page evidence."""
+    best = _best_of_pages((_page(hit.quote), hit.score) for hit in hits)
+    low, high, mean = min(best.values()), max(best.values()), fmean(best.values())
+    spread = pstdev(best.values())
+    if not spread:
+        return {}
     return {
-        hit.quote.id: POINTS_PER_DEVIATION * max(hit.score - min(scores), 0.0) / spread if spread else 0.0
-        for hit in ranking
+        page: POINTS_PER_DEVIATION * max((score - mean) / spread - STANDS_OUT, 0.0)
+        + TIE_BREAK * (score - low) / (high - low)
+        for page, score in best.items()
     }
 
 
-def _best_of_pages(values: Mapping[str, float], quotes: Mapping[str, Quote]) -> dict[_Page, float]:
-    best: dict[_Page, float] = defaultdict(float)
-    for id, value in values.items():
-        best[_page(quotes[id])] = max(best[_page(quotes[id])], value)
+def _shares_of_best(hits: Sequence[Hit], least: float) -> dict[str, float]:
+    """By quote id, the share that a quote's score, as far as it is above `least`, has of its page's best."""
+    best = _best_of_pages((_page(hit.quote), hit.score) for hit in hits)
+    return {
+        hit.quote.id: (hit.score - least) / (best[_page(hit.quote)] - least) if hit.score > least else 0.0
+        for hit in hits
+    }
+
+
+def _best_of_pages(scores: Iterable[tuple[_Page, float]]) -> dict[_Page, float]:
+    best: dict[_Page, float] = {}
+    for page, score in scores:
+        best[page] = max(best.get(page, score), score)
     return best
+
+
+def _page_count(hits: Sequence[Hit]) -> int:
+    return len({_page(hit.quote) for hit in hits})
+
+
+def _page(quote: Quote) -> _Page:
+    return quote.document, quote.page
 
 
 def rank_pages(hits: Sequence[Hit]) -> list[PageHit]:

@@ -1,3 +1,4 @@
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,15 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.page_fusion import POINTS_PER_DEVIATION, PageFusion, rank_pages
+from quoteweave.retrievers.page_fusion import (
+    LEAD,
+    LEAST_PAGES,
+    POINTS_PER_DEVIATION,
+    STANDS_OUT,
+    TIE_BREAK,
+    PageFusion,
+    rank_pages,
+)
 from quoteweave.retrievers.registry import make_fused
 
 
@@ -36,28 +45,65 @@ def pages(retriever: PageFusion, question: str = "timber") -> list[int]:
     return [page.page for page in rank_pages(hits)]
 
 
-def test_what_others_find_is_added_to_the_evidence(tmp_path: Path) -> None:
-    with make_collection(tmp_path, {"a.pdf": QUOTES}) as collection:
+# Twelve pages, of which two have "timber".
+MANY = [
+    made_quote("timber timber grain", page=0),
+    made_quote("timber and grain", page=1),
+    *(made_quote(f"ship {page}", page=page) for page in range(2, 12)),
+]
+# Where one of twelve scores differs, it is √11 standard deviations above the mean.
+ADDED = POINTS_PER_DEVIATION * (math.sqrt(11) - STANDS_OUT) + TIE_BREAK
+
+
+def one_apart(page: int) -> list[tuple[int, float]]:
+    """Scores of twelve pages that are all alike, but for one."""
+    return [(page, 1.0), *((other, 0.0) for other in range(12) if other != page)]
+
+
+def test_what_stands_out_among_what_others_find_is_added_to_the_evidence(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": MANY}) as collection:
+        evidence, question = LexicalRetriever(collection), Query(text="timber")
+        known = evidence.page_scores(question, [("a.pdf", page) for page in range(12)])
+        (hits,) = PageFusion(evidence, [Given(collection, one_apart(9))], weights=(1, 1)).search([question], 20)
+        assert known.index(max(known)) == 0
+        found = {hit.quote.page: hit.score - known[hit.quote.page] for hit in hits}
+        assert found == pytest.approx({**dict.fromkeys(range(12), 0.0), 0: LEAD, 9: ADDED})
+        assert pages(PageFusion(evidence, [Given(collection, one_apart(9))], weights=(1, 100)))[:2] == [9, 0]
+        assert pages(PageFusion(evidence, [Given(collection, one_apart(9))], weights=(100, 0.01)))[0] == 0
+
+
+def test_what_does_not_stand_out_orders_only_what_has_no_evidence(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": MANY}) as collection:
         evidence = LexicalRetriever(collection)
-        assert rank_pages(evidence.search([Query(text="timber")], 10)[0])[0].page == 0
-        other = Given(collection, [(1, 0.9), (9, 0.2), (0, 0.1)])
-        assert pages(PageFusion(evidence, [other], weights=(1, 100))) == [1, 9, 0]
-        assert pages(PageFusion(evidence, [other], weights=(100, 0.01)))[0] == 0
+        even = Given(collection, [(page, float(page)) for page in range(11, -1, -1)])  # at most 1.6 deviations above
+        fused = PageFusion(evidence, [even], weights=(1, 1))
+        assert pages(fused) == [0, 1, *range(11, 3, -1)]
+        assert pages(fused, "zinc") == list(range(11, 1, -1))
 
 
-def test_the_page_with_the_most_evidence_keeps_a_lead_of_one_standard_deviation(tmp_path: Path) -> None:
-    # Two pages of almost the same evidence; the other retriever puts `better` deviations between them.
-    quotes = [made_quote("timber grain", page=0), made_quote("timber grain rope", page=1), made_quote("ships", page=9)]
-    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+def test_the_page_with_the_most_evidence_keeps_a_lead(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": MANY}) as collection:
         evidence = LexicalRetriever(collection)
         question = Query(text="timber grain")
         first, second = evidence.page_scores(question, [("a.pdf", 0), ("a.pdf", 1)])
         assert first > second
         for better, expected in ((0.9, 0), (1.1, 1)):
-            needed = better * POINTS_PER_DEVIATION + (first - second)
-            found = Given(collection, [(1, 1.0), (0, 0.0)])  # two deviations apart
-            fused = PageFusion(evidence, [found], weights=(1, needed / (2 * POINTS_PER_DEVIATION)))
+            weight = (better * LEAD + first - second) / ADDED
+            fused = PageFusion(evidence, [Given(collection, one_apart(1))], weights=(1, weight))
             assert pages(fused, question.text)[0] == expected
+
+
+def test_a_retriever_of_whole_pages_is_calibrated_on_as_many_pages(tmp_path: Path) -> None:
+    """Its first hundred hits are the quotes of ten pages, among which one alone could stand out by a little."""
+    count = 4 * LEAST_PAGES
+    quotes = [made_quote(f"ship {page} {i}", page=page) for page in range(count) for i in range(10)]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        other = Given(collection, [(0, 1.0), *((page, 0.0) for page in range(1, count))])
+        fused = PageFusion(LexicalRetriever(collection), [other], weights=(1, 1))
+        few, many = ({hit.quote.id: hit.score for hit in fused.search([Query(text="zinc")], k)[0]} for k in (20, 300))
+    # 400 hits are of 40 pages, 200 of 20.
+    assert max(few.values()) == pytest.approx(POINTS_PER_DEVIATION * (math.sqrt(39) - STANDS_OUT) + TIE_BREAK)
+    assert few.items() <= many.items()
 
 
 def test_where_scores_lie_makes_no_difference(tmp_path: Path) -> None:
