@@ -80,6 +80,18 @@ def test_nothing_of_a_document_runs(foreign: LiveServer, visit: Visit) -> None:
     assert [text for text in seen.complaints if "Failed to load" not in text] == []  # a cover that there is not
 
 
+def test_the_stop_behind_a_mark_stands_on_its_line(live: LiveServer, visit: Visit) -> None:
+    seen = visit(live.url).open()
+    seen.ask(QUESTION)
+    apart = """width => { document.querySelector(".prose").style.width = `${width}px`;
+        return [...document.querySelectorAll(".prose .unbroken")].filter(each => {
+            const stop = document.createRange(); stop.selectNodeContents(each.lastChild);
+            const chip = each.querySelector(".chip").getBoundingClientRect();
+            return stop.getBoundingClientRect().left < chip.right - 4; }).length }"""
+    assert seen.page.locator(".prose .unbroken").first.inner_text().endswith(".")
+    assert sum(seen.page.evaluate(apart, width) for width in range(180, 420, 4)) == 0
+
+
 def test_text_from_right_to_left_is_set_so(foreign: LiveServer, visit: Visit) -> None:
     seen = visit(foreign.url).open()
     turn = seen.ask("وصلت السفينة إلى الميناء")

@@ -10,6 +10,7 @@ export const SIGN = "\ue000";
 const FIRST = 0xe100;
 const LAST = 0xf8ff;
 const MARK = /\ue000([\ue100-\uf8ff])/;
+const STOP = /^[.,;:!?…。、，！？)\]”’»]+/u; // which begins no line of its own behind a mark
 
 /** The stand-in of the mark with a number. @param {number} place */
 export const standIn = (place) => (FIRST + place > LAST ? "" : SIGN + String.fromCharCode(FIRST + place));
@@ -185,16 +186,19 @@ function inline(text, make, after, depth = 0) {
     const parts = found.groups ?? { mark: found[1] };
     /** @param {string} part */
     const within = (part) => inline(part, make, after, depth + 1);
+    let end = found.index + found[0].length;
     if (parts.mark) {
       const made = make(parts.mark.charCodeAt(0) - FIRST);
-      if (made.inline) nodes.push(made.inline);
+      const stop = made.inline ? (STOP.exec(rest.slice(end))?.[0] ?? "") : "";
+      end += stop.length;
+      if (made.inline) nodes.push(stop ? h("span", { class: "unbroken" }, made.inline, stop) : made.inline);
       if (made.after) after.push(made.after);
     } else if (parts.coded) nodes.push(h("code", { text: parts.coded.replaceAll(SIGN, "") }));
     else if (parts.strong) nodes.push(h("strong", {}, ...within(parts.strong)));
     else if (parts.em ?? parts.under) nodes.push(h("em", {}, ...within(parts.em ?? parts.under)));
     else if (parts.words) nodes.push(...within(parts.words), document.createTextNode(` (${parts.address})`));
     else nodes.push(document.createTextNode(parts.escaped));
-    rest = rest.slice(found.index + found[0].length);
+    rest = rest.slice(end);
   }
   if (rest) nodes.push(document.createTextNode(rest));
   return nodes;
