@@ -86,7 +86,7 @@ def _descriptions(folder: CollectionFolder) -> str | None:
         images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
     if prune_descriptions(folder.root, images):
         return None
-    return "descriptions of removed pictures stay until the quoteweave describe that runs now ends; it removes them"
+    return "descriptions of removed pictures stay until the command that describes pictures now ends; it removes them"
 
 
 def _catalogue(folder: CollectionFolder) -> str | None:
@@ -96,11 +96,10 @@ def _catalogue(folder: CollectionFolder) -> str | None:
             return None
     except StorageError as error:
         needed = f"rewriting it takes {path.stat().st_size / 1e6:.1f} MB"
-        return f"{path} may still hold parts of what was removed until the next command that writes: {error} ({needed})"
+        return f"{path} may still hold parts of what was removed until the next change: {error.summary} ({needed})"
     return (
         f"{path} and {path.name}-wal still hold what was removed, because someone is reading an older state of the "
-        "collection; once that has ended, the next command that writes removes it, and so does: "
-        "quoteweave check --removed NAME"
+        "collection; once that has ended, the next change of the collection removes it"
     )
 
 

@@ -1,5 +1,9 @@
+import ast
 import inspect
 import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +59,37 @@ def test_a_text_ends_with_the_remedy_also_in_another_process(error: errors.Quote
 
 def test_without_a_remedy_the_text_is_what_happened() -> None:
     assert str(errors.UsageError("it is empty")) == errors.UsageError("it is empty").summary == "it is empty"
+
+
+COMMAND = re.compile(
+    r"\bquoteweave (add|ask|check|describe|eval|import|index|keys|list|models|plan|remove|run|search|serve|show)\b"
+    r"|(?<![\w-])--[a-z]|\bpip install\b"
+)
+TERMINAL_ONLY = {
+    *("documents/discovery.py", "documents/ingest.py", "server/run.py"),
+    *(f"pipeline/runs/{name}.py" for name in ("answer", "build", "config", "describe")),
+}
+"""Files with messages that the command line and the start of a server can meet, and no request to one."""
+
+
+def test_what_is_told_to_users_of_a_server_names_no_command() -> None:
+    package = Path(errors.__file__).parents[1]
+    kinds = {*(each.__name__ for each in classes()), "ProblemError", "FileIssue"}
+    found = set()
+    for file in package.rglob("*.py"):
+        name = file.relative_to(package).as_posix()
+        if name.split("/")[0] not in ("cli", "evaluation", "attribution", "testing"):
+            found |= {name for text in told(ast.parse(file.read_text("utf-8")), kinds) if COMMAND.search(text)}
+    assert found == TERMINAL_ONLY
+
+
+def told(tree: ast.AST, kinds: set[str]) -> Iterator[str]:
+    """The texts within errors that are made, but for their remedies."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and kinds & {getattr(call.func, "id", None), getattr(call.func, "attr", None)}:
+            for given in (*call.args, *(each.value for each in call.keywords if each.arg != "remedy")):
+                yield from (
+                    part.value
+                    for part in ast.walk(given)
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                )
