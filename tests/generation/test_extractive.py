@@ -12,6 +12,9 @@ from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Query, Quote
 from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
+from quoteweave.generation.extractive.selection import keep_best_document
+from quoteweave.generation.extractive.statements import text_statements
+from quoteweave.generation.relevance import question_terms
 from quoteweave.generation.sentences import split_sentences
 
 
@@ -395,6 +398,20 @@ def test_a_question_of_two_is_answered_part_by_part() -> None:
         ("What is the rate of the loan?", "The rate of the loan was not fixed at 5 percent."),
         ("Who audits the port?", "Courts of the United States audit the port."),
         ("Who audited the port?", "We audited the port by the rules of Anna Holm."),
+        ("Who audited the port?", "Before she audited the port, she worked for Anna Holm."),
+        ("Who audits the port?", "The port is audited by the Harbour Audit Committee."),
+        ("Who is Anna Holm?", "Anna Holm wrote the foreword with Dave West."),
+        ("Was the request of the port granted?", "The pilots argued that the request of the port should be granted."),
+        ("Which prompts does the port use?", "To use the port prompts a question: can the prompts of the port last?"),
+        ("Which pilots does the port employ?", "For example, some pilots that the port employs are from Tolland."),
+        ("Which pilots does the port employ?", "Pilots that the port employs ................ 12"),
+        ("Where is the port of Merrow located?", "Tolland, located on the Blue River, was the first port of Merrow."),
+        ("How do I charge the crane?", "3 Remove the plug after the crane is fully charged."),
+        ("How do I charge the crane?", "To see how well to charge the crane, look at the lamp."),
+        ("What is a quay?", "They mend part of a quay, a whole quay or several quays."),
+        ("What is Plug&Quay?", "For Plug&Quay, the adapter is used."),
+        ("What is the flow sensor?", "Mass Flow Sensor (MFS)."),
+        ("What is the seat of the county?", "Seats of the county were the cause of wars in Tolland."),
     ],
 )
 def test_a_statement_of_something_else_does_not_answer(question: str, text: str) -> None:
@@ -417,10 +434,37 @@ def test_a_statement_of_something_else_does_not_answer(question: str, text: str)
         ("What is a quay?", "A quay is a wall at which ships lie."),
         ("What are quays?", "Quays (or wharves) are walls at which ships lie."),
         ("What is LagStage?", "We present LagStage, a model of the ice in lakes."),
+        ("When was the survey conducted?", "The survey of the pilots, conducted in May 2021, found no delays."),
+        ("Who is the director of the port?", "Mr. Holm is the director of the port."),
+        ("Where are the headquarters?", "We own headquarters located in Richfield."),
+        ("Where are the headquarters located?", "We let two houses in San Jose, where our headquarters are located."),
+        ("What fuel is used by the ferry?", "The ferry employs a fuel that is made from straw."),
+        ("Which classes does the port support?", "The port offers the following classes of berths: Day and Year."),
     ],
 )
 def test_a_statement_in_the_question_s_words_answers(question: str, text: str) -> None:
     assert ask(question, context([text])).text.startswith(text.rstrip("."))
+
+
+def test_sentences_that_count_otherwise_do_not_answer() -> None:
+    seven = "Skarn, the fourth of the seven ships of the new line, was launched at the port on 28 March 2015."
+    six = "Merrow, the first vessel of steel in the county, was launched with six ships from abroad in May 2015."
+    same = "In 2015 the yards of Tolland launched seven ships for six owners who were in need of them."
+    question = question_terms("How many ships were launched in 2015?")
+    one, other, agreeing = text_statements(context([seven, six, same]), limit=300)
+    assert keep_best_document([one, other], question) == ([], False)
+    assert keep_best_document([one, agreeing], question) == ([one, agreeing], False)
+
+
+def test_the_first_cell_of_a_table_says_what_its_columns_are() -> None:
+    table = image("Earnings", "Fiscal years ended | January 2022 | January 2023\nRevenue | 51 | 46", layout="table")
+    assert "Revenue (January 2023: 46)" in ask("What was the revenue in fiscal 2023?", context(images=[table])).text
+
+
+def test_a_sentence_of_a_picture_that_is_mostly_numbers_is_none() -> None:
+    text = "Out of the total 0.7 0.6 the 0.1 0 pilots asked in 3 ports 83 were from the 12 7 islands."
+    chart = image("Pilots", text)
+    assert ask("How many pilots were asked?", context(images=[chart])).status != "answered"
 
 
 def test_a_row_of_another_length_than_the_names_is_not_said() -> None:

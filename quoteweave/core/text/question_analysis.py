@@ -45,7 +45,7 @@ AnswerType = Literal[
 """The type of answer that a question asks for: something to be seen, calculated or counted on pages; a number
 of some kind, a name, a reason…; or any statement."""
 
-_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’-]++"
+_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++"
 _WHAT_IS = re.compile(
     rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}\s*\?*\s*", re.IGNORECASE
 )
@@ -168,6 +168,14 @@ def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     asked = frozenset(_WORD.findall(question[:MAX_ANALYSED_CHARACTERS].casefold()))
     pairs = [pair for pair in _opposites() if bool(asked & pair[0]) != bool(asked & pair[1])]
     return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
+
+
+@cache
+def words_alike(stem: str) -> frozenset[str]:
+    """The words by which statements say what a question's word does, all as `core.text.tokens.words` stems them."""
+    pairs = (pair for each in _languages() for pair in each.get("alike", ()))
+    stems = ((words(" ".join(asked)), words(" ".join(said))) for asked, said in pairs)
+    return frozenset(other for asked, said in stems if stem in asked for other in said)
 
 
 @cache

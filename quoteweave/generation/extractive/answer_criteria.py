@@ -9,8 +9,13 @@ Requirements on a statement, together with its quote and what is above it (capti
 - it has most of the weight of what the question is about: `MIN_COVERAGE` in the sentence itself, `AROUND` times that
   with what is above it;
 - it is not about the opposite ("the up button" where the question asks for "the down button");
-- words that are adjacent in the question are adjacent in it ("long-term debt");
+- words that are adjacent in the question are adjacent in it ("long-term debt"), unless one is what was done ("when was
+  the survey conducted");
+- it is no question itself, and no line of a table of contents;
 - it has what is asked for (`answer_kinds`), and not only from the question itself.
+
+A verb may be said by another ("supports" by "provides", `words_alike`), and the first cell of a table ("Fiscal years
+ended") stands above its rows.
 
 Headings and captions answer only questions for a term's meaning, as they merely announce content elsewhere; and no
 sentence answers a question for something that has to be looked at or counted on pages.
@@ -24,9 +29,9 @@ from functools import lru_cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.core.text.question_analysis import has_opposite_word
+from quoteweave.core.text.question_analysis import has_opposite_word, words_alike
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.answer_kinds import has_answer_kind
+from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_where
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
@@ -50,9 +55,14 @@ CLEARLY_FIRST_SHARE = 2 / 3
 """Share of these requirements that suffices for the statement that a model ranks clearly first."""
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
+_TOLD_KINDS = frozenset({"date", "place", "person", "count"})
+"""Kinds of questions of which what was done stands behind the noun: "When was the survey conducted?"."""
 _LAYOUTS_WITHOUT_ANSWERS = frozenset({"title", "caption", "equation", "header", "footer"})
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+# A question, or a line of a table of contents.
+_NO_STATEMENT = re.compile(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
+_PARTICIPLE = re.compile(r"\w{2,}ed")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
 _NOUN = re.compile(
     r"\b(?:of|the|an?|this|that|for|from|with|by|on|in|at|der|die|das|des|ein|eine|von|du|de|des|la|le|del|el)\s+(\w+)",
@@ -66,6 +76,7 @@ class AnswerCriteria:
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
         self._question = question
         self._subject = {word: weights[word] for word in subject_terms(question)}
+        self._alike = {word: group for word in self._subject if (group := words_alike(word))}
         self._pairs = _adjacent_pairs(question, frozenset(self._subject) - question.names)
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -86,7 +97,7 @@ class AnswerCriteria:
             return False
         if has_opposite_word(self._question.reading.text, statement.text):
             return False
-        held, beside = self._held(statement), _words_above(statement.quote)
+        held, beside = self._held(statement), _words_above(statement.quote, is_row=statement.is_row)
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if self._question.reading.asks in _FACTOID_KINDS else least
         total = sum(self._subject.values())
@@ -105,19 +116,26 @@ class AnswerCriteria:
         """
         reading = self._question.reading
         if reading.asks not in _FACTOID_KINDS or "-" not in statement.text:
-            return frozenset(statement.words)
+            return self._with_alike(frozenset(statement.words))
         asked = reading.text.casefold()
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
-        return frozenset(words(bare))
+        return self._with_alike(frozenset(words(bare)))
+
+    def _with_alike(self, held: frozenset[str]) -> frozenset[str]:
+        """These words, and the question's words that they say otherwise."""
+        return held.union(word for word, group in self._alike.items() if group & held)
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
         reading, layout = self._question.reading, statement.quote.layout
-        if reading.asks in ("look", "parts"):
+        if reading.asks in ("look", "parts") or _NO_STATEMENT.search(statement.text):
             return False
         if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             return layout != "caption" and not statement.is_row
-        if layout in _LAYOUTS_WITHOUT_ANSWERS or len(self._subject) < MIN_SUBJECT_TERMS:
+        few = len(self._subject) < MIN_SUBJECT_TERMS and not (
+            reading.asks == "place" and says_where(statement, self._question)
+        )
+        if layout in _LAYOUTS_WITHOUT_ANSWERS or few:
             return False
         if "chart" in reading.shows and layout != "chart":
             return False
@@ -131,7 +149,7 @@ class AnswerCriteria:
         """
         document = self._documents[statement.quote.document]
         most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
-        around = words_with_headings(statement.quote).union(statement.words)
+        around = self._with_alike(words_with_headings(statement.quote).union(statement.words))
         lacking = self._question.names - around
         if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
             return False
@@ -148,12 +166,19 @@ class AnswerCriteria:
 
 def _adjacent_pairs(question: QuestionTerms, among: frozenset[str]) -> frozenset[tuple[str, str]]:
     """The pairs of these words that are directly adjacent in the question, without even a stop word between them."""
-    written = [words(word) for word in words(question.reading.text, stem=False, stop=False)]
-    pairs = (one + other for one, other in itertools.pairwise(written))
+    written = [(word, words(word)) for word in words(question.reading.text, stem=False, stop=False)]
+    parted = question.reading.asks in _TOLD_KINDS
+    pairs = (
+        one + other
+        for (_, one), (word, other) in itertools.pairwise(written)
+        if not (parted and _PARTICIPLE.fullmatch(word))
+    )
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
-def _words_above(quote: Quote) -> frozenset[str]:
-    """The words above a quote: of its caption, its section and its document's name."""
-    return frozenset(words("\n".join(filter(None, [quote.caption, quote.section, quote.document.rpartition(".")[0]]))))
+def _words_above(quote: Quote, *, is_row: bool) -> frozenset[str]:
+    """The words above a quote: of its caption, section and document's name; for a row of the table's first cell too."""
+    first = re.split(r"\s\|\s|\n", quote.text or quote.ocr_text or "", maxsplit=1)[0] if is_row else ""
+    names = [quote.caption, quote.section, quote.document.rpartition(".")[0], first]
+    return frozenset(words("\n".join(filter(None, names))))

@@ -1,8 +1,9 @@
 """Check by rule whether a statement has the kind of answer that a question asks for, beyond the question."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from pathlib import PurePosixPath
 
 from quoteweave.core.text.mentions import alternation
 from quoteweave.core.text.question_analysis import CONTACT, MAX_ANALYSED_CHARACTERS, AnswerType, imperative_verbs
@@ -17,6 +18,10 @@ MOST_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
+WITHIN_WORDS = 4
+"""Words before "located in" among which the name of what is located must be."""
+LISTED_WORDS = 3
+"""Words after ", a" among which the term itself shows a list ("an intron, a whole intron") and no definition."""
 COUNTED_WORDS = 3
 """Words after a number that may name what it counts."""
 
@@ -49,18 +54,18 @@ _SAYS_WHAT = re.compile(
 )
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
 _ASKED_NOUN = re.compile(
-    r"\s*(?:what\s+(?:is|are|was|were)\s+"
+    r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
     r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)"
-    r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)s?\s*(?:\b(?:of|for|in|to|at|on|by|per)\b|\?|$)"
+    r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)(?P<ending>s?)\s*(?:\b(?:of|for|in|to|at|on|by|per)\b|\?|$)"
     r"|(?:what|which)\s+(?:\w+\s+){0,2}?(?P<kind>\w+?)s?\s+"
     r"(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
     re.IGNORECASE,
 )
 _BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
 _TELLS = (
-    r"\b{noun}s?\b.{{0,80}}?\b(?:is|are|was|were|includes?|included|consists?|comprises?|such as|namely)\b"
-    r"|\b{noun}s?\s*[:(]"
-    r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key)\s+){{0,3}}{noun}s?\b"
+    r"\b{noun}\b.{{0,80}}?\b(?:is|are|was|were|includes?|included|consists?|comprises?|such as|namely)\b"
+    r"|\b{noun}\s*[:(](?!\s*[A-Z]{{2,6}}s?\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
+    r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key)\s+){{0,3}}{noun}\b"
 )
 _QUANTITY = re.compile(
     r"weight|length|height|width|depth|size|speed|price|cost|fee|revenue|sale|income|profit|loss|earning|asset|debt"
@@ -69,7 +74,7 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 _TELLS_VALUE = (
-    r"\b{noun}s?\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
+    r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
     r"(?:about|approximately|around|only|up to|nearly|over)?\s*[$€£]?\s*(?:(?!(?:19|20)\d\d\b)\d|"
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:\w+\s+)?(?:in\s+)?{noun}"
@@ -80,15 +85,34 @@ INSTRUCTION = re.compile(
     rf"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)", re.IGNORECASE
 )
 _AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
+_LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
+_EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
 _NEGATES = re.compile(r"\b(?:not|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
-_ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b", re.IGNORECASE)
+# "The following classes: A and B" lists them at once.
+_ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b(?!.*:\s+\w)", re.IGNORECASE)
+_HYPOTHETICAL = re.compile(
+    r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
+)
 _WORD = re.compile(r"\w[\w'’-]*")
 _PLACE = re.compile(r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)")
-_COMPANY = re.compile(
-    r"\b(?:Inc|LLC|Ltd|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
+_SITUATED = re.compile(
+    r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
 )
-_NAMELESS = re.compile(r"\W*(?:We|I|You|He|She|They|It|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s")
-_PERSON = re.compile(r"\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}")
+_WHERE = re.compile(
+    r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
+)
+_SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
+_COMPANY = re.compile(
+    r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
+)
+_NAMELESS = re.compile(
+    r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
+    r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
+)
+_PERSON = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
+    r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
+)
 
 
 def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
@@ -111,15 +135,19 @@ def _facts(statement: Statement, question: QuestionTerms) -> tuple[Facts, list[A
     return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
 
 
-def _counts(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
-    _, amounts = _facts(statement, question)
+def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
+    """The numbers of a statement that precede what the question counts."""
     counted = _COUNTED.search(question.reading.text)
     nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
-    amounts = [one for one in amounts if not one.year]
+    amounts = [one for one in _facts(statement, question)[1] if not one.year] if nouns else []
+    return frozenset(one.value for one in amounts if nouns[-1] in _following(one, statement.text))
+
+
+def _counts(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a number precedes the thing that is counted, or stands in a table's row about it."""
     if statement.is_row or "number" in statement.words:  # "The number of columns is 2000."
-        return bool(amounts)
-    return bool(nouns) and any(nouns[-1] in _following(one, statement.text) for one in amounts)
+        return any(not one.year for one in _facts(statement, question)[1])
+    return bool(counted_numbers(statement, question))
 
 
 def _following(amount: Amount, text: str) -> list[str]:
@@ -158,23 +186,38 @@ def _dates(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _names_person(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement names one person or a few; what "we" did tells of nobody, whoever else it names."""
-    text = statement.text
+    """Whether a statement names one person or a few; what "we" did tells of nobody, whoever else it names.
+
+    What shares a word with the document's name is rather the organisation that it is about.
+    """
+    text, known = statement.text, set(question.terms).union(words(PurePosixPath(statement.quote.document).stem))
     if _NAMELESS.match(text):
         return False
+    subject = subject_terms(question)
+    if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
+        return _says_what(statement, subject)
     found = [
         words(match[0])
         for match in _PERSON.finditer(text)
         if not _COMPANY.search(match[0])
         and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
     ]
-    new = [name for name in found if len(name) > 1 and not set(name) & set(question.terms)]
+    new = [name for name in found if len(name) > 1 and not set(name) & known]
     return 0 < len(new) <= MOST_NAMES
 
 
 def _names_place(statement: Statement, question: QuestionTerms) -> bool:
+    if _SITUATED_ALONE.search(question.reading.text):
+        return says_where(statement, question)
     found = (match[1] for match in _PLACE.finditer(statement.text) if not match[1].isupper())
     return any(not set(words(name)) & set(question.terms) for name in found)
+
+
+def says_where(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement says that what the question is about is located in a place, close behind its name."""
+    asked, text = set(subject_terms(question)), statement.text
+    before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
+    return any(asked.intersection(words(name)) for name in [*before, *_WHERE.findall(text)])
 
 
 def _defines(statement: Statement, question: QuestionTerms) -> bool:
@@ -189,9 +232,18 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
         return any(
             text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places
         )
+    return _says_what(statement, subject_terms(question))
+
+
+def _says_what(statement: Statement, subject: Sequence[str]) -> bool:
+    """Whether a statement begins with the subject and says what it is, or says so in an apposition."""
+    asked, text = set(subject), statement.text
+    places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
     for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
         begins = _ARTICLE.fullmatch(text[:start]) and _SAYS_WHAT.match(text[end:])
-        if asked <= set(words(text[start:end])) and (begins or _APPOSITION.match(text[end:])):
+        beside = _APPOSITION.match(text[end:])
+        listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
+        if asked <= set(words(text[start:end])) and (begins or (beside and not listed)):
             return True
     return False
 
@@ -199,16 +251,26 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement begins like an instruction, and has no other aim ("To protect the hook, press").
 
+    A step behind the first of several is none by itself. What is done first must be asked for: "To see how the battery
+    is charged, look" does not say how to charge it.
     Items of lists are handled in `procedures`, by the heading above them.
     """
-    if INSTRUCTION.match(statement.text) is None or _negates(statement, question):
+    text = statement.text
+    if INSTRUCTION.match(text) is None or _LATER_STEP.match(text) or _negates(statement, question):
         return False
-    aim = _AIM.match(statement.text)
-    return aim is None or set(question.terms) <= set(words(aim["leading"] or aim["trailing"]))
+    aim = _AIM.match(text)
+    aimed = words(aim["leading"] or aim["trailing"]) if aim else []
+    return aim is None or (set(question.terms) <= set(aimed) and aimed[0] in question.terms)
 
 
 def _negates(statement: Statement, question: QuestionTerms) -> bool:
     return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.reading.text) is None
+
+
+def _settles(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement says what is so, rather than what somebody wants or argues, unless that is asked."""
+    asked = _HYPOTHETICAL.search(question.reading.text) is not None
+    return (asked or _HYPOTHETICAL.search(statement.text) is None) and _is_substantive(statement, question)
 
 
 def _compares(statement: Statement, question: QuestionTerms) -> bool:
@@ -229,9 +291,12 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     before = (found["before"] or "").casefold()
     same = _SAME_THING.union(STOP_WORDS, question.reading.text.casefold().split())
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
-    if part or _negates(statement, question) or _ANNOUNCES.search(statement.text):
+    example = asked["kind"] and _EXAMPLE.match(statement.text)  # of all that is asked for
+    if part or example or _negates(statement, question) or _ANNOUNCES.search(statement.text):
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
+    # "The county seat" is one: what county seats were does not tell it.
+    noun += asked["ending"] if (asked["verb"] or "").casefold() in ("is", "was") else "s?"
     tells = _TELLS_VALUE if quantity else f"{_TELLS}|{_TELLS_VALUE}" if asked["value"] else _TELLS
     return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
 
@@ -246,6 +311,7 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "date": _dates,
     "person": _names_person,
     "place": _names_place,
+    "yes_or_no": _settles,
     "reason": lambda statement, _: _REASON.search(statement.text) is not None,
     "definition": _defines,
     "steps": _instructs,

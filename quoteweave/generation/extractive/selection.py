@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Kind
-from quoteweave.generation.extractive.answer_kinds import new_numbers
+from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_numbers
 from quoteweave.generation.extractive.statements import Statement, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, overlap
 
@@ -58,17 +58,27 @@ def score_statement(statement: Statement, question: QuestionTerms, bearing: floa
 def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> tuple[list[Statement], bool]:
     """Keep the statements of the best one's document; also return whether other documents give different numbers.
 
-    Only in that case are statements of other documents kept, so that both can be compared. `chosen` is best first.
+    Only in that case are statements of other documents kept, so that both can be compared. None is kept of a document
+    whose statements give different numbers of what is to be counted. `chosen` is best first.
     """
     own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
     others = [one for one in chosen if one not in own]
     numbers_of_each = [numbers for one in own if (numbers := new_numbers(one, question))]
+    if question.reading.asks == "count" and any(_counts_differ(own[0], one, question) for one in own[1:]):
+        return [], False
     differing = [
         one
         for one in others
         if numbers_of_each and (new := new_numbers(one, question)) and new.isdisjoint(numbers_of_each[0])
     ]
     return [*own, *differing], bool(differing)
+
+
+def _counts_differ(one: Statement, other: Statement, question: QuestionTerms) -> bool:
+    """Whether two statements count the same things, and neither has the other's number."""
+    pairs = ((one, other), (other, one))
+    counts = [(counted_numbers(first, question), new_numbers(second, question)) for first, second in pairs]
+    return all(counted and counted.isdisjoint(numbers) for counted, numbers in counts)
 
 
 def choose_statements(

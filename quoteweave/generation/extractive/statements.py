@@ -19,8 +19,8 @@ MAX_TITLE = 160
 """Most characters of a caption in an answer."""
 MAX_PICTURE_SENTENCE = 300
 """Most characters of a sentence quoted from a picture."""
-LEAST_WORDS, LEAST_COMMON = 6, 0.2
-"""Least words, and least share of stop words, of a sentence in a picture; rows of labels have few of these."""
+LEAST_WORDS, LEAST_COMMON, MOST_NUMBERS = 6, 0.2, 0.25
+"""Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
 
 Label = tuple[str, str]
 
@@ -190,4 +190,6 @@ def _best_sentence(quote: Quote, weights: Mapping[str, float]) -> str:
 def _is_prose(text: str) -> bool:
     found = text.casefold().split()
     common = sum(word.strip(".,;:()") in STOP_WORDS for word in found)
-    return "|" not in text and len(found) >= LEAST_WORDS and common >= LEAST_COMMON * len(found)
+    numbers = sum(any(map(str.isdigit, word)) for word in found)
+    prose = common >= LEAST_COMMON * len(found) and numbers <= MOST_NUMBERS * len(found)
+    return "|" not in text and len(found) >= LEAST_WORDS and prose
