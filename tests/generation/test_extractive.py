@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
 from quoteweave.core.protocols import Generator
-from quoteweave.core.records import Query, Quote
+from quoteweave.core.records import Hit, Query, Quote
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
 from quoteweave.generation.extractive.selection import keep_best_document
 from quoteweave.generation.extractive.statements import text_statements
@@ -175,6 +176,21 @@ def test_an_image_without_caption_says_what_it_reads() -> None:
     given = context(images=[image(None, f"Opening hours\n\n{said}.", layout="page")])
     answer = ask("How early does the ticket counter open?", given)
     assert answer.text.startswith(f"Page 1 reads “{said}”. ![Page 1](image1)")
+
+
+@pytest.mark.parametrize(("score", "pages"), [(9.0, [1, 2]), (2.0, [1])])
+def test_a_place_without_a_word_of_the_question_is_shown_where_it_ranks_with_the_best(
+    score: float, pages: list[int]
+) -> None:
+    pier = quote("Passengers that the ferry carried last year came to the pier by bus.")
+    cover = image(None, "Harbour board 2022, all rights reserved", page=1)
+    given = Context(
+        texts=(Hit(rank=1, score=10.0, quote=pier),),
+        images=(Hit(rank=2, score=score, quote=cover),),
+        rarity=dict.fromkeys(words("passengers ferry carry"), 0.5),
+    )
+    answer = ask("How many passengers did the ferry carry?", given)
+    assert (answer.status, [citation.page + 1 for citation in answer.citations]) == ("located", pages)
 
 
 def test_labels_of_a_picture_are_no_sentence() -> None:

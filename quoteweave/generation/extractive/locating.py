@@ -45,6 +45,8 @@ HEADING_PENALTY = 0.2
 """Penalty for a heading or caption, which only announces what is elsewhere."""
 MIN_ROW_SHARE = 0.5
 """Share of the best row's score that another row of a table needs to be included."""
+MIN_UNMATCHED_SHARE = 0.7
+"""Share of the best place's score that a place needs which, unlike the best, contains no word of the question."""
 LENGTH_BONUS, FULL_BONUS_WORDS = 0.15, 40
 """Bonus for a quote with at least `FULL_BONUS_WORDS` different words; with fewer, in proportion."""
 LOOK = "What is asked has to be looked at, counted or compared on the page."
@@ -110,11 +112,12 @@ def find_places(
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = max(pages[at], key=lambda one: fits[id(one[1])])
         excerpt = _excerpt(hit.quote, question, weights, most, standings)
+        matches = _matches(hit.quote, question, weights)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
-        places.append(
-            LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=_matches(hit.quote, question, weights))
-        )
+        if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
+            continue
+        places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches))
     return places
 
 
