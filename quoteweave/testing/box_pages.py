@@ -5,6 +5,7 @@ a *frame*: points from the top left of the text as it is read. The frame is turn
 to the user space of the file, by the rules of ISO 32000 (7.7.3.3, 8.3.2.3, 14.11.2).
 """
 
+import re
 import textwrap
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -181,6 +182,7 @@ _FIRST = 6
 # The 27 letters of Hebrew, and the glyphs that stand for them.
 _GLYPHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ@"
 _ALEF = 0x5D0
+_NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
 _ROWS = "".join(f"<{ord(glyph):02x}> <{_ALEF + at:04x}>\n" for at, glyph in enumerate(_GLYPHS))
 _HEBREW = (
     "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapName /Hebrew def\n/CMapType 2 def\n"
@@ -216,11 +218,17 @@ def _text_operators(page: MadePage) -> bytes:
         font = "F2" if paragraph.right_to_left else "F1"
         for number, line in enumerate(paragraph.lines):
             at = paragraph.origin(number)
-            drawn = "".join(map(_glyph, reversed(line))) if paragraph.right_to_left else line
+            drawn = _from_the_right(line) if paragraph.right_to_left else line
             escaped = drawn.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
             matrix = _matrix(page.sheet, at, (1, 0), (0, -1))
             rows.append(f"BT /{font} {_number(paragraph.size)} Tf {matrix} Tm ({escaped}) Tj ET")
     return "\n".join(rows).encode("ascii")
+
+
+def _from_the_right(line: str) -> str:
+    """The glyphs of a line from left to right, as it is drawn: its letters from the last on, numbers as they are."""
+    drawn = "".join(map(_glyph, reversed(line)))
+    return _NUMERAL.sub(lambda match: match[0][::-1], drawn)
 
 
 def _glyph(letter: str) -> str:

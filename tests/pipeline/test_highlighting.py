@@ -11,12 +11,14 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Hit, Page, PageWord, PageWords, Quote
+from quoteweave.documents.ingest import add
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.gate import Gate
-from quoteweave.pipeline.highlighting import add_highlights
+from quoteweave.pipeline.highlighting import add_highlights, evidence_for
 from quoteweave.pipeline.rag import Answered, Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.testing.box_pages import MadePage, Paragraph, Sheet, make_pdf
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,49 @@ def test_words_that_ocr_read_have_estimated_boxes(harbour: Collection) -> None:
     (citation,) = asked("At what depth did the rod meet a layer of wood?", harbour).answer.citations
     assert citation.evidence == "words"
     assert all(span.boxes and span.estimated for span in citation.spans)
+
+
+HEBREW = (
+    "הנמל הישן נפתח לפני מאה שנה. הגשר שופץ פעמיים, והרציף הצפוני הורחב ב 1998 ושוב ב 2012 לאורך של 340 אמות. "
+    "עגנו בו 1,204 אוניות ומהן 37 אוניות של נוסעים, ועוד 12.5 אלף סירות קטנות. השומר סוגר את השער בשקיעה."
+)
+"""No font that is sure to be there has Hebrew letters: they are so in the text layer, and look like capitals."""
+
+
+@pytest.fixture(scope="module")
+def hebrew(tmp_path_factory: pytest.TempPathFactory) -> tuple[Collection, Paragraph]:
+    folder = tmp_path_factory.mktemp("hebrew")
+    paragraph = Paragraph(HEBREW, (120, 100), 12, 40, right_to_left=True)
+    (folder / "port.pdf").write_bytes(make_pdf([MadePage(Sheet((0, 0, 595, 842)), (paragraph,))]))
+    collection = Collection.open_or_create(folder / "collection")
+    add(collection, [folder / "port.pdf"])
+    return collection, paragraph
+
+
+@pytest.mark.parametrize(
+    ("claim", "marked"),
+    [
+        ("“הגשר שופץ פעמיים”", "הגשר שופץ פעמיים"),
+        ("הרציף הצפוני הורחב ב 2012 לאורך 340 אמות.", "והרציף הצפוני הורחב ב 1998 ושוב ב 2012 לאורך של 340 אמות"),
+        ("ומהן 37 אוניות של נוסעים", "ומהן 37 אוניות של נוסעים"),
+        ("סירות קטנות היו 12.5 אלף.", "ועוד 12.5 אלף סירות קטנות"),
+    ],
+)
+def test_words_from_right_to_left_are_boxed_where_they_are_drawn(
+    hebrew: tuple[Collection, Paragraph], claim: str, marked: str
+) -> None:
+    collection, paragraph = hebrew
+    (cited,) = (one for one in collection.page_quotes("port.pdf", 0) if marked in one.text)
+    (span,) = evidence_for(claim, cited, collection)
+    found = cited.text[span.start : span.end].rstrip(".")
+    assert found == marked
+    drawn = [box for _, box in paragraph.find(found)]
+    assert len(drawn) == len(span.boxes)
+    for box, expected in zip(span.boxes, drawn, strict=True):
+        # The ink is narrower than the letters' steps, and a stop belongs to its word.
+        assert box[0] == pytest.approx(expected[0], abs=8)
+        assert box[2] == pytest.approx(expected[2], abs=4)
+        assert expected[1] - 2 < box[1] < box[3] < expected[3] + 2
 
 
 def test_places_that_are_shown_are_supported_by_what_is_repeated_of_them(harbour: Collection) -> None:
