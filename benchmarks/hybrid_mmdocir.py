@@ -41,7 +41,7 @@ FUSED: Mapping[str, tuple[str, str]] = {
 }
 LEFT_OUT = "lexical + minilm, left-out documents"
 # Standard deviations from which on a page stands out, and points for each further one.
-SETTINGS: Sequence[Setting] = tuple(product((0.0, 1.0, 1.5, 2.0, 2.5), (0.1, 0.2, 0.3, 0.4)))
+SETTINGS: Sequence[Setting] = tuple(product((0.0, 0.5, 1.0, 1.5, 2.0, 2.5), (0.1, 0.2, 0.3, 0.4)))
 
 
 class Recorded:

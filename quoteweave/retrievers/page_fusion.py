@@ -9,9 +9,9 @@ from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
 # Hits of each retriever that are fused at least; of the others, also as many as are of so many pages. A retriever of
 # whole pages gives all quotes of a page, and its first hundred are of few.
 DEPTH = 100
-LEAST_PAGES = 30
+LEAST_PAGES = 20
 # Standard deviations above the mean, among the pages that another retriever finds, from which on a page stands out.
-STANDS_OUT = 2.0
+STANDS_OUT = 1.5
 # Units of page evidence for each standard deviation beyond. Both were chosen with one small model (all-MiniLM-L6-v2) on
 # the questions of MMDocIR and MMLongBench-Doc, and again without each document: `benchmarks/hybrid_mmdocir.py`.
 POINTS_PER_DEVIATION = 0.3
