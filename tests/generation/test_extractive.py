@@ -14,7 +14,7 @@ from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
 from quoteweave.generation.extractive.selection import keep_best_document
-from quoteweave.generation.extractive.statements import text_statements
+from quoteweave.generation.extractive.statements import caption_title, image_name, text_statements
 from quoteweave.generation.relevance import question_terms
 from quoteweave.generation.sentences import split_sentences
 
@@ -139,6 +139,21 @@ def test_a_label_means_the_image_of_the_same_document() -> None:
     images = [image("Figure 1: Speeds.", document="other.pdf"), image("Fig. 1. Dues of the ports.")]
     answer = ask("What compares the dues of the ports?", context(texts, images))
     assert [(citation.kind, citation.number) for citation in answer.citations] == [("text", 1), ("image", 2)]
+
+
+@pytest.mark.parametrize(
+    ("caption", "name", "title"),
+    [
+        ("Figure 2: Vessel calls.", "Figure 2", "Vessel calls"),
+        ("Fig. 3a. The mole", "Fig. 3a", "The mole"),
+        ("Table 2-1 Dues by group", "Table 2-1", "Dues by group"),
+        ("Abb. 4: Der Kai", "Abb. 4", "Der Kai"),
+        ("表2：各月吨数", "表2", "各月吨数"),
+        ("Dues by group", "The figure on page 1", "Dues by group"),
+    ],
+)
+def test_an_image_is_called_by_the_label_of_its_caption(caption: str, name: str, title: str) -> None:
+    assert (image_name(image(caption)), caption_title(image(caption))) == (name, title)
 
 
 def test_rows_of_a_table_are_said_in_words() -> None:

@@ -30,6 +30,8 @@ _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
 _KINDS = ("figure", "table", "algorithm", "box")
+# The letter of a part of a figure: "Fig. 3a".
+_PANEL = re.compile(r"[a-zA-Z](?!\w)")
 # What stands behind the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
 # bracket, a quotation mark, or a letter. Where that letter is a small one, a sentence goes on.
 _BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
@@ -54,6 +56,16 @@ def leading_label(text: str) -> str | None:
     """The label with which a text begins, be it a caption or a sentence; None where it begins otherwise."""
     match = _words().label.match(text.lstrip())
     return next(_labels(match), None) if match else None
+
+
+def split_label(text: str) -> tuple[str, str]:
+    """The label with which a text begins as it is written, such as 'Fig. 3a', and the rest; ("", text) for none."""
+    match = _words().label.match(text)
+    if match is None:
+        return "", text
+    panel = _PANEL.match(text, match.end())
+    end = panel.end() if panel else match.end()
+    return text[:end], text[end:]
 
 
 def caption_label(text: str) -> str | None:

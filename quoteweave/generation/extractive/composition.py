@@ -6,8 +6,9 @@ from itertools import groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
+from quoteweave.core.text.mentions import labels_in, leading_label
 from quoteweave.generation.answer_text import add_mark, escape_marks, join_with_and
-from quoteweave.generation.extractive.statements import Statement, caption_label, image_mark, label_keys, place_phrase
+from quoteweave.generation.extractive.statements import Statement, image_mark, place_phrase
 
 
 def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:
@@ -77,11 +78,11 @@ def _named(statement: Statement, context: Context) -> list[int]:
     """The numbers of those image quotes of the same document that a text statement refers to by their labels."""
     if statement.quote.kind == "image":
         return []
-    wanted = label_keys(statement.text)
+    wanted = labels_in(statement.text)
     return [
         number
         for number, hit in enumerate(context.images, start=1)
-        if hit.quote.document == statement.quote.document and caption_label(hit.quote) in wanted
+        if hit.quote.document == statement.quote.document and leading_label(hit.quote.caption or "") in wanted
     ]
 
 

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.text.mentions import split_label
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.answer_text import clip, escape_marks, tidy
 from quoteweave.generation.extractive.table_arithmetic import compute_from_table
@@ -22,17 +23,9 @@ MAX_PICTURE_SENTENCE = 300
 LEAST_WORDS, LEAST_COMMON, MOST_NUMBERS = 6, 0.2, 0.25
 """Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
 
-Label = tuple[str, str]
-
-_LABEL = re.compile(
-    r"\b(?P<kind>fig|tab|chart|graph|map|plate|scheme|diagram|box|exhibit|algorithm)(?:ures?|s|les?)?\.?\s{0,3}"
-    r"(?P<number>(?:[a-z]\.?)?\d+(?:\.\d+)*|[ivxlc]+)\b"
-    r"|(?P<wide>[图圖図表])\s{0,3}(?P<wide_number>\d+)",
-    re.IGNORECASE,
-)
 _VALUE = re.compile(r"[^\w\s]{0,2}\s?\d|-$")
 """A cell of values in a chart: it begins with a number, or is empty."""
-_AFTER_LABEL = " .:–—-|"
+_AFTER_LABEL = " .:–—-|：．"
 _PART = re.compile(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
 """The suffix that the parser adds to the caption of a picture that it split."""
 
@@ -97,33 +90,19 @@ def quote_words(quote: Quote) -> tuple[str, ...]:
     return tuple(words(quote.words()))
 
 
-def label_keys(text: str) -> set[Label]:
-    """Find the figures and tables that `text` refers to: `Fig. 3` and `Figure 3` are both ("fig", "3")."""
-    return {
-        (match["kind"] or match["wide"], match["number"] or match["wide_number"])
-        for match in _LABEL.finditer(text.casefold())
-    }
-
-
-def caption_label(quote: Quote) -> Label | None:
-    """The label that opens the caption of an image quote."""
-    match = _LABEL.match((quote.caption or "").lstrip())
-    return label_keys(match[0]).pop() if match else None
-
-
 def caption_title(quote: Quote) -> str:
     """The caption of an image quote without its label and final stop; "" where it has none."""
     caption = " ".join((quote.caption or "").split())
-    match = _LABEL.match(caption)
-    rest = _PART.sub("", caption[match.end() :].lstrip(_AFTER_LABEL) if match else caption)
+    label, rest = split_label(caption)
+    rest = _PART.sub("", rest.lstrip(_AFTER_LABEL) if label else rest)
     return clip(rest.rstrip(" .,;:"), MAX_TITLE)
 
 
 def image_name(quote: Quote) -> str:
     """What an answer calls an image quote: `Table 2`, or `The table on page 3`."""
-    match = _LABEL.match((quote.caption or "").lstrip())
-    if match:
-        return " ".join(match[0].split())
+    label, _ = split_label(" ".join((quote.caption or "").split()))
+    if label:
+        return label
     if quote.layout == "page":
         return f"Page {quote.page_label}"
     return f"The {quote.layout} {'on' if quote.has_pages else 'in'} {place_phrase(quote)}"
