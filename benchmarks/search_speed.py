@@ -2,8 +2,9 @@
 
 The collection is made (`made_quotes.py`) unless `--collection` holds one already. Measured: opening it and answering a
 first question, libraries imported before, and in a process of its own; milliseconds a question with ten hits loaded,
-over the collection and within one document; storing one more document, searchable at once, and removing it; making the
-whole index anew, beside bm25s with its tokenizer and an English stemmer; the room that the parts of the folder take.
+over the collection and within one document, also where it quotes marks alone; storing one more document, searchable
+at once, and removing it; making the whole index anew, beside bm25s with its tokenizer and an English stemmer; the room
+that the parts of the folder take.
 """
 
 import statistics
@@ -48,6 +49,7 @@ def main() -> None:
             size, questions = collection.counts().quotes, Writing(seed=2).questions(texts, options.questions)
         opening = {name: _opening(folder, name, questions[0]) for name in SPARSE_RETRIEVERS}
         over, within = _asking(folder, questions, some[0])
+        marks = _marks(folder, some[0])
         changing = _changing(folder, size // len(names))
         processes = statistics.median(_first_in_a_process(folder, questions[0]) for _ in range(OPENINGS))
         building, room = _building(folder), _room(folder)
@@ -59,6 +61,7 @@ def main() -> None:
         "quotes": size,
         "open_and_first_question_s": opening,
         "questions": [{"searched": scope, "retriever": name, **summary} for scope, name, summary in summaries],
+        "question_of_marks_alone_s": marks,
         "first_question_of_a_process_s": processes,
         "change_s": changing,
         "build_s": building,
@@ -67,6 +70,7 @@ def main() -> None:
     rows = [[name, scope, *(f"{value:.2f}" for value in summary.values())] for scope, name, summary in summaries]
     waits = [[f"open and first question, {name}", f"{taken:.3f}"] for name, taken in opening.items()]
     waits.append(["first question of a process, after its imports and opening", f"{processes:.3f}"])
+    waits += [[f"a quotation of marks alone, {scope}", f"{taken:.3f}"] for scope, taken in marks.items()]
     waits += [[name, f"{taken:.2f}"] for name, taken in {**changing, **building}.items()]
     sizes = [[name, f"{size / 1e6:.1f}", f"{size / room['text of quotes']:.2f}"] for name, size in room.items()]
     title = f"milliseconds a question, {size:,} quotes"
@@ -106,6 +110,18 @@ def _asking(folder: Path, questions: Sequence[str], document: str) -> tuple[Mill
             over[name] = _timed(partial(_hits, retriever, None), questions)
             within[name] = _timed(partial(_hits, retriever, where), questions)
     return over, within
+
+
+def _marks(folder: Path, document: str) -> dict[str, float]:
+    """Median seconds of a question that quotes marks alone, which are looked for in the records of the quotes."""
+    taken = {}
+    with Collection.open(folder) as collection:
+        retriever = make_retriever("lexical", collection)
+        for scope, where in (("all", None), ("one document", Filter(documents=(document,)))):
+            # Each question is new: what was computed for one is kept.
+            asked = [f'Where does it say "--", for the {number}th time?' for number in range(OPENINGS)]
+            taken[scope] = statistics.median(seconds(partial(_hits, retriever, where, text)) for text in asked)
+    return taken
 
 
 def _hits(retriever: Retriever, where: Filter | None, question: str) -> object:
