@@ -4,9 +4,11 @@ import os
 import random
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command_line import Quoteweave
@@ -64,6 +66,53 @@ def test_everything_that_reads_works(full: Path, quoteweave: Quoteweave) -> None
     assert quoteweave("search", "timber", "-c", full, "--json").json()["hits"][0]["text"].startswith("Timber")
     answer = quoteweave("ask", "From where came timber?", "-c", full, "--json")
     assert (answer.code, answer.json()["citations"] != []) == (0, True)
+
+
+@pytest.fixture
+def small_blocks(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own in blocks of one kilobyte, into which SQLite maps files with holes."""
+    folder, image = tmp_path / "disk", tmp_path / "image"
+    folder.mkdir()
+    image.write_bytes(bytes(8 << 20))
+    try:
+        subprocess.run(["mkfs.ext4", "-q", "-m", "0", "-b", "1024", image], check=True, capture_output=True)
+        subprocess.run(["mount", "-o", "loop", image, folder], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs the right to mount a small disk of its own")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_so_it_is_where_the_blocks_of_a_disk_are_small(small_blocks: Path) -> None:
+    make_collection(small_blocks, {"small.txt": ["Grain came by sea."], "large.txt": LARGE}).close()
+    fill(small_blocks)
+    filler = max(small_blocks.glob("filler*"), key=lambda path: path.stat().st_size)
+    os.truncate(filler, filler.stat().st_size - 16 * 1024)  # room for some of the blocks, and not for all
+    for command in (["remove", "large.txt"], ["search", "grain"], ["remove", "small.txt"]):
+        # In processes of their own: the system ends one that touches a hole of a mapped file.
+        run = [sys.executable, "-m", "quoteweave", *command, "-c", str(small_blocks / "collection")]
+        assert subprocess.run(run, check=False, capture_output=True).returncode == 0
+
+
+def test_what_is_mapped_into_memory_is_on_the_disk_before_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = 2**20
+    monkeypatch.setattr(
+        os, "statvfs", lambda _: SimpleNamespace(f_frsize=1024, f_bavail=free, f_bfree=free, f_blocks=free)
+    )
+    with make_collection(tmp_path, {"small.txt": ["Grain came by sea."]}) as collection:
+        mapped = collection.catalog_path.with_name("catalog.sqlite-shm")
+        assert 512 * mapped.stat().st_blocks >= 2**17
+    free = 0
+    with Collection.open(tmp_path / "collection") as collection:
+        with collection.writer() as writer:
+            put(writer, tmp_path, "other.txt", [made_quote("Timber came from Norway.")])
+            assert not mapped.exists()
+        assert len(collection.documents()) == 2
+        assert not mapped.exists()
 
 
 def change_and_die(root: Path) -> None:

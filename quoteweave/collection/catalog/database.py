@@ -19,6 +19,7 @@ from quoteweave.collection.catalog.file_checksum import (
     verify_structure,
     write_catalog_checksum,
 )
+from quoteweave.collection.catalog.shared_memory import allocate, require_room
 from quoteweave.collection.catalog.stored_words import TABLE as PAGE_WORDS
 from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.storage_errors import guard_reading, guard_writing, primary_code
@@ -275,7 +276,10 @@ class Catalog:
     def _open(self, *, for_writing: bool) -> tuple[sqlite3.Connection, bool]:
         """A connection, and whether it may be kept."""
         try:
-            return _connect(self.path, "mode=rw"), True
+            require_room(self.path)
+            db = _connect(self.path, "mode=rw")
+            allocate(self.path)
+            return db, True
         except sqlite3.OperationalError as error:
             code = primary_code(error)
             if code not in _REFUSED | _NO_ROOM:

@@ -1,0 +1,60 @@
+"""Room on the disk for the file `-shm`, by which processes share SQLite's log, and which they map into memory.
+
+SQLite writes one byte in each 4 KiB of it before it maps it, so that a full disk is told of in time. Where the blocks
+of a disk are smaller, as on small ext4 file systems, the rest are holes, and on a full disk the system ends the process
+that touches one (SIGBUS).
+"""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+_SQLITE_STEP = 4096
+# Of the file: enough for a log of 64 MB.
+_SIZE = 128 << 10
+# What else is written soon may take as much room before the file has its own.
+_ROOM = 1 << 20
+_ALLOCATE = (
+    "import os, sys; file = os.open(sys.argv[1], os.O_RDWR); "
+    "os.posix_fallocate(file, 0, max(int(sys.argv[2]), os.fstat(file).st_size))"
+)
+
+
+def require_room(catalog: Path) -> None:
+    """Raise sqlite3.OperationalError, as of a full disk, where the file may not be mapped safely."""
+    if not _has_small_blocks(catalog) or shutil.disk_usage(catalog.parent).free >= _ROOM or _is_allocated(catalog):
+        return
+    error = sqlite3.OperationalError("database or disk is full")
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL
+    raise error
+
+
+def allocate(catalog: Path) -> None:
+    """Have the disk hold all of the file, once SQLite has made it."""
+    if not _has_small_blocks(catalog) or _is_allocated(catalog):
+        return
+    # In another process: closing the file in this one would release SQLite's locks on it.
+    command = [sys.executable, "-I", "-S", "-c", _ALLOCATE, str(_path(catalog)), str(_SIZE)]
+    # Where no room is left for it, nothing is lost.
+    subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603 - ours
+
+
+def _has_small_blocks(catalog: Path) -> bool:
+    try:
+        return hasattr(os, "posix_fallocate") and os.statvfs(catalog.parent).f_frsize < _SQLITE_STEP
+    except OSError:
+        return False
+
+
+def _is_allocated(catalog: Path) -> bool:
+    try:
+        return 512 * _path(catalog).stat().st_blocks >= _SIZE
+    except OSError:
+        return False
+
+
+def _path(catalog: Path) -> Path:
+    return catalog.with_name(f"{catalog.name}-shm")
