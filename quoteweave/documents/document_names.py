@@ -227,6 +227,8 @@ class _Levels:
     def is_free(self, name: str, level: int) -> bool:
         """Whether only one file can have this name with at most `level` parent folders in front."""
         last = _last_part(name)
+        if len(self._files[last]) == 1:
+            return True  # as of most files; the names that each can have would fill much memory
         if last not in self._levels:
             found: defaultdict[str, list[int]] = defaultdict(list)
             for root, below in self._files[last]:
