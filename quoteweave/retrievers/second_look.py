@@ -7,7 +7,6 @@
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import kind_token
 from quoteweave.core.records import Quote
-from quoteweave.core.text.mentions import labels_in
+from quoteweave.core.text.mentions import labels_in, says_continued
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 
@@ -45,9 +44,6 @@ MOST_SIDES = 4
 SHOWN = 8
 # Where fewer pages are found, other pages of their documents follow, nearest first.
 LEAST_PAGES = 10
-_CONTINUED = re.compile(
-    r"\b(?:continued|cont['’.]?d?|fortsetzung|suite|continuación|segue|continuação|vervolg)\b|续表|続き", re.I
-)
 # Cells of the first line of a table that make it a header which tells one table from another.
 _CELLS = 2
 
@@ -196,10 +192,8 @@ def is_continued(before: Quote, after: Quote) -> bool:
     """
     if after.caption:
         labels = labels_in(after.caption)[:1]
-        return _CONTINUED.search(after.caption) is not None or (
-            bool(labels) and labels == labels_in(before.caption or "")[:1]
-        )
-    return _header(before) == _header(after) != "" or _CONTINUED.search(after.text.partition("\n")[0]) is not None
+        return says_continued(after.caption) or (bool(labels) and labels == labels_in(before.caption or "")[:1])
+    return _header(before) == _header(after) != "" or says_continued(after.text.partition("\n")[0])
 
 
 def _header(table: Quote) -> str:

@@ -81,6 +81,11 @@ def caption_label(text: str) -> str | None:
     return next(_labels(match), None)
 
 
+def says_continued(text: str) -> bool:
+    """Whether a caption or header says that what it stands at began before: "Table 3 (continued)"."""
+    return _words().continued.search(text) is not None
+
+
 def _labels(match: "re.Match[str]") -> Iterator[str]:
     kind = _words().kinds.get((match[1] or match[2]).casefold())
     for name in (_arabic(match[3].casefold()), *re.findall(_NUMBER, match[4])):
@@ -210,6 +215,7 @@ class _Words:
     counted: re.Pattern[str]
     role: re.Pattern[str]
     part: re.Pattern[str]
+    continued: re.Pattern[str]
 
     def value(self, number: str) -> int | None:
         """The number that digits or a word say; None for Roman numerals, by which pages are labelled."""
@@ -224,9 +230,8 @@ class _Words:
 
 @cache
 def _words() -> _Words:
-    languages = list(
-        tomllib.loads(resources.files(__package__).joinpath("reference_words.toml").read_text("utf-8")).values()
-    )
+    text = resources.files(__package__).joinpath("reference_words.toml").read_text("utf-8")
+    languages = list(tomllib.loads(text).values())
 
     def all_of(key: str) -> list[str]:
         return [word for language in languages for word in language.get(key, ())]
@@ -262,6 +267,7 @@ def _words() -> _Words:
         ),
         role=_pattern(_alone(roles)),
         part=re.compile(rf"(?<!\w)((?i:{alternation(parts)}))\.?\s+({_NAME})"),
+        continued=_pattern(_alone(all_of("continued"))),
     )
 
 
