@@ -78,8 +78,8 @@ def test_a_name_makes_a_scorer_and_loads_nothing(name: str, made: type[SentenceS
         ("reader", "write reader=PATH"),
         ("reader=", "write reader=PATH"),
         ("cross-encoder", "did you mean 'cross-encoder=PATH'"),
-        ("chat", "have it write the answer with --model"),
-        ("chat:m@http://host/v1", "have it write the answer with --model"),
+        ("chat", "have it write the answer, as model"),
+        ("chat:m@http://host/v1", "have it write the answer, as model"),
     ],
 )
 def test_what_orders_no_sentences_is_refused_with_what_to_do(name: str, told: str) -> None:
