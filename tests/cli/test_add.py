@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen.canvas import Canvas
 
 from quoteweave.collection.collection import Collection
+from quoteweave.documents.file_reading import FileIssue
+from quoteweave.documents.ingest import AddReport
+from quoteweave.documents.worker_pool import ProcessLimits, StopReason, stop_message
 
 
 @pytest.fixture
@@ -119,3 +124,27 @@ def test_status_says_how_much_was_read_by_ocr(quoteweave: Quoteweave, sample_col
     assert "read by OCR: 1 page, 1 picture on other pages" in quoteweave("status", "-c", sample_collection).out
     status = quoteweave("status", "-c", sample_collection, "--json").json()
     assert (status["ocr_pages"], status["ocr_pictures"]) == (1, 1)
+
+
+def test_people_are_told_which_option_helps(
+    quoteweave: Quoteweave, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canvas = Canvas(str(tmp_path / "locked.pdf"), encrypt=StandardEncryption("other", strength=128))
+    canvas.drawString(72, 700, "Grain came by ship.")
+    canvas.save()
+    locked = quoteweave("add", tmp_path / "locked.pdf", "-c", tmp_path / "collection")
+    assert "give its password, or save a copy that needs none (--password)" in locked.err
+
+    limits = ProcessLimits(memory=10**9, seconds=5)
+    memory, time = (f"it {stop_message(stop, limits)}" for stop in (StopReason.MEMORY, StopReason.TIME))
+    report = AddReport(
+        failed=(FileIssue(name="bomb.pdf", reason=memory),),
+        warnings=(FileIssue(name="slow.pdf", reason=f"page 3: {time}"), FileIssue(name="a.pdf", reason="page 1: cut")),
+    )
+    monkeypatch.setattr("quoteweave.cli.commands.add.add_documents", lambda *_, **__: report)
+    shown = quoteweave("add", tmp_path, "-c", tmp_path / "collection").err.splitlines()
+    assert shown == [
+        f"note: slow.pdf: page 3: {time} (--page-seconds)",
+        "note: a.pdf: page 1: cut",
+        f"not added: 'bomb.pdf': {memory} (--memory)",
+    ]

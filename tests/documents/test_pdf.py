@@ -40,7 +40,7 @@ def test_an_encrypted_file_needs_its_password(tmp_path: Path) -> None:
     for password in (None, ""):
         missing = refusal(path, password)
         assert isinstance(missing, EncryptedDocument)
-        assert str(missing) == "'a.pdf': it is encrypted; give its password with it, or save a copy that needs none"
+        assert str(missing) == "'a.pdf': it is encrypted; give its password, or save a copy that needs none"
     wrong = refusal(path, "other")
     assert isinstance(wrong, EncryptedDocument)
     assert str(wrong) == "'a.pdf': the password given is wrong"

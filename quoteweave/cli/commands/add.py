@@ -98,12 +98,22 @@ def add(
         raise typer.Exit(1)
 
 
+# What reasons say of what to do, and the option that does it: a server gives the same reasons, and has no options.
+_OPTIONS = {
+    "give its password": "--password",
+    "under another name": "--prefix NAME",
+    "with another prefix": "--prefix NAME",
+    "ran out of memory": "--memory",
+    "ran out of time": "--page-seconds",
+}
+
+
 def _show(report: AddReport, collection: Path) -> None:
     for warning in report.warnings:
-        typer.echo(printable(f"note: {warning.name}: {warning.reason}"), err=True)
+        typer.echo(printable(f"note: {warning.name}: {_with_options(warning.reason)}"), err=True)
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
-        typer.echo(printable(f"not added: {reason}"), err=True)
+        typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
     print_notes((*_renamed(report), *report.index_notes, *report.remains))
     if report.passed_over:
         suffixes = [f"{count} {suffix or 'without a suffix'}" for suffix, count in report.passed_over.items()]
@@ -114,6 +124,11 @@ def _show(report: AddReport, collection: Path) -> None:
     typer.echo(f"{collection}: {counts}")
     if read := read_by_ocr(report.ocr_pages, report.ocr_pictures):
         typer.echo(f"  {read}")
+
+
+def _with_options(reason: str) -> str:
+    options = dict.fromkeys(option for phrase, option in _OPTIONS.items() if phrase in reason)
+    return f"{reason} ({', '.join(options)})" if options else reason
 
 
 def _renamed(report: AddReport) -> list[str]:

@@ -213,7 +213,7 @@ def _load(path: Path, password: str | None) -> Any:
         wrong = (
             "the password given is wrong"
             if password
-            else "it is encrypted; give its password with it, or save a copy that needs none"
+            else "it is encrypted; give its password, or save a copy that needs none"
         )
         raise EncryptedDocument(f"{path.name!r}: {wrong}")
     if error == pdfium.FPDF_ERR_SECURITY:
