@@ -8,8 +8,8 @@ SECRET_FIELD = re.compile(r"key|token|secret|pass|sig|auth|code", re.IGNORECASE)
 # The part before the host in URLs within a text. A path, a port or a name with a dot must follow, so that a
 # retriever's spec such as http://host:8000@hnsw keeps its host.
 _CREDENTIALS = re.compile(r"(?<=://)[^\s/?#@'\"]+@(?=[^\s@]*[/.:]|localhost)")
-# The query of a URL within a text. What ends a clause does not belong to it; nor does a suffix of a retriever's spec.
-_QUERY = re.compile(r"(?<=://)([^\s?#'\"]+)\?([^\s#@'\"<>]+?)(?=[.,:;)]*(?:[\s#@'\"<>]|$))")
+# The query of a URL within a text, without what ends a clause or a quotation, or a suffix of a retriever's spec.
+_QUERY = re.compile(r"(?<=://)([^\s?#'\"]+)\?([^\s#\"<>]+?)(?=(?:@[a-z]+\d*)?[.,:;)'\]}]*(?:[\s#\"<>]|$))")
 
 
 def without_secrets(url: str) -> str:

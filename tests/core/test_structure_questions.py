@@ -58,6 +58,8 @@ def test_a_request_may_name_pages_sections_and_the_document() -> None:
         "How many plots are available?",  # of land, of novels
         "How many rooms exist?",
         "Which figures are given for 2015?",
+        "What is displayed in the photographs?",
+        "What is shown in the figures?",
     ],
 )
 def test_other_questions_are_none(question: str) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import EndpointError
+from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.endpoints.embeddings import EmbeddingsClient
@@ -147,3 +148,17 @@ def test_nor_into_a_message(name: str, form: str) -> None:
         failures = asyncio.run(read(address(server)))
     assert failures
     assert not [found for error in failures for found in secrets_in(f"{error}{error!r}{error.__cause__}")]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://h/v1?key=a'b&x=1", "http://h/v1?x=1"),
+        ("http://h/v1?x=1&key=a@B2", "http://h/v1?x=1"),
+        ("'http://h/v1?api_key=abc', then", "'http://h/v1', then"),
+        ("http://h:80/v1?key=abc@hnsw", "http://h:80/v1@hnsw"),
+        ('{"url":"http://h?key=abc","x":1}', '{"url":"http://h","x":1}'),
+    ],
+)
+def test_keys_in_the_query_of_an_address_are_taken_out_whole(text: str, shown: str) -> None:
+    assert without_credentials(text) == shown

@@ -467,6 +467,7 @@ def test_a_statement_of_something_else_does_not_answer(question: str, text: str)
         ("What is LagStage?", "We present LagStage, a model of the ice in lakes."),
         ("When was the survey conducted?", "The survey of the pilots, conducted in May 2021, found no delays."),
         ("Who is the director of the port?", "Mr. Holm is the director of the port."),
+        ("What is the capital of the isles?", "The ferry to the isles calls at the capital (Skarn)."),
         ("Where are the headquarters?", "We own headquarters located in Richfield."),
         ("Where are the headquarters located?", "We let two houses in San Jose, where our headquarters are located."),
         ("What fuel is used by the ferry?", "The ferry employs a fuel that is made from straw."),

@@ -164,6 +164,13 @@ def test_a_foreign_word_that_pages_have_makes_no_question_foreign() -> None:
     assert answer.warnings[0] == "No page has the word spiegel."
 
 
+def test_a_foreign_name_makes_no_question_foreign() -> None:
+    given = ENGLISH.model_copy(update={"rarity": {"los": 1.0, "angel": 1.0}})
+    answer = off_topic_abstention("Los Angeles crime rate", given)
+    assert answer is not None
+    assert answer.warnings[0].startswith("No page has the words los and angeles")
+
+
 def test_what_a_document_is_about_is_shown_by_its_beginning() -> None:
     given = context(
         [quote("The harbour by its figures.", page=3), quote("Tolland ships timber.", page=0), quote("Dues.", page=7)]

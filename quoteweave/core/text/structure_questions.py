@@ -39,7 +39,8 @@ def read_structure_request(question: str) -> StructureRequest | None:
     if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
     named = counts or "heading" in kinds or patterns["names"].search(text) is not None
-    if not named and not patterns["exists"].search(text):
+    # "Which tables are shown?", but not "What is shown in the tables?"
+    if not named and not (patterns["exists"].search(text) and patterns["kind asked"].search(text)):
         return None
     for kind in kinds:
         text = patterns[kind].sub(" ", text)
@@ -90,6 +91,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     said = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
     said["counted pages"] = rf"{said['counts']}\s+{said['page']}"
     said["counted parts"] = rf"{said['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(said[kind] for kind in kinds)})"
+    said["kind asked"] = rf"^\W*[\w'’]+\s+(?:{'|'.join(said[kind] for kind in kinds)})"
     # "2019 tables" are those of a year.
     number = rf"(?:(?!(?:19|20)\d\d(?!\d))\d[\d.,]*|{said['numbers']}|{alternation(number_words())})"
     # "Hundreds of pictures" and "42 new garden tables", but not the line "10 List of tables" of a table of contents.

@@ -64,7 +64,7 @@ _ASKED_NOUN = re.compile(
 _BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
 _TELLS = (
     r"\b{noun}\b.{{0,80}}?\b(?:is|are|was|were|includes?|included|consists?|comprises?|such as|namely)\b"
-    r"|\b{noun}\s*[:(](?!\s*[A-Z]{{2,6}}s?\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
+    r"|\b{noun}\s*[:(](?!\s*(?-i:[A-Z]{{2,6}}s?)\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
     r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key)\s+){{0,3}}{noun}\b"
 )
 _QUANTITY = re.compile(

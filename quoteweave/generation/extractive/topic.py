@@ -28,6 +28,7 @@ to questions about other things, and rounded: `benchmarks/off_topic.py` has thes
 """
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.languages import Language, function_words, guess_language
 from quoteweave.core.text.mentions import heading_names, labels_in
-from quoteweave.core.text.question_analysis import QuestionAnalysis
+from quoteweave.core.text.question_analysis import QuestionAnalysis, interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import quote_words, words_with_headings
@@ -52,6 +53,7 @@ REPEATED_IN = 2
 DEFAULT_RARITY = 0.6
 """Rarity of a word that some quote contains, where the retriever does not know it; other words have 1."""
 UNKNOWN_MISSING, UNKNOWN_SCATTER, UNKNOWN_THRESHOLD = 0.5, 0.5, 0.1
+_NAME = re.compile(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]*)+")
 MOST_READ, MOST_CHARACTERS = 15, 500
 """Quotes by which the language of what was found is told, and characters of each."""
 
@@ -141,15 +143,21 @@ def language_difference(question: str, context: Context) -> LanguageDifference |
 
 def _foreign_language(question: str, context: Context) -> Language | None:
     """The likeliest language of a question, if no page of the collection has some word that is frequent in it."""
-    guessed = guess_language(question, sure=False)
+    without_names = _NAME.sub(_asking_words, question)
+    guessed = guess_language(without_names, sure=False)
     if guessed is None:
         return None
     frequent = {stem for word in function_words(guessed) for stem in words(word)}
     return (
         guessed
-        if any(context.rarity.get(stem, 0.0) >= 1.0 for stem in frequent.intersection(words(question)))
+        if any(context.rarity.get(stem, 0.0) >= 1.0 for stem in frequent.intersection(words(without_names)))
         else None
     )
+
+
+def _asking_words(name: re.Match[str]) -> str:
+    """Of several words that begin with capitals, those that ask: "Los Angeles" is a name, "Welche Farben" is none."""
+    return " ".join(word for word in name[0].split() if interrogative_words().intersection(words(word, stop=False)))
 
 
 def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, ...]:
