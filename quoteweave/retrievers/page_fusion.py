@@ -20,6 +20,8 @@ POINTS_PER_DEVIATION = 0.3
 LEAD = POINTS_PER_DEVIATION
 # Units for the best page of another retriever, and in proportion for its others: they order what has no evidence.
 TIE_BREAK = 1e-3
+# Share of it for the worst of them: what is found stands before what is not.
+LEAST_SHARE = 1e-3
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.5
 
@@ -85,27 +87,32 @@ class PageFusion:
             * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fits[id] / (fittest[_page(quote)] or 1.0))
             for id, quote in quotes.items()
         }
-        order = sorted(scores, key=lambda id: (-scores[id], id))
+        places = _best_places(rankings)
+        order = sorted(scores, key=lambda id: (-scores[id], places[id], id))
         return [Hit(rank=rank, score=scores[id], quote=quotes[id]) for rank, id in enumerate(order, 1)]
 
     def _calibrating(self, ranking: Sequence[Hit]) -> Sequence[Hit]:
         """The hits whose scores the others are measured by: the same, however many were asked for."""
-        size = self._depth
-        while size < len(ranking) and _page_count(ranking[:size]) < LEAST_PAGES:
-            size *= 2
+        size, before = self._depth, 0
+        while size < len(ranking) and before < (count := _page_count(ranking[:size])) < LEAST_PAGES:
+            size, before = 2 * size, count
         return ranking[:size]
 
 
 def _of_enough_pages(
     retriever: Retriever, queries: Sequence[Query], depth: int, where: Filter | None
 ) -> list[list[Hit]]:
-    """The first hits for each query: `depth`, or twice as many and so on until they are of `LEAST_PAGES` pages."""
+    """The first hits for each query: `depth`, or twice as many and so on until they are of `LEAST_PAGES` pages.
+
+    Where twice as many are of no more pages, it stops.
+    """
     found = retriever.search(queries, depth, where=where)
-    few = [i for i, hits in enumerate(found) if len(hits) >= depth and _page_count(hits) < LEAST_PAGES]
-    if few:
-        more = _of_enough_pages(retriever, [queries[i] for i in few], 2 * depth, where)
-        for i, hits in zip(few, more, strict=True):
-            found[i] = hits
+    counts = [0] * len(found)
+    few = list(range(len(found)))
+    while few := [i for i in few if len(found[i]) >= depth and counts[i] < _page_count(found[i]) < LEAST_PAGES]:
+        depth *= 2
+        for i, hits in zip(few, retriever.search([queries[i] for i in few], depth, where=where), strict=True):
+            counts[i], found[i] = _page_count(found[i]), hits
     return found
 
 
@@ -114,11 +121,11 @@ def _points_of_pages(hits: Sequence[Hit]) -> dict[_Page, float]:
     best = _best_of_pages((_page(hit.quote), hit.score) for hit in hits)
     low, high, mean = min(best.values()), max(best.values()), fmean(best.values())
     spread = pstdev(best.values())
-    if not spread:
-        return {}
+    if high == low or not spread:
+        return dict.fromkeys(best, TIE_BREAK)
     return {
         page: POINTS_PER_DEVIATION * max((score - mean) / spread - STANDS_OUT, 0.0)
-        + TIE_BREAK * (score - low) / (high - low)
+        + TIE_BREAK * max((score - low) / (high - low), LEAST_SHARE)
         for page, score in best.items()
     }
 
@@ -137,6 +144,15 @@ def _best_of_pages(scores: Iterable[tuple[_Page, float]]) -> dict[_Page, float]:
     for page, score in scores:
         best[page] = max(best.get(page, score), score)
     return best
+
+
+def _best_places(rankings: Sequence[Sequence[Hit]]) -> dict[str, int]:
+    """By quote id, the best place that a ranking gives it."""
+    places: dict[str, int] = {}
+    for ranking in rankings:
+        for place, hit in enumerate(ranking):
+            places[hit.quote.id] = min(places.get(hit.quote.id, place), place)
+    return places
 
 
 def _page_count(hits: Sequence[Hit]) -> int:

@@ -115,6 +115,39 @@ def test_what_is_mapped_into_memory_is_on_the_disk_before_the_disk_is_full(
         assert not mapped.exists()
 
 
+@pytest.mark.parametrize("program", ["", "/nowhere/python"])
+def test_where_no_process_can_be_started_collections_are_opened_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    make_small_blocks(monkeypatch)
+    monkeypatch.setattr(sys, "executable", program)
+    with make_collection(tmp_path, {"small.txt": ["Grain came by sea."]}) as collection:
+        assert len(collection.documents()) == 1
+
+
+def test_where_it_cannot_be_seen_that_room_was_taken_one_process_tries_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_small_blocks(monkeypatch)
+    program, log = tmp_path / "python", tmp_path / "log"
+    program.write_text(f"#!/bin/sh\necho started >> '{log}'\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        make_collection(tmp_path / name, {"small.txt": ["Grain came by sea."]}).close()
+        for _ in range(3):
+            with Collection.open(tmp_path / name / "collection") as collection:
+                assert len(collection.documents()) == 1
+    assert log.read_text().split() == ["started"] * 2
+
+
+def make_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have disks look as if they were in blocks of one kilobyte, and had room."""
+    room = SimpleNamespace(f_frsize=1024, f_bavail=2**20, f_bfree=2**20, f_blocks=2**20)
+    monkeypatch.setattr(os, "statvfs", lambda _: room)
+
+
 def change_and_die(root: Path) -> None:
     collection = Collection.open(root)
     with collection.writer() as writer:

@@ -12,6 +12,7 @@ from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.page_fusion import (
     LEAD,
     LEAST_PAGES,
+    LEAST_SHARE,
     POINTS_PER_DEVIATION,
     STANDS_OUT,
     TIE_BREAK,
@@ -67,7 +68,9 @@ def test_what_stands_out_among_what_others_find_is_added_to_the_evidence(tmp_pat
         (hits,) = PageFusion(evidence, [Given(collection, one_apart(9))], weights=(1, 1)).search([question], 20)
         assert known.index(max(known)) == 0
         found = {hit.quote.page: hit.score - known[hit.quote.page] for hit in hits}
-        assert found == pytest.approx({**dict.fromkeys(range(12), 0.0), 0: LEAD, 9: ADDED})
+        least = TIE_BREAK * LEAST_SHARE
+        expected = {**dict.fromkeys(range(12), least), 0: LEAD + least, 9: ADDED}
+        assert found == pytest.approx(expected, abs=1e-9)
         assert pages(PageFusion(evidence, [Given(collection, one_apart(9))], weights=(1, 100)))[:2] == [9, 0]
         assert pages(PageFusion(evidence, [Given(collection, one_apart(9))], weights=(100, 0.01)))[0] == 0
 
@@ -116,6 +119,48 @@ def test_where_scores_lie_makes_no_difference(tmp_path: Path) -> None:
             (hits,) = fused.search([Query(text="timber")], 10)
             found.append([(hit.quote.id, round(hit.score, 6)) for hit in hits])
     assert found[0] == found[1] == found[2]
+
+
+class Listed:
+    """A retriever that gives hits, and keeps how many it was asked for."""
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        self._hits, self.asked = hits, list[int]()
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        self.asked.append(k)
+        return [list(self._hits[:k]) for _ in queries]
+
+
+@pytest.mark.parametrize("length", [1, 5], ids=["pages of one quote", "one page"])
+@pytest.mark.parametrize("scores", [(0.9, 0.8, 0.7, 0.6, 0.5), (0.5,) * 5], ids=["scores", "equal scores"])
+def test_where_only_another_retriever_finds_anything_its_order_stays(
+    tmp_path: Path, length: int, scores: Sequence[float]
+) -> None:
+    quotes = [made_quote(f"ship {i}", page=i // length) for i in range(5)]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        backward = sorted(collection.document_quotes("a.pdf"), key=lambda quote: quote.id, reverse=True)
+        ranked = enumerate(zip(backward, scores, strict=True), 1)
+        found = [Hit(rank=i, score=score, quote=quote) for i, (quote, score) in ranked]
+        fused = PageFusion(LexicalRetriever(collection), [Listed(found)], weights=(1, 1))
+        (hits,) = fused.search([Query(text="zinc")], 10)
+    assert [hit.quote.id for hit in hits] == [quote.id for quote in backward]
+    assert all(hit.score > 0 for hit in hits)
+
+
+def test_more_hits_are_fetched_only_while_they_are_of_more_pages(tmp_path: Path) -> None:
+    quotes = [made_quote(f"ship {i}", page=i % 3) for i in range(100)]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        found = [
+            Hit(rank=i, score=1 / i, quote=quote) for i, quote in enumerate(collection.document_quotes("a.pdf"), 1)
+        ]
+        few, many = Listed(found), Listed(found)
+        scores = []
+        for other, k in ((few, 4), (many, 100)):
+            fused = PageFusion(LexicalRetriever(collection), [other], weights=(1, 1), depth=4)
+            scores.append({hit.quote.id: hit.score for hit in fused.search([Query(text="zinc")], k)[0]})
+    assert few.asked == [4, 8]
+    assert scores[0].items() <= scores[1].items()
 
 
 def test_a_retriever_that_finds_nothing_or_all_alike_changes_no_order(tmp_path: Path) -> None:

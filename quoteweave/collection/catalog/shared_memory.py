@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 _SQLITE_STEP = 4096
@@ -21,6 +22,8 @@ _ALLOCATE = (
     "import os, sys; file = os.open(sys.argv[1], os.O_RDWR); "
     "os.posix_fallocate(file, 0, max(int(sys.argv[2]), os.fstat(file).st_size))"
 )
+# Catalogues whose file stays as it was though there is room: to try again would start a process at each opening.
+_in_vain: set[Path] = set()
 
 
 def require_room(catalog: Path) -> None:
@@ -33,13 +36,17 @@ def require_room(catalog: Path) -> None:
 
 
 def allocate(catalog: Path) -> None:
-    """Have the disk hold all of the file, once SQLite has made it."""
-    if not _has_small_blocks(catalog) or _is_allocated(catalog):
+    """Have the disk hold all of the file, once SQLite has made it, where that can be done."""
+    if catalog in _in_vain or not _has_small_blocks(catalog) or _is_allocated(catalog):
         return
     # In another process: closing the file in this one would release SQLite's locks on it.
     command = [sys.executable, "-I", "-S", "-c", _ALLOCATE, str(_path(catalog)), str(_SIZE)]
-    # Where no room is left for it, nothing is lost.
-    subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603 - ours
+    # Where no room is left for it, or no process can be started, nothing is lost.
+    with suppress(OSError):
+        subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603 - ours
+        # Not so on a full disk, which may have room later.
+        if not _is_allocated(catalog) and shutil.disk_usage(catalog.parent).free >= _ROOM:
+            _in_vain.add(catalog)
 
 
 def _has_small_blocks(catalog: Path) -> bool:
