@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.stores.descriptions import prune_descriptions
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
-from quoteweave.core.errors import CollectionLocked, StorageError
+from quoteweave.core.errors import CollectionLocked, StorageError, note_text
 
 _LEFT = "SELECT indexes.fingerprint, name, generation FROM unclean_indexes JOIN indexes USING (fingerprint)"
 _SHOWN = 3
@@ -96,10 +96,14 @@ def _catalogue(folder: CollectionFolder) -> str | None:
             return None
     except StorageError as error:
         needed = f"rewriting it takes {path.stat().st_size / 1e6:.1f} MB"
-        return f"{path} may still hold parts of what was removed until the next change: {error.summary} ({needed})"
-    return (
+        return note_text(
+            f"{path} may still hold parts of what was removed until the next change: {error.summary} ({needed})",
+            remedy=error.remedy,
+        )
+    return note_text(
         f"{path} and {path.name}-wal still hold what was removed, because someone is reading an older state of the "
-        "collection; once that has ended, the next change of the collection removes it"
+        "collection; once that has ended, the next change of the collection removes it",
+        remedy="so does: quoteweave check --removed NAME",
     )
 
 

@@ -47,7 +47,9 @@ Each message says what happened, to which file or field, and what to do. Program
 exceptions (`ValueError`, `TypeError`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -72,6 +74,36 @@ class QuoteweaveError(Exception):
         super().__init__(summary if remedy is None else f"{summary}; {remedy}")
         self.summary = summary
         self.remedy = remedy
+        self.while_answering = False
+        """Whether the chat model failed that was to write the answer, which can be had without it."""
+
+
+_log_instead: ContextVar[Callable[[str], None] | None] = ContextVar("_log_instead", default=None)
+
+
+@contextmanager
+def withhold_remedies(log: Callable[[str], None]) -> Iterator[None]:
+    """Within the block, notes are for users of a server: `note_text` leaves their remedies out, and logs them whole."""
+    token = _log_instead.set(log)
+    try:
+        yield
+    finally:
+        _log_instead.reset(token)
+
+
+def note_text(summary: str, *, remedy: str | None) -> str:
+    """Return a note or warning on what was not done, with what mends it, unless `withhold_remedies` says otherwise.
+
+    >>> note_text("the index bge lacks a.pdf", remedy="build it with: quoteweave index build bge")
+    'the index bge lacks a.pdf; build it with: quoteweave index build bge'
+    """
+    if remedy is None:
+        return summary
+    text, log = f"{summary}; {remedy}", _log_instead.get()
+    if log is None:
+        return text
+    log(text)
+    return summary
 
 
 def error_reason(error: Exception) -> str:

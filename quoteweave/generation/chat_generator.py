@@ -1,7 +1,7 @@
 """Answers with a chat model: the context becomes a prompt, and the marks of the reply become citations."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -17,7 +17,7 @@ from quoteweave.core.answers import (
     replay_events,
 )
 from quoteweave.core.chat.streams import stream_completion
-from quoteweave.core.errors import EndpointBadResponse
+from quoteweave.core.errors import EndpointBadResponse, EndpointError, ModelError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Query
 from quoteweave.generation.citations import MarkResolver, build_answer, to_events
@@ -97,7 +97,8 @@ class CitedGenerator:
         if _is_empty(context):
             return self._no_quotes_answer(query, context)
         messages, warnings = await self._asked(query, context)
-        return _to_answer(query, context, await self.model.complete(messages), warnings)
+        with _marked_errors():
+            return _to_answer(query, context, await self.model.complete(messages), warnings)
 
     async def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
         """Yield the events of the answer. Raises what `answer` raises.
@@ -112,16 +113,17 @@ class CitedGenerator:
             return
         messages, warnings = await self._asked(query, context)
         events = _EventStream(context)
-        async with aclosing(stream_completion(self.model, messages)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Completion):
-                    answer = _to_answer(query, context, piece, warnings)
-                    for event in events.end():
+        with _marked_errors():
+            async with aclosing(stream_completion(self.model, messages)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Completion):
+                        answer = _to_answer(query, context, piece, warnings)
+                        for event in events.end():
+                            yield event
+                        yield AnswerEvent(answer=answer)
+                        return
+                    for event in events.take(piece):
                         yield event
-                    yield AnswerEvent(answer=answer)
-                    return
-                for event in events.take(piece):
-                    yield event
 
     def _no_quotes_answer(self, query: Query, context: Context) -> Answer:
         nothing = build_answer(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
@@ -131,6 +133,16 @@ class CitedGenerator:
         """Return the messages, and warnings about pictures that could not be included."""
         shown = PreparedPictures({}) if self.pictures is None else await self.pictures.shown(context)
         return self.messages.of(query, context, shown.urls), shown.warnings
+
+
+@contextmanager
+def _marked_errors() -> Iterator[None]:
+    """Mark what the model raises as errors of writing the answer."""
+    try:
+        yield
+    except (EndpointError, ModelError) as error:
+        error.while_answering = True
+        raise
 
 
 class _EventStream:
@@ -149,7 +161,8 @@ class _EventStream:
         if _REASONING_END in self._last and not self._thought:
             raise EndpointBadResponse(
                 "The model wrote its reasoning as its answer, and told so only when it ended: say that it thinks "
-                "(thinking = true), or ask for the answer as a whole, not as a stream."
+                "(thinking = true), or ask for the answer as a whole, not as a stream",
+                remedy="on the command line: --json",
             )
         yield from to_events(self._weaver.feed(piece.text if self._begun else piece.text.lstrip()))
         self._begun = self._begun or bool(piece.text.strip())

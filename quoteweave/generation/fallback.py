@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from quoteweave.core.answers import Answer, AnswerEvent, Context, Event, TextEvent, replay_events
-from quoteweave.core.errors import EndpointError
+from quoteweave.core.errors import EndpointError, note_text
 from quoteweave.core.protocols import Generator, StreamingGenerator
 from quoteweave.core.records import Query
 
@@ -45,5 +45,8 @@ class FallbackGenerator:
 
     async def _second(self, query: Query, context: Context, error: EndpointError) -> Answer:
         answer = await self.second.answer(query, context)
-        warning = f"The model could not be asked, so this answer was put together without it: {error.summary}"
+        warning = note_text(
+            f"The model could not be asked, so this answer was put together without it: {error.summary}",
+            remedy=error.remedy,
+        )
         return answer.model_copy(update={"warnings": (*answer.warnings, warning)})

@@ -70,7 +70,10 @@ def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: S
             raise ModelFailed(f"{name} gave an array of shape {matrix.shape} for {item} where {due} should be")
         if not np.isfinite(matrix).all():
             advice = "the weights may be damaged, or the dtype too narrow for them"
-            raise ModelFailed(f"{name} gave numbers that are not finite (NaN or infinite) for {item}; {advice}")
+            raise ModelFailed(
+                f"{name} gave numbers that are not finite (NaN or infinite) for {item}; {advice}",
+                remedy="try --dtype float32 or bfloat16",
+            )
 
 
 # What an encoder that says nothing of it gets at once; no more is ever in memory, or lost when it is stopped.

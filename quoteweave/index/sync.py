@@ -16,11 +16,11 @@ from pydantic import Field
 from quoteweave.collection.checksums import sealed_json
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
-from quoteweave.collection.stores.generations import MANIFEST, read_manifest, try_read_manifest
+from quoteweave.collection.stores.generations import MANIFEST, build_command, read_manifest, try_read_manifest
 from quoteweave.collection.stores.vectors import StoredVectors
 from quoteweave.collection.views import PICTURE_VIEWS, item_rows
 from quoteweave.collection.writer import Writer
-from quoteweave.core.errors import CollectionLocked, EndpointError, FingerprintMismatch, QuoteweaveError
+from quoteweave.core.errors import CollectionLocked, EndpointError, FingerprintMismatch, QuoteweaveError, note_text
 from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
 from quoteweave.index.base import Shard, VectorIndex
@@ -275,8 +275,18 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvi
             if dropped:
                 writer.drop_index(state.fingerprint, keep_shards=True)
             what = " and was dropped, as it still held what was removed" if dropped else ""
-            notes.append(f"the index {spec} was not brought up to date{what}: {error.summary}; build it again")
+            notes.append(rebuild_note(collection, spec, f"was not brought up to date{what}", error))
     return tuple(notes)
+
+
+def rebuild_note(collection: Collection, spec: str, what: str, error: QuoteweaveError) -> str:
+    """Return a note that says what became of an index, and why, with what mends that and builds the index."""
+    command, remedy = build_command(collection.root, spec), error.remedy
+    if remedy is None:
+        remedy = f"build it with: {command}"
+    elif command not in remedy:
+        remedy = f"{remedy}; then build it with: {command}"
+    return note_text(f"the index {spec} {what}: {error.summary.rstrip('.')}", remedy=remedy)
 
 
 def indexes_behind(collection: Collection) -> list[Manifest]:

@@ -11,7 +11,7 @@ from quoteweave.collection.stores.generations import build_command, try_read_man
 from quoteweave.collection.stores.vectors import StoredVectors
 from quoteweave.collection.views import IMAGE_VIEWS, PICTURE_VIEWS, Unit, item_rows
 from quoteweave.collection.writer import Writer
-from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, UsageError
+from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, UsageError, note_text
 from quoteweave.core.fingerprints import differences
 from quoteweave.core.protocols import Encoder, ImageProvider
 from quoteweave.core.records import Record, View
@@ -151,7 +151,7 @@ class VectorStore:
         )
 
     def lacking(self) -> str | None:
-        """Which documents the index lacks, and the command that adds them; None where it has all that can be found."""
+        """A note on which documents the index lacks (`core.errors.note_text`); None where it has all."""
         state = self.collection.index_state(self._fingerprint)
         if state is None or state.revision == self.collection.revision():
             return None
@@ -162,7 +162,10 @@ class VectorStore:
         if not lacking:
             return None
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        return f"the index {self.plan.spec} lacks {lacking[0]}{more}: nothing is found there until it is built again"
+        return note_text(
+            f"the index {self.plan.spec} lacks {lacking[0]}{more}: nothing is found there until it is built again",
+            remedy=f"build it with: {build_command(self.collection.root, self.plan.spec)}",
+        )
 
     def current(self, opened: OpenedIndex | None = None) -> OpenedIndex:
         """The index as it was last brought up to date, `opened` if it still is that.

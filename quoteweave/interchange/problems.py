@@ -98,7 +98,7 @@ class Problem(Record):
     request_id: str | None = Field(default=None, description="by which the server's log names the request")
     errors: tuple[Mapping[str, str], ...] = Field(default=(), description="each field that is wrong, and why")
     fallback: str | None = Field(
-        default=None, description="a model with which the same request can be answered, as `extractive`"
+        default=None, description="`extractive`, where the model failed that was to write the answer"
     )
 
     @property
@@ -114,7 +114,7 @@ def problem_of_error(error: BaseException) -> Problem:
     """
     for kind, status, name in _OF_ERRORS:
         if isinstance(error, kind):
-            fallback = "extractive" if isinstance(error, errors.EndpointError | errors.ModelError) else None
+            fallback = "extractive" if error.while_answering else None
             detail = error.summary
             if error.remedy is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 detail = f"{detail}; whoever runs the server finds in its log what can be done"

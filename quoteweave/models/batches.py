@@ -116,5 +116,8 @@ def _checked(matrix: "np.ndarray[Any, Any]", number: int, items: Sequence[Any], 
     what = f"item {number}" + (f" ({item[:60]!r})" if isinstance(item, str) else "")
     if found.ndim != 2:
         raise ModelFailed(f"{name} gave an array of shape {found.shape} for {what}, not rows of vectors")
-    advice = "the weights are damaged, or the dtype is too narrow for them (float32 and bfloat16 are safest)"
-    raise ModelFailed(f"{name} gave numbers that are not finite (NaN or infinite) for {what}: {advice}")
+    advice = "the weights are damaged, or the dtype is too narrow for them"
+    raise ModelFailed(
+        f"{name} gave numbers that are not finite (NaN or infinite) for {what}: {advice}",
+        remedy="try --dtype float32 or bfloat16",
+    )

@@ -307,7 +307,8 @@ class LocalChat:
             ]
         if any(part["type"] != "text" for part in parts):
             raise UsageError(
-                f"{self._checkpoint} sees no pictures; give it words alone (images = false), or name a model that sees"
+                f"{self._checkpoint} sees no pictures; give it words alone (images = false), or name a model that sees",
+                remedy="on the command line: --no-images",
             )
         return plain("\n\n".join(part["text"] for part in parts))
 

@@ -141,7 +141,8 @@ def _made(text: str, collection: Collection, resources: Resources) -> Retriever:
     if sum(visual) != 1:
         raise UsageError(
             f"{text!r} pairs two retrievers of {'pictures' if all(visual) else 'text'}; a hybrid takes one of each. "
-            "To fuse any retrievers, name each by itself"
+            "To fuse any retrievers, name each by itself",
+            remedy="on the command line: with a --retriever each",
         )
     first, second = made
     return SplitHybrid(text=second, visual=first) if visual[0] else SplitHybrid(text=first, visual=second)

@@ -122,7 +122,7 @@ def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent:
     if text == "chat":
         if chats.plain is None:
             raise UsageError(
-                "which chat model? no model that writes answers is set, which would do it",
+                "which chat model? none is set that could be used",
                 remedy="write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL",
             )
         return chats.plain

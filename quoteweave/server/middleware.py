@@ -9,8 +9,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from quoteweave.core.errors import withhold_remedies
 from quoteweave.server.monitoring.metrics import Metrics
-from quoteweave.server.problems import REQUEST_ID, problem_of, respond
+from quoteweave.server.problems import REQUEST_ID, log_note, problem_of, respond
 from quoteweave.server.settings import ServerSettings
 
 LOG = logging.getLogger("quoteweave.server")
@@ -46,7 +47,8 @@ class RequestContext:
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_headers)
+            with withhold_remedies(log_note):
+                await self._app(scope, receive, send_with_headers)
         except Exception as error:
             LOG.exception("request %s failed", request_id)
             if sent:

@@ -48,6 +48,11 @@ def report_problem(error: BaseException, places: Mapping[str, Path]) -> Problem:
     return problem.model_copy(update=update)
 
 
+def log_note(text: str) -> None:
+    """Log a note whose remedy the user is not told (`withhold_remedies`)."""
+    LOG.warning("request %s: %s", REQUEST_ID.get(), text)
+
+
 ErrorFormat = Callable[[Problem], dict[str, object]]
 """Writes a problem in the form of another API."""
 

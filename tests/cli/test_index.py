@@ -170,6 +170,7 @@ def test_a_model_that_is_gone_does_not_cost_the_documents(
     (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
     got = quoteweave("add", tmp_path / "wheat.txt", "-c", port)
     assert (got.code, f"the index minilm={moved} lacks what is new" in got.err) == (0, True)
+    assert got.err.endswith(f"build it with: quoteweave index build minilm={moved} -c {port}\n")
     assert "wheat.txt" in quoteweave("search", "wheat conveyor", "-c", port).out
 
 

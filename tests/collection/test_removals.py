@@ -156,6 +156,7 @@ def test_a_reader_in_the_way_is_told_and_the_next_writer_finishes(with_wren: Col
         assert outcome.removed == (NAME,)
         (told,) = outcome.remains
         assert "catalog.sqlite-wal still hold what was removed, because someone is reading" in told
+        assert told.endswith("; so does: quoteweave check --removed NAME")
         assert any(path.startswith("catalog.sqlite") for path in found_in(with_wren.root))
         again = remove_documents(with_wren, [NAME])
         assert (again.removed, again.finished, again.remains) == ((), (NAME,), outcome.remains)

@@ -57,6 +57,15 @@ def test_a_text_ends_with_the_remedy_also_in_another_process(error: errors.Quote
     assert vars(again) == vars(error)
 
 
+def test_a_note_withholds_its_remedy_only_within_the_block() -> None:
+    logged: list[str] = []
+    with errors.withhold_remedies(logged.append):
+        assert errors.note_text("no index", remedy="build it") == "no index"
+        assert errors.note_text("no route", remedy=None) == "no route"
+    assert logged == ["no index; build it"]
+    assert errors.note_text("no index", remedy="build it") == "no index; build it"
+
+
 def test_without_a_remedy_the_text_is_what_happened() -> None:
     assert str(errors.UsageError("it is empty")) == errors.UsageError("it is empty").summary == "it is empty"
 
@@ -74,7 +83,7 @@ TERMINAL_ONLY = {
 
 def test_what_is_told_to_users_of_a_server_names_no_command() -> None:
     package = Path(errors.__file__).parents[1]
-    kinds = {*(each.__name__ for each in classes()), "ProblemError", "FileIssue"}
+    kinds = {*(each.__name__ for each in classes()), "ProblemError", "FileIssue", "note_text"}
     found = set()
     for file in package.rglob("*.py"):
         name = file.relative_to(package).as_posix()

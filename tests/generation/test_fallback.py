@@ -35,7 +35,7 @@ def streamed(chat: FakeChat) -> Answer:
 
 
 @pytest.mark.parametrize("ask", [answered, streamed])
-@pytest.mark.parametrize("error", [EndpointUnreachable("no route"), EndpointRefused("too long", status=400)])
+@pytest.mark.parametrize("error", [EndpointUnreachable("no route", remedy="start it"), EndpointRefused("too long")])
 def test_where_the_endpoint_fails_the_documents_answer_and_say_so(ask: type, error: Exception) -> None:
     answer = ask(FakeChat([error]))
     assert (answer.model, answer.status) == ("extractive", "answered")

@@ -177,7 +177,9 @@ def test_an_index_that_cannot_be_had_is_told_and_stops_nothing(
     # A server's items lie elsewhere; files in the folder must not keep what was removed.
     dropped = isinstance(error, MissingExtra)
     how = " and was dropped, as it still held what was removed" if dropped else ""
-    assert note == f"the index away was not brought up to date{how}: {error.summary}; build it again"
+    remedy = f"{error.remedy}; then build it" if error.remedy else "build it"
+    why = f"{error.summary}; {remedy} with: quoteweave index build away -c {port.root}"
+    assert note == f"the index away was not brought up to date{how}: {why}"
     assert held(other) == ["coal", "salt"]
     assert [manifest.spec for manifest in indexes_behind(port)] == ([] if dropped else ["away"])
 
@@ -189,7 +191,7 @@ def test_an_index_whose_description_is_damaged_is_told(port: Collection) -> None
         writer.remove("a.txt")
         (note,) = refresh_indexes(port, writer)
     assert "index.json is damaged" in note
-    assert note.endswith("; build it again")
+    assert note.endswith(f"; build it with: quoteweave index build fake -c {port.root}")
 
 
 def test_a_damaged_index_is_made_again_from_its_vectors(port: Collection) -> None:

@@ -20,6 +20,7 @@ from quoteweave.core.errors import (
     ModelFailed,
     StorageError,
     UsageError,
+    withhold_remedies,
 )
 from quoteweave.core.protocols import SettingValue
 from quoteweave.index import kinds
@@ -248,7 +249,11 @@ def test_what_an_index_lacks_is_told_and_what_was_removed_is_not(port: Collectio
         writer.remove("a.txt")
     assert store.lacking() is None
     add(port, tmp_path, "b.txt", "tin")
-    assert store.lacking() == "the index fake lacks b.txt: nothing is found there until it is built again"
+    told, logged = "the index fake lacks b.txt: nothing is found there until it is built again", list[str]()
+    whole = f"{told}; build it with: quoteweave index build fake -c {port.root}"
+    assert store.lacking() == whole
+    with withhold_remedies(logged.append):
+        assert (store.lacking(), logged) == (told, [whole])
     add(port, tmp_path, "c.txt", "wool")
     assert (store.lacking() or "").startswith("the index fake lacks b.txt and 1 more: nothing is found there ")
     build(store)

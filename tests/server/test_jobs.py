@@ -167,6 +167,25 @@ def test_what_is_added_is_encoded_for_the_indexes_that_there_are(
     assert (views[0], views[-1]) == (None, 1)
 
 
+def test_a_job_s_report_says_what_happened_and_the_log_what_mends_it(
+    root: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    out = io.StringIO()
+    with ModelServer() as model, Collection.open(root) as collection:
+        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
+        performed(add_work(root, state, {"a.txt": b"Grain came by sea."}))
+        performed(IndexWork(root=root, retriever="openai:m"))
+        (collection.indexes()[0].folder / "index.json").write_text("{")
+        work = Assignment(work=RemoveWork(root=root, names=("a.txt",)), processes=1)
+        report = perform(work, Reporter(out)).report
+    assert isinstance(report, RemovalReport)
+    (note,) = report.index_notes
+    (logged,) = [line["text"] for line in map(json.loads, out.getvalue().splitlines()) if line["type"] == "log"]
+    assert note.endswith("index.json is damaged")
+    assert logged.startswith(f"{note}; build it with: quoteweave index build ")
+
+
 def test_documents_are_removed_also_by_a_job_that_is_done_again(root: Path, tmp_path: Path) -> None:
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(f"The text of {name}.")

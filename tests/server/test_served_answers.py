@@ -202,6 +202,7 @@ def test_a_request_may_leave_the_model_out_though_the_server_has_one(serve: Serv
     streamed = read_events(server.client.post(ANSWERS, json={"question": QUESTION, "stream": True}).text)
     assert [name for name, _ in streamed] == ["sources", "error"]
     assert streamed[-1][1]["problem"]["type"].endswith("model-unavailable")
+    assert streamed[-1][1]["problem"]["fallback"] == "extractive"
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -217,6 +218,18 @@ def test_what_only_the_operator_can_do_stands_in_the_log_and_not_in_the_problem(
     (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert line.startswith(f"request {told['request_id']}: No answer from")
     assert line.endswith("check that the server runs, and the address and port")
+
+
+def test_a_remedy_of_a_warning_stands_in_the_log_and_not_in_the_answer(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = serve(answers={"expand": "chat:m@http://127.0.0.1:9/v1", "retries": 0})
+    body = server.client.post(ANSWERS, json={"question": QUESTION})
+    (note,) = body.json()["trace"]["notes"]
+    assert note.startswith("The question was searched for alone: No answer from http://127.0.0.1:9/v1: ")
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    remedy = "check that the server runs, and the address and port"
+    assert line == f"request {body.headers['x-request-id']}: {note}; {remedy}"
 
 
 def test_every_response_has_security_headers_and_an_id(live: LiveServer) -> None:

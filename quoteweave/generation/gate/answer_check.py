@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Citation, Context
-from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
+from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed, note_text
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.generation.answer_text import clip
@@ -50,9 +50,8 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
     try:
         verdicts = await checker.check(asked)
     except (EndpointError, ModelFailed, BudgetSpent) as error:
-        return answer.model_copy(
-            update={"warnings": (*answer.warnings, f"The checker gave no verdict: {error.summary}")}
-        )
+        warning = note_text(f"The checker gave no verdict: {error.summary}", remedy=error.remedy)
+        return answer.model_copy(update={"warnings": (*answer.warnings, warning)})
     if len(verdicts) != len(asked):
         raise ModelFailed(
             f"the checker {checker.name} gave {pluralize(len(verdicts), 'verdict')} "

@@ -21,7 +21,7 @@ from quoteweave.index.faiss import recall as faiss_recall
 from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.index.maxsim import recall as maxsim_recall
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.sync import drop_index, finish_removals, indexes_behind, refresh_indexes
+from quoteweave.index.sync import drop_index, finish_removals, indexes_behind, rebuild_note, refresh_indexes
 from quoteweave.index.vector_store import IndexReport
 from quoteweave.models.checkpoints import is_local
 from quoteweave.pipeline.pictures import CollectionPictures
@@ -147,7 +147,7 @@ def update_indexes(
         try:
             build_index(collection, manifest.spec, settings, wait=wait, progress=progress)
         except QuoteweaveError as error:
-            notes.append(f"the index {manifest.spec} lacks what is new: {error.summary}; build it again")
+            notes.append(rebuild_note(collection, manifest.spec, "lacks what is new", error))
     return notes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.errors import EndpointError, UsageError
+from quoteweave.core.errors import EndpointError, UsageError, note_text
 from quoteweave.core.protocols import ChatModel, Expansion
 from quoteweave.core.records import Query
 from quoteweave.core.text.tokens import words
@@ -55,7 +55,8 @@ class ChatExpander:
                 [{"role": "system", "content": system}, {"role": "user", "content": user}]
             )
         except EndpointError as error:
-            return Expansion(clauses=(query.text,), note=f"The question was searched for alone: {error.summary}")
+            note = note_text(f"The question was searched for alone: {error.summary}", remedy=error.remedy)
+            return Expansion(clauses=(query.text,), note=note)
         clauses = read_clauses(completion.text)
         if not clauses:
             note = f"The question was searched for alone: {self.model.name} wrote no clauses that can be searched for."

@@ -42,7 +42,7 @@ class Asked:
     async def answer(self) -> Answered:
         """Return the answer with its URLs. Raises what `Rag.answer_async` raises, and where it takes too long."""
         self._begin()
-        async with _time_limit(self.settings.answer_seconds):
+        async with self._time_limit():
             standalone = await self.follow_ups.rewrite(self.question, self.history)
             found = await self.rag.answer_with_context_async(standalone.question, where=self.where)
         answer = standalone.count(found.answer)
@@ -56,7 +56,7 @@ class Asked:
         self._begin()
         self.metrics.streams.inc()
         try:
-            async with _time_limit(self.settings.answer_seconds), aclosing(self._stream()) as events:
+            async with self._time_limit(), aclosing(self._stream()) as events:
                 async for event in events:
                     yield event
         except QuoteweaveError as error:
@@ -95,6 +95,22 @@ class Asked:
     def _note_answer(self, answer: Answer) -> None:
         self.metrics.count_answer(self.collection.name, answer)
         self.spans.answered(answer)
+
+    @asynccontextmanager
+    async def _time_limit(self) -> AsyncIterator[None]:
+        """End the block after the server's seconds for an answer with EndpointUnreachable, which says so."""
+        seconds = self.settings.answer_seconds
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                yield
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            late = EndpointUnreachable(
+                f"the answer took longer than the {seconds:g} seconds that this server gives one"
+            )
+            late.while_answering = self.follow_ups.model is not None
+            raise late from error
 
     def _begin(self) -> None:
         self.spans.begin()
@@ -151,17 +167,3 @@ def to_response(kept: KeptAnswer) -> AnswerResponse:
         conversation=kept.conversation,
         turn=kept.turn,
     )
-
-
-@asynccontextmanager
-async def _time_limit(seconds: float) -> AsyncIterator[None]:
-    """End the block after so many seconds with EndpointUnreachable, which says so."""
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            yield
-    except TimeoutError as error:
-        if not limit.expired():
-            raise
-        raise EndpointUnreachable(
-            f"the answer took longer than the {seconds:g} seconds that this server gives one"
-        ) from error

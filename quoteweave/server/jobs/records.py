@@ -67,6 +67,13 @@ class NoteMessage(Record):
     note: str
 
 
+class LogMessage(Record):
+    """A line that the process of a job writes: what the server's log has, and the job's report has not."""
+
+    type: Literal["log"] = "log"
+    text: str
+
+
 class EndMessage(Record):
     """The last line that the process of a job writes: how it ended."""
 
@@ -77,4 +84,4 @@ class EndMessage(Record):
     remedy: str | None = Field(default=None, description="what whoever runs the server can do about the error")
 
 
-Message = Annotated[ProgressMessage | NoteMessage | EndMessage, Field(discriminator="type")]
+Message = Annotated[ProgressMessage | NoteMessage | LogMessage | EndMessage, Field(discriminator="type")]

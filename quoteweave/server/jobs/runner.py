@@ -14,7 +14,15 @@ from quoteweave.core.errors import CollectionLocked, ProcessError, QuoteweaveErr
 from quoteweave.interchange.jobs import Job
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.server.jobs.child import JobProcess
-from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, NoteMessage, ProgressMessage, Work
+from quoteweave.server.jobs.records import (
+    AddWork,
+    Assignment,
+    EndMessage,
+    LogMessage,
+    NoteMessage,
+    ProgressMessage,
+    Work,
+)
 from quoteweave.server.jobs.store import JobNotFound, JobStore, StoredJob
 
 # Between two looks for jobs of servers that died, and for jobs that another server was asked to cancel.
@@ -178,6 +186,8 @@ class JobRunner:
         for message in process.messages():
             if isinstance(message, EndMessage):
                 end = message
+            elif isinstance(message, LogMessage):
+                _log.warning("job %s: %s", id, message.text)
             elif isinstance(message, ProgressMessage):
                 waiting = message
                 if time.monotonic() >= written + PROGRESS_S:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TextIO, TypeVar
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.errors import CollectionLocked, QuoteweaveError
+from quoteweave.core.errors import CollectionLocked, QuoteweaveError, withhold_remedies
 from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport
 from quoteweave.index.sync import RemovalReport, finish_removals, remove_documents
 from quoteweave.index.vector_store import IndexReport
@@ -26,6 +26,7 @@ from quoteweave.server.jobs.records import (
     Assignment,
     EndMessage,
     IndexWork,
+    LogMessage,
     Message,
     NoteMessage,
     ProgressMessage,
@@ -118,7 +119,8 @@ def main() -> None:
 def perform(assignment: Assignment, reporter: Reporter) -> EndMessage:
     """Do the work; what went wrong is in the message."""
     try:
-        report = _do(assignment, reporter)
+        with withhold_remedies(lambda text: reporter.send(LogMessage(text=text))):
+            report = _do(assignment, reporter)
     except QuoteweaveError as error:
         return EndMessage(status="failed", error=error.summary, remedy=error.remedy)
     except Exception as error:

@@ -7,8 +7,10 @@ from pathlib import Path
 import anyio
 from mcp import stdio_server
 
+from quoteweave.core.errors import withhold_remedies
 from quoteweave.server.mcp.resources import add_quote_resources
 from quoteweave.server.mcp.server import make_mcp_server
+from quoteweave.server.problems import log_note
 from quoteweave.server.run import check_collections, set_up_logging
 from quoteweave.server.served import Served
 from quoteweave.server.settings import read_server_settings
@@ -26,7 +28,8 @@ def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing else ends the thread that waits for input
     served = Served(settings)
     try:
-        anyio.run(_serve, served)
+        with withhold_remedies(log_note):
+            anyio.run(_serve, served)
     finally:
         served.close()
 
