@@ -203,10 +203,10 @@ def test_tokens_and_the_limit_are_those_of_the_chat_model(serve: Serve) -> None:
 
 
 def test_a_question_that_the_request_wants_kept_is_kept(client: openai.OpenAI, live: LiveServer) -> None:
-    asked = "How many vessel calls were there in all?"
+    asked = "How many vessel calls were there, tugs and dredgers left out?"  # words that no other test asks with
     client.chat.completions.create(model="port", messages=[{"role": "user", "content": asked}], store=True)
     client.chat.completions.create(model="port", messages=[{"role": "user", "content": asked + " Now?"}])
-    found = live.client.get("/v1/conversations", params={"words": "in all"}).json()["conversations"]
+    found = live.client.get("/v1/conversations", params={"words": "dredgers left out"}).json()["conversations"]
     assert [one["title"] for one in found] == [asked]
 
 
