@@ -136,7 +136,8 @@ def test_an_index_that_cannot_be_kept_in_step_is_told_and_the_document_is_gone(
     got = quoteweave("remove", "reports/harbour.pdf", "-c", with_vectors)
     assert (got.code, got.out) == (0, "removed 1 document\n")
     assert got.err.startswith(f"note: {told}")
-    assert got.err.endswith("; build it again\n")
+    assert "pip install 'quoteweave[models]'" in got.err
+    assert got.err.endswith(f"quoteweave index build fake@fp16 -c {with_vectors}\n")
     monkeypatch.undo()
     monkeypatch.setattr(kinds, "open_index", plain_index)
     with Collection.open(with_vectors) as collection:
