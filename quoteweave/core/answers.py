@@ -220,6 +220,10 @@ class Usage(Record):
         )
 
 
+NO_TOKENS = Usage(input_tokens=0, output_tokens=0)
+"""The usage of what asks no model."""
+
+
 def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 

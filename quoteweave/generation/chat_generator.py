@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from quoteweave.core.answers import (
+    NO_TOKENS,
     Answer,
     AnswerEvent,
     Completion,
@@ -13,7 +14,6 @@ from quoteweave.core.answers import (
     Context,
     Event,
     ThoughtEvent,
-    Usage,
     replay_events,
 )
 from quoteweave.core.chat.streams import stream_completion
@@ -127,7 +127,7 @@ class CitedGenerator:
 
     def _no_quotes_answer(self, query: Query, context: Context) -> Answer:
         nothing = build_answer(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
-        return nothing.model_copy(update={"usage": Usage(input_tokens=0, output_tokens=0)})
+        return nothing.model_copy(update={"usage": NO_TOKENS})
 
     async def _asked(self, query: Query, context: Context) -> tuple[list[Mapping[str, object]], Sequence[str]]:
         """Return the messages, and warnings about pictures that could not be included."""

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quoteweave.core.answers import Answer, Context, TextBlock, Usage
+from quoteweave.core.answers import NO_TOKENS, Answer, Context, TextBlock, Usage
 from quoteweave.core.chat.prices import FREE
 from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.confidence import Calibration
@@ -111,7 +111,7 @@ def abstain_before(question: str, context: Context, calibration: Calibration) ->
         text=NOT_ENOUGH,
         blocks=(TextBlock(text=NOT_ENOUGH),),
         model=calibration.model,
-        usage=Usage(input_tokens=0, output_tokens=0),
+        usage=NO_TOKENS,
         seconds=0,
         warnings=(f"Not asked: on what was found, {_low(confidence, least, calibration)}.",),
     )

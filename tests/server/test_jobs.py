@@ -32,6 +32,15 @@ EAGER = RunnerOptions(niceness=0, processes=1)
 
 
 @pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """The endpoint of models that are named without an address."""
+    with ModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        yield server
+
+
+@pytest.fixture
 def state(tmp_path: Path) -> Path:
     return tmp_path / "state"
 
@@ -144,13 +153,9 @@ def test_an_upload_replaces_a_document_of_a_folder_which_keeps_its_name_and_orig
         assert texts(collection, "new.txt") == ["The uploaded file."]
 
 
-def test_what_is_added_is_encoded_for_the_indexes_that_there_are(
-    root: Path, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
+def test_what_is_added_is_encoded_for_the_indexes_that_there_are(root: Path, state: Path, model: ModelServer) -> None:
     out = io.StringIO()
-    with ModelServer() as model, Collection.open(root) as collection:
-        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
+    with Collection.open(root) as collection:
         first = performed(add_work(root, state, {"a.txt": b"Grain came by sea."}))
         built = performed(IndexWork(root=root, retriever="openai:m"))
         assert (first.status, built.error) == ("done", None)
@@ -168,12 +173,10 @@ def test_what_is_added_is_encoded_for_the_indexes_that_there_are(
 
 
 def test_a_job_s_report_says_what_happened_and_the_log_what_mends_it(
-    root: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, state: Path, model: ModelServer
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
     out = io.StringIO()
-    with ModelServer() as model, Collection.open(root) as collection:
-        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
+    with Collection.open(root) as collection:
         performed(add_work(root, state, {"a.txt": b"Grain came by sea."}))
         performed(IndexWork(root=root, retriever="openai:m"))
         (collection.indexes()[0].folder / "index.json").write_text("{")

@@ -105,7 +105,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     if language_difference(question.reading.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
-    absent = frozenset(word for word in rarity if context.rarity.get(word, 0.0) >= 1.0)
+    absent = frozenset(word for word in rarity if _is_absent(word, context))
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
     best, held = max(
@@ -148,11 +148,13 @@ def _foreign_language(question: str, context: Context) -> Language | None:
     if guessed is None:
         return None
     frequent = {stem for word in function_words(guessed) for stem in words(word)}
-    return (
-        guessed
-        if any(context.rarity.get(stem, 0.0) >= 1.0 for stem in frequent.intersection(words(without_names)))
-        else None
-    )
+    lacks_one = any(_is_absent(stem, context) for stem in frequent.intersection(words(without_names)))
+    return guessed if lacks_one else None
+
+
+def _is_absent(stem: str, context: Context) -> bool:
+    """Whether no page of the collection has a word; False where the retriever does not know it."""
+    return context.rarity.get(stem, 0.0) >= 1.0
 
 
 def _asking_words(name: re.Match[str]) -> str:
@@ -170,7 +172,7 @@ def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, 
             f"The question seems to be in {differ.question}{there}: words are matched as they are written, so ask in "
             "the language of the documents."
         )
-    absent = [word for word in _surfaces(text) if any(context.rarity.get(stem, 0.0) >= 1.0 for stem in words(word))]
+    absent = [word for word in _surfaces(text) if any(_is_absent(stem, context) for stem in words(word))]
     if absent:
         reasons.append(f"No page has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:

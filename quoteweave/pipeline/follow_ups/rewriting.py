@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.core.answers import Answer, Usage
+from quoteweave.core.answers import NO_TOKENS, Answer, Usage
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.concurrency.thread_pools import run_in_pool
 from quoteweave.core.errors import EndpointError, ModelFailed, note_text
@@ -22,7 +22,6 @@ from quoteweave.pipeline.follow_ups.rules import rewrite_by_rule
 from quoteweave.pipeline.gate import price_of
 from quoteweave.pipeline.search import Trace
 
-NO_TOKENS = Usage(input_tokens=0, output_tokens=0)
 MAX_MESSAGES = 8
 """Messages of a conversation that a model reads, the last ones."""
 MAX_MESSAGE_CHARACTERS = 1_200
@@ -47,7 +46,7 @@ class StandaloneQuestion(Record):
     usage: Usage = Field(default=NO_TOKENS, description="tokens that a model took to rewrite it")
     price_usd: float | None = Field(default=0.0, ge=0, description="of these tokens; None where it is not known")
 
-    def count(self, answer: Answer) -> Answer:
+    def add_usage(self, answer: Answer) -> Answer:
         """Return the answer to the question with what the rewriting took in its usage and its price."""
         if self.usage == NO_TOKENS:
             return answer

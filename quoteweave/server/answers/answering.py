@@ -45,7 +45,7 @@ class Asked:
         async with self._time_limit():
             standalone = await self.follow_ups.rewrite(self.question, self.history)
             found = await self.rag.answer_with_context_async(standalone.question, where=self.where)
-        answer = standalone.count(found.answer)
+        answer = standalone.add_usage(found.answer)
         self._note_sources(found.context, found.trace)
         self._note_answer(answer)
         update = {"answer": self.urls.answer(answer), "trace": standalone.tell(found.trace)}
@@ -75,7 +75,7 @@ class Asked:
                     yield event.model_copy(update={"trace": standalone.tell(event.trace)})
                     continue
                 if isinstance(event, AnswerEvent):
-                    event = AnswerEvent(answer=standalone.count(event.answer))  # noqa: PLW2901 - counted, the same
+                    event = AnswerEvent(answer=standalone.add_usage(event.answer))  # noqa: PLW2901 - counted, the same
                     self._note_answer(event.answer)
                 yield self.urls.event(self._with_regions(event, context))
 
