@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
@@ -134,6 +135,13 @@ def test_the_public_names_are_those_of_the_stub_and_can_all_be_had(package: str)
 def test_every_module_says_what_it_is_for() -> None:
     bare = [str(path) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
     assert bare == []
+
+
+def test_an_installed_package_has_every_file_that_is_no_module() -> None:
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
+    packed = {path for pattern in patterns["quoteweave"] for path in PACKAGE.glob(pattern)}
+    there = {path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert sorted(str(path.relative_to(PACKAGE)) for path in there - packed) == []
 
 
 def test_the_files_listed_as_slow_are_there() -> None:
