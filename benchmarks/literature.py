@@ -30,15 +30,15 @@ from typing import Any, NamedTuple, get_args
 
 from common import Table, arguments, bounds, finish, machine, working_folder
 
+from quoteweave.attribution.drafts.passages import PassageFinder
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
-from quoteweave.attribution.from_literature import FOLLOWED, READ, LiteratureAttributor
-from quoteweave.attribution.literature.fetching import FetchLimits, PdfFetcher
-from quoteweave.attribution.literature.make_source import SourceName, SourceOptions, make_source
-from quoteweave.attribution.literature.paper_library import PaperLibrary
-from quoteweave.attribution.literature.papers import Paper
-from quoteweave.attribution.literature.unseen import HidingRule, Unseen
-from quoteweave.attribution.open_literature import FETCH_SECONDS, open_literature
-from quoteweave.attribution.passages import PassageFinder
+from quoteweave.attribution.literature.attributor import FOLLOWED, READ, LiteratureAttributor
+from quoteweave.attribution.literature.library.fetching import FetchLimits, PdfFetcher
+from quoteweave.attribution.literature.library.paper_library import PaperLibrary
+from quoteweave.attribution.literature.opening import FETCH_SECONDS, open_literature
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
+from quoteweave.attribution.literature.sources.papers import Paper
+from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution, Outcome
 from quoteweave.core.records import Hit, Quote
 from quoteweave.evaluation.calibration import CalibrationExample, CalibrationReport, calibrate

@@ -18,7 +18,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
     [
         "pytest",
-        "quoteweave.attribution.literature.paper_library",
+        "quoteweave.attribution.literature.library.paper_library",
         "quoteweave.index.sync",
         "quoteweave.testing",
         "pymilvus",

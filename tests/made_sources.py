@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from quoteweave.attribution.literature.papers import (
+from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,
     PaperText,

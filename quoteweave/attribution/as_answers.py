@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from quoteweave.attribution.checked_passages import MODEL
-from quoteweave.attribution.cited_draft import CitedDraft, Origin, insert_marks
-from quoteweave.attribution.draft_text import on_lines, readable_latex
-from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.drafts.cited_draft import CitedDraft, Origin, insert_marks
+from quoteweave.attribution.drafts.draft_text import on_lines, readable_latex
+from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context

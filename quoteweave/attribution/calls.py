@@ -6,13 +6,13 @@ from typing import NamedTuple
 from quoteweave.attribution.agent.calls import find_papers
 from quoteweave.attribution.agent.trajectory import Trajectory
 from quoteweave.attribution.attribute import CANDIDATES, Attributor, attribution_of
-from quoteweave.attribution.cited_draft import CitedDraft
-from quoteweave.attribution.draft_text import Draft
+from quoteweave.attribution.drafts.cited_draft import CitedDraft
+from quoteweave.attribution.drafts.draft_text import Draft
+from quoteweave.attribution.drafts.post_hoc import FindsSource, cite_draft
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
-from quoteweave.attribution.from_literature import LiteratureAttributor
-from quoteweave.attribution.literature.papers import PublicationDate
-from quoteweave.attribution.open_literature import Sources, open_literature
-from quoteweave.attribution.post_hoc import FindsSource, cite_draft
+from quoteweave.attribution.literature.attributor import LiteratureAttributor
+from quoteweave.attribution.literature.opening import Sources, open_literature
+from quoteweave.attribution.literature.sources.papers import PublicationDate
 from quoteweave.attribution.records import Attribution
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from quoteweave.attribution.excerpts import Excerpt
-from quoteweave.attribution.literature.papers import Paper, ReadOutcome
+from quoteweave.attribution.literature.sources.papers import Paper, ReadOutcome
 from quoteweave.core.answers import Citation
 from quoteweave.core.confidence import Signals
 from quoteweave.core.records import Kind, Record

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText, PublicationDate
+from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Parser, Reranker, Reranking, Retriever
 from quoteweave.core.records import IMAGE_LAYOUTS, Filter, Hit, ParsedDocument, Query, Quote

@@ -8,8 +8,8 @@ from made_sources import MadeSource
 
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
-from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
-from quoteweave.attribution.literature.unseen import HidingRule
+from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PublicationDate
+from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.core.protocols import ChatModel
 
 EXCERPT = "Grain shipments doubled in May, as [CITATION] had foretold."

@@ -11,7 +11,7 @@ from scripted_agents import EXCERPT, OTHER, PAPERS, SEARCH, SELECT, TARGET, does
 from quoteweave.attribution.agent.actions import Condition
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import NAMED, AgentSettings, published_settings
-from quoteweave.attribution.literature.papers import (
+from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,
     PaperText,

@@ -11,17 +11,17 @@ from scripted_agents import does
 from scripted_sources import NamingReader, Time
 
 from quoteweave.attribution.agent.actions import Condition, actions_of
-from quoteweave.attribution.agent.leaks import find_leaks
+from quoteweave.attribution.agent.diagnosis import find_leaks
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
 from quoteweave.attribution.agent.trajectory_files import read_trajectory
-from quoteweave.attribution.literature.client.pace import SourcePace
-from quoteweave.attribution.literature.client.source_client import SourceClient
-from quoteweave.attribution.literature.make_source import SourceName
-from quoteweave.attribution.literature.openalex import OPENALEX, OpenAlex
-from quoteweave.attribution.literature.papers import Paper, PublicationDate
-from quoteweave.attribution.literature.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
-from quoteweave.attribution.literature.unseen import HidingRule
+from quoteweave.attribution.literature.sources.client.pace import SourcePace
+from quoteweave.attribution.literature.sources.client.source_client import SourceClient
+from quoteweave.attribution.literature.sources.make_source import SourceName
+from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
+from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
+from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.core.answers import Completion
 from quoteweave.testing.literature import MadeExcerpt
 from quoteweave.testing.literature_server import LibraryServer

@@ -17,8 +17,8 @@ from quoteweave.attribution.agent.diagnosis import diagnose
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.page import render_trajectory
 from quoteweave.attribution.agent.trajectory import AgentSettings, Ending, Reply, Step, Trajectory, TrajectorySetup
-from quoteweave.attribution.literature.papers import Paper, PaperText, PublicationDate
-from quoteweave.attribution.literature.unseen import HidingRule
+from quoteweave.attribution.literature.sources.papers import Paper, PaperText, PublicationDate
+from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.testing.fakes import FakeChat

@@ -17,7 +17,7 @@ from made_sources import MadeSource
 from scripted_agents import EXCERPT, LATER, OTHER, OWN, PAPERS, RULE, SEARCH, SELECT, TARGET, does, find
 
 from quoteweave.attribution.agent.actions import Condition, Read, SearchRelevance
-from quoteweave.attribution.agent.leaks import find_leaks
+from quoteweave.attribution.agent.diagnosis import find_leaks
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import (
     AgentSettings,
@@ -28,8 +28,14 @@ from quoteweave.attribution.agent.trajectory import (
     TrajectorySetup,
 )
 from quoteweave.attribution.agent.trajectory_files import read_trajectory
-from quoteweave.attribution.literature.papers import Paper, PapersFound, PaperText, PublicationDate, SnippetsFound
-from quoteweave.attribution.literature.unseen import HidingRule
+from quoteweave.attribution.literature.sources.papers import (
+    Paper,
+    PapersFound,
+    PaperText,
+    PublicationDate,
+    SnippetsFound,
+)
+from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.core.answers import Completion, Usage
 from quoteweave.core.errors import DatasetError, EndpointUnreachable, SourceUnreachable, UsageError
 from quoteweave.testing.fakes import FakeChat

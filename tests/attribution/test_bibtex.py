@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.attribution.bibtex import bibtex, bibtex_keys, missing_fields
-from quoteweave.attribution.literature.papers import Paper, PublicationDate
+from quoteweave.attribution.drafts.bibtex import bibtex, bibtex_keys, missing_fields
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 
 UNESCAPED = {
     r"\textbackslash{}": "\\",

@@ -8,7 +8,7 @@ import pytest
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature import candidate_papers
 from quoteweave.attribution.literature.candidate_papers import FEW, CandidatePapers, find_candidate_papers
-from quoteweave.attribution.literature.papers import (
+from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,
     PaperSource,

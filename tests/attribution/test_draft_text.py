@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.attribution.draft_text import DraftFormat, draft_format, running_text, without_joiners
+from quoteweave.attribution.drafts.draft_text import DraftFormat, draft_format, running_text, without_joiners
 from quoteweave.generation.gate.claims import claims_of
 
 MARKDOWN = """---

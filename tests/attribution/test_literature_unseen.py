@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.attribution.literature.fetching import FetchLimits, PdfFetcher
-from quoteweave.attribution.literature.make_source import SourceName, SourceOptions, make_source
-from quoteweave.attribution.literature.paper_library import PaperLibrary
-from quoteweave.attribution.literature.papers import Paper, PaperText, PublicationDate
-from quoteweave.attribution.literature.unseen import HidingRule, Unseen
+from quoteweave.attribution.literature.library.fetching import FetchLimits, PdfFetcher
+from quoteweave.attribution.literature.library.paper_library import PaperLibrary
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
+from quoteweave.attribution.literature.sources.papers import Paper, PaperText, PublicationDate
+from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.collection.collection import Collection
 from quoteweave.maintenance.check import check
 from quoteweave.testing.literature.records import MadePaper

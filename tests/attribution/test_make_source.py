@@ -7,8 +7,8 @@ import pytest
 from scripted_server import Scripted, ScriptedServer
 from scripted_sources import NamingReader
 
-from quoteweave.attribution.literature.make_source import SourceName, SourceOptions, make_source
-from quoteweave.attribution.literature.papers import PaperSource
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
+from quoteweave.attribution.literature.sources.papers import PaperSource
 from quoteweave.core.errors import SourceBadResponse, UsageError
 
 NAMES: tuple[SourceName, ...] = ("semantic-scholar", "openalex")

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 from made_collections import made_quote, make_collection, put
 
-from quoteweave.attribution.literature.own_collection import OwnCollection
-from quoteweave.attribution.literature.paper_metadata import abstract_in, metadata_of, paper_from_metadata, paper_of
-from quoteweave.attribution.literature.papers import Paper, PublicationDate
-from quoteweave.attribution.literature.unseen import HidingRule, Unseen
+from quoteweave.attribution.literature.sources.own_collection import OwnCollection
+from quoteweave.attribution.literature.sources.paper_metadata import (
+    abstract_in,
+    metadata_of,
+    paper_from_metadata,
+    paper_of,
+)
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
+from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Document
 from quoteweave.pipeline.runs.search import make_search

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_collections import made_quote
 
-from quoteweave.attribution.literature.paper_documents import as_markdown, is_paper_meant
-from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.literature.library.paper_documents import as_markdown, is_paper_meant
+from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.records import Quote
 from quoteweave.documents.parser import DocumentParser

@@ -13,17 +13,17 @@ from file_server import FileServer, Request, answer, file_server
 from killed_processes import die_at, in_a_process
 from made_papers import paper_pdf
 
-from quoteweave.attribution.literature.fetching import FetchLimits, PdfFetcher
-from quoteweave.attribution.literature.own_collection import OwnCollection
-from quoteweave.attribution.literature.paper_library import (
+from quoteweave.attribution.literature.library.fetching import FetchLimits, PdfFetcher
+from quoteweave.attribution.literature.library.paper_library import (
     MOST_SNIPPETS,
     NOT_OPEN,
     PaperLibrary,
     ParseLimits,
     default_papers_folder,
 )
-from quoteweave.attribution.literature.paper_metadata import SNIPPETS
-from quoteweave.attribution.literature.papers import Paper, PaperText, PublicationDate
+from quoteweave.attribution.literature.sources.own_collection import OwnCollection
+from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
+from quoteweave.attribution.literature.sources.papers import Paper, PaperText, PublicationDate
 from quoteweave.collection.collection import Collection
 from quoteweave.maintenance.check import check
 from quoteweave.pipeline.runs.search import make_search

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.attribution.agent.observations import find_passages
-from quoteweave.attribution.literature.paper_text import PASSAGE_WORDS, find_in_text, join_pages, split_pages
-from quoteweave.attribution.literature.papers import Paper, PaperText
+from quoteweave.attribution.literature.sources.paper_text import PASSAGE_WORDS, find_in_text, join_pages, split_pages
+from quoteweave.attribution.literature.sources.papers import Paper, PaperText
 
 LINES = st.lists(st.text("abc é\t", max_size=8), max_size=4).map("\n\n".join)
 

@@ -12,9 +12,9 @@ from made_collections import made_quote, make_collection, put
 from quoteweave import Collection, LexicalRetriever, cite
 from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.attribute import Attributor
-from quoteweave.attribution.draft_text import Draft
+from quoteweave.attribution.drafts.draft_text import Draft
+from quoteweave.attribution.drafts.post_hoc import cite_draft
 from quoteweave.attribution.excerpts import Excerpt
-from quoteweave.attribution.post_hoc import cite_draft
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.errors import SourceUnreachable, UsageError
 from quoteweave.pipeline.answer_page.render import render_answers, view_answered
@@ -240,7 +240,7 @@ def test_the_literature_is_asked_for_what_the_documents_do_not_support(port: Col
 def test_a_source_that_goes_down_leaves_what_was_found(
     port: Collection, papers: Collection, answers: int, second: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quoteweave.attribution.post_hoc.CONCURRENCY", 1)  # asked in the order of the draft
+    monkeypatch.setattr("quoteweave.attribution.drafts.post_hoc.CONCURRENCY", 1)  # asked in the order of the draft
     cited = cite(port, SAID, literature=MadeLiterature(papers, answers))
     assert [one.status for one in cited.sentences] == ["cited", second, "not_asked"]
     assert cited.stopped == "no answer from the made source"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.attribution.statements import is_statement
+from quoteweave.attribution.drafts.statements import is_statement
 
 
 @pytest.mark.parametrize(

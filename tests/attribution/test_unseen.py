@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_sources import MadeSource
 
-from quoteweave.attribution.literature.identifiers import identifiers_of
-from quoteweave.attribution.literature.papers import Paper, PublicationDate, Snippet
-from quoteweave.attribution.literature.unseen import MOST, HidingRule, Unseen, is_same_title
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate, Snippet, identifiers_of
+from quoteweave.attribution.literature.sources.unseen import MOST, HidingRule, Unseen, is_same_title
 
 OWN = Paper(
     id="own", title="Grain Ships of the Skarn Coast", identifiers={"doi": "10.1/SKARN", "arxiv": "2005.01234v2"}

@@ -9,7 +9,7 @@ from command_line import Quoteweave
 from made_collections import make_collection
 
 from quoteweave.attribution.excerpts import Excerpt
-from quoteweave.attribution.from_literature import LiteratureAttributor
+from quoteweave.attribution.literature.attributor import LiteratureAttributor
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.errors import SourceUnreachable
 from quoteweave.testing.literature import MadePaper
@@ -104,7 +104,7 @@ def test_a_draft_that_was_broken_off_goes_on_where_it_was(
             return await attribute(self, excerpt)
 
         patch.setattr(LiteratureAttributor, "attribute_excerpt", broken)
-        patch.setattr("quoteweave.attribution.post_hoc.CONCURRENCY", 1)  # in the order of the draft
+        patch.setattr("quoteweave.attribution.drafts.post_hoc.CONCURRENCY", 1)  # in the order of the draft
         stopped = quoteweave("cite", *asked)
     assert stopped.code == 1
     assert "1 sentence left that your documents do not support; the same command goes on" in stopped.err

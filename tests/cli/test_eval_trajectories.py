@@ -9,8 +9,8 @@ from made_sources import MadeSource
 from typer.testing import CliRunner, Result
 
 from quoteweave.attribution.agent.loop import CiteAgent
-from quoteweave.attribution.literature.papers import Paper, PublicationDate
-from quoteweave.attribution.literature.unseen import HidingRule
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
+from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.cli.app import app
 from quoteweave.core.errors import EndpointUnreachable
 from quoteweave.testing.fakes import FakeChat

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.attribution.excerpt_runs import PaperRunSettings
-from quoteweave.attribution.post_hoc_runs import PostHocSettings
+from quoteweave.attribution.agent.runs import PaperRunSettings
+from quoteweave.attribution.drafts.post_hoc_runs import PostHocSettings
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.presets import Preset, PresetSettings, list_presets, load_preset
 from quoteweave.pipeline.runs.config import RunSettings, preset_run_file, read_run_file

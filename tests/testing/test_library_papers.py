@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from quoteweave.attribution.excerpts import read_excerpts
-from quoteweave.attribution.literature.papers import PublicationDate
+from quoteweave.attribution.literature.sources.papers import PublicationDate
 from quoteweave.evaluation.datasets.citeme import load_citeme
 from quoteweave.testing import MadeExcerpt, MadeLibrary, make_library, write_citeme
 from quoteweave.testing.literature.excerpts import COLUMNS

@@ -7,8 +7,8 @@ from pathlib import Path
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
 from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, Excerpt, read_excerpts
-from quoteweave.attribution.literature.papers import PaperSource
-from quoteweave.attribution.literature.unseen import HidingRule
+from quoteweave.attribution.literature.sources.papers import PaperSource
+from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.protocols import ChatModel

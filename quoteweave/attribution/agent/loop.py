@@ -33,8 +33,8 @@ from quoteweave.attribution.agent.trajectory import (
     TrajectorySetup,
 )
 from quoteweave.attribution.agent.trajectory_files import TrajectoryRecorder, open_trajectory
-from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText
-from quoteweave.attribution.literature.unseen import HidingRule, Unseen
+from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText
+from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.core.errors import SourceError, SourceRefused, UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.evaluation.metrics.answers.title_match import last_line

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.attribution.agent.actions import FindInText, Read, SearchSnippets
-from quoteweave.attribution.agent.diagnosis import ENDINGS, diagnose
-from quoteweave.attribution.agent.leaks import find_leaks
+from quoteweave.attribution.agent.diagnosis import ENDINGS, diagnose, find_leaks
 from quoteweave.attribution.agent.trajectory import NAMED, Reply, Step, Trajectory
-from quoteweave.attribution.literature.papers import Paper
-from quoteweave.attribution.literature.unseen import is_same_title
+from quoteweave.attribution.literature.sources.papers import Paper
+from quoteweave.attribution.literature.sources.unseen import is_same_title
 from quoteweave.core.answers import Usage
 from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.core.records import Record

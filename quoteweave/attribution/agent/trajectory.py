@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from quoteweave.attribution.agent.actions import Action, ActionName, Condition, actions_of
-from quoteweave.attribution.literature.papers import Paper, ReadOutcome
-from quoteweave.attribution.literature.unseen import HidingRule
+from quoteweave.attribution.literature.sources.papers import Paper, ReadOutcome
+from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.core.answers import ToolCall, Usage
 from quoteweave.core.examples import Spending
 from quoteweave.core.paper_search import TECHNICAL_ERRORS

@@ -24,7 +24,7 @@ from quoteweave.attribution.agent.trajectory import (
     Trajectory,
     TrajectorySetup,
 )
-from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.files.jsonl import iter_records, open_for_append
 from quoteweave.core.records import Record

@@ -8,9 +8,14 @@ from pydantic import Field
 
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature.claim_queries import claim_queries
-from quoteweave.attribution.literature.client.pace import count_waiting
-from quoteweave.attribution.literature.identifiers import stated_identifiers
-from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate, Snippet
+from quoteweave.attribution.literature.sources.client.pace import count_waiting
+from quoteweave.attribution.literature.sources.papers import (
+    Paper,
+    PaperSource,
+    PublicationDate,
+    Snippet,
+    stated_identifiers,
+)
 from quoteweave.core.errors import SourceError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record

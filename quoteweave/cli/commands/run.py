@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.attribution.excerpt_runs import PAPER_DATASETS, PaperRunFile, answer_excerpts
-from quoteweave.attribution.post_hoc_runs import WRITER, PostHocRunFile, cite_answers
+from quoteweave.attribution.agent.runs import PAPER_DATASETS, PaperRunFile, answer_excerpts
+from quoteweave.attribution.drafts.post_hoc_runs import WRITER, PostHocRunFile, cite_answers
 from quoteweave.cli.console import on_terminal, print_failures, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.attribution.excerpt_runs import PAPER_DATASETS
-from quoteweave.attribution.trajectory_review import TrajectoryReview, review_trajectories
+from quoteweave.attribution.agent.review import TrajectoryReview, review_trajectories
+from quoteweave.attribution.agent.runs import PAPER_DATASETS
 from quoteweave.cli.console import console, print_failures, print_json, printable
 from quoteweave.cli.eval.paid import (
     confirm_judging,

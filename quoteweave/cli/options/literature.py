@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.cli.options.collection import parse_path, valid_text
 from quoteweave.core.errors import UsageError
 

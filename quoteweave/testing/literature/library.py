@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from quoteweave.attribution.literature.papers import PublicationDate
+from quoteweave.attribution.literature.sources.papers import PublicationDate
 from quoteweave.testing.literature.drafts import GROUPS, Citing, Draft, TopicPlan, add_references
 from quoteweave.testing.literature.records import MadeExcerpt, MadeLibrary, MadePaper
 from quoteweave.testing.literature.words import topics, wording

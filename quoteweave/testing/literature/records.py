@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.attribution.literature.papers import PublicationDate
+from quoteweave.attribution.literature.sources.papers import PublicationDate
 from quoteweave.core.records import Record
 from quoteweave.testing.literature.words import Phrase
 

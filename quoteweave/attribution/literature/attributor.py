@@ -40,9 +40,9 @@ from quoteweave.attribution.literature.followed_citations import (
     in_references,
     is_secondhand,
 )
-from quoteweave.attribution.literature.paper_library import NOT_OPEN, PaperLibrary
-from quoteweave.attribution.literature.paper_metadata import SNIPPETS, is_only_described
-from quoteweave.attribution.literature.papers import Paper, PaperSource, PaperText, PublicationDate
+from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, PaperLibrary
+from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS, is_only_described
+from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
 from quoteweave.core.answers import Context, Verdict
 from quoteweave.core.confidence import Calibration, Signals

@@ -20,7 +20,7 @@ from typing import Literal
 
 import httpx2
 
-from quoteweave.attribution.literature.public_addresses import (
+from quoteweave.attribution.literature.library.public_addresses import (
     Resolver,
     is_allowed,
     is_public,

@@ -15,11 +15,11 @@ from quoteweave.attribution.agent.conversation import AgentPrompts
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Ending, Step, Trajectory
 from quoteweave.attribution.agent.trajectory_files import read_trajectory
-from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
-from quoteweave.attribution.literature.own_collection import OwnCollection
-from quoteweave.attribution.literature.papers import Paper, PaperSource, PublicationDate
-from quoteweave.attribution.literature.unseen import HidingRule
-from quoteweave.attribution.open_literature import open_sources
+from quoteweave.attribution.literature.opening import open_sources
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.sources.own_collection import OwnCollection
+from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PublicationDate
+from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionNotFound, DatasetError, EndpointUnreachable, UsageError, error_reason
 from quoteweave.core.examples import Example, Prediction, Scope, Spending, Task

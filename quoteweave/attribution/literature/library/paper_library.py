@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Self, get_args
 from weakref import WeakValueDictionary
 
-from quoteweave.attribution.literature.fetching import FetchFailure, PdfFetcher
-from quoteweave.attribution.literature.library_index import (
+from quoteweave.attribution.literature.library.fetching import FetchFailure, PdfFetcher
+from quoteweave.attribution.literature.library.library_index import (
     CurrentIndex,
     LibraryIndex,
     document_name,
@@ -25,10 +25,10 @@ from quoteweave.attribution.literature.library_index import (
     identities_of,
     merged_metadata,
 )
-from quoteweave.attribution.literature.paper_documents import as_markdown, described_in, is_paper_meant
-from quoteweave.attribution.literature.paper_metadata import is_only_described
-from quoteweave.attribution.literature.paper_text import join_pages, text_of_quotes
-from quoteweave.attribution.literature.papers import Paper, PaperText, ReadOutcome
+from quoteweave.attribution.literature.library.paper_documents import as_markdown, described_in, is_paper_meant
+from quoteweave.attribution.literature.sources.paper_metadata import is_only_described
+from quoteweave.attribution.literature.sources.paper_text import join_pages, text_of_quotes
+from quoteweave.attribution.literature.sources.papers import Paper, PaperText, ReadOutcome
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import UPLOADED, Origin

@@ -5,8 +5,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from quoteweave.attribution.literature.identifiers import stated_identifiers
-from quoteweave.attribution.literature.paper_metadata import (
+from quoteweave.attribution.literature.sources.paper_metadata import (
     IDENTIFIERS,
     SAME_AS,
     SOURCE_ID,
@@ -15,7 +14,7 @@ from quoteweave.attribution.literature.paper_metadata import (
     on_one_line,
     paper_from_metadata,
 )
-from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.literature.sources.papers import Paper, stated_identifiers
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Document
 from quoteweave.core.text.tokens import normalize_text

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.attribution.literature.client.pace import SourcePace, current_waiting, shared_pace
-from quoteweave.attribution.literature.client.reply_cache import ReplyCache, reply_key
-from quoteweave.attribution.literature.client.service import NO_KEY, SourceService
+from quoteweave.attribution.literature.sources.client.pace import SourcePace, current_waiting, shared_pace
+from quoteweave.attribution.literature.sources.client.reply_cache import ReplyCache, reply_key
+from quoteweave.attribution.literature.sources.client.service import NO_KEY, SourceService
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable
 from quoteweave.endpoints.address import EndpointAddress, same_origin
 from quoteweave.endpoints.errors import endpoint_redactor, one_line

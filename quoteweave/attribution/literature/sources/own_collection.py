@@ -5,15 +5,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from quoteweave.attribution.literature.paper_metadata import (
+from quoteweave.attribution.literature.sources.paper_metadata import (
     ABSTRACT_PAGES,
     abstract_in,
     date_in,
     is_only_described,
     paper_of,
 )
-from quoteweave.attribution.literature.paper_text import text_of_quotes
-from quoteweave.attribution.literature.papers import (
+from quoteweave.attribution.literature.sources.paper_text import text_of_quotes
+from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,
     PaperText,

@@ -10,7 +10,7 @@ from collections.abc import Container, Sequence
 from itertools import count
 from urllib.parse import quote
 
-from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.core.text.tokens import STOP_WORDS
 
 _ESCAPED = {

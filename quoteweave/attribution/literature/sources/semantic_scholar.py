@@ -10,9 +10,9 @@ from urllib.parse import quote
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from quoteweave.attribution.literature.client.service import SourceService
-from quoteweave.attribution.literature.client.source_client import SourceClient, SourceRequest
-from quoteweave.attribution.literature.paper_selection import (
+from quoteweave.attribution.literature.sources.client.service import SourceService
+from quoteweave.attribution.literature.sources.client.source_client import SourceClient, SourceRequest
+from quoteweave.attribution.literature.sources.paper_selection import (
     PaperSelection,
     SentText,
     SentTitle,
@@ -21,7 +21,7 @@ from quoteweave.attribution.literature.paper_selection import (
     later_date,
     read_date,
 )
-from quoteweave.attribution.literature.papers import (
+from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PaperReader,
     PapersFound,
@@ -32,7 +32,7 @@ from quoteweave.attribution.literature.papers import (
     SortBy,
     require_order,
 )
-from quoteweave.attribution.literature.plain_queries import MOST_A_PAGE, first_page, searchable
+from quoteweave.attribution.literature.sources.plain_queries import MOST_A_PAGE, first_page, searchable
 from quoteweave.core.errors import SourceRefused
 from quoteweave.core.messages import pluralize
 

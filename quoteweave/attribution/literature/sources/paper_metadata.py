@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from quoteweave.attribution.literature.papers import Paper, PublicationDate
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.core.records import Document, Quote
 
 IDENTIFIERS = (

@@ -12,8 +12,7 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import Field
 
-from quoteweave.attribution.literature.identifiers import identifiers_of
-from quoteweave.attribution.literature.papers import (
+from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,
     PaperSource,
@@ -22,6 +21,7 @@ from quoteweave.attribution.literature.papers import (
     Snippet,
     SnippetsFound,
     SortBy,
+    identifiers_of,
 )
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record

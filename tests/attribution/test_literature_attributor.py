@@ -9,7 +9,7 @@ import pytest
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.excerpts import Excerpt
-from quoteweave.attribution.from_literature import (
+from quoteweave.attribution.literature.attributor import (
     EARLIEST,
     MOST_EXCERPTS,
     NOTHING_FOUND,
@@ -20,12 +20,12 @@ from quoteweave.attribution.from_literature import (
     _calibration,
     _earliest,
 )
-from quoteweave.attribution.literature.fetching import PdfFetcher
-from quoteweave.attribution.literature.make_source import SourceName, SourceOptions
-from quoteweave.attribution.literature.paper_library import NOT_OPEN
-from quoteweave.attribution.literature.paper_metadata import SNIPPETS
-from quoteweave.attribution.literature.papers import Paper, PublicationDate
-from quoteweave.attribution.open_literature import open_literature
+from quoteweave.attribution.literature.library.fetching import PdfFetcher
+from quoteweave.attribution.literature.library.paper_library import NOT_OPEN
+from quoteweave.attribution.literature.opening import open_literature
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
 from quoteweave.core.answers import Citation
 from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError
@@ -288,7 +288,7 @@ def test_support_that_no_excerpt_had_adds_nothing_to_how_sure_it_is() -> None:
 
 
 def test_it_finds_sources_for_drafts_as_documents_do(server: LibraryServer, papers: Path) -> None:
-    from quoteweave.attribution.post_hoc import FindsSource
+    from quoteweave.attribution.drafts.post_hoc import FindsSource
 
     with open_literature(["openalex"], papers=papers, options=options(server)) as literature:
         finds: FindsSource = literature

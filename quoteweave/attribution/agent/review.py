@@ -6,12 +6,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from quoteweave.attribution.agent.diagnosis import ENDINGS, diagnose
-from quoteweave.attribution.agent.leaks import Leak, find_leaks
+from quoteweave.attribution.agent.diagnosis import ENDINGS, Leak, diagnose, find_leaks
 from quoteweave.attribution.agent.page import render_trajectory
+from quoteweave.attribution.agent.runs import TRAJECTORIES
 from quoteweave.attribution.agent.trajectory import EndingKind, Trajectory
 from quoteweave.attribution.agent.trajectory_files import read_trajectory
-from quoteweave.attribution.excerpt_runs import TRAJECTORIES
 from quoteweave.core.errors import DatasetError, StorageError
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Record

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.attribution.bibtex import bibtex_entry, bibtex_keys, missing_fields
-from quoteweave.attribution.draft_text import DraftFormat
-from quoteweave.attribution.literature.paper_metadata import paper_from_metadata
-from quoteweave.attribution.literature.papers import Paper
+from quoteweave.attribution.drafts.bibtex import bibtex_entry, bibtex_keys, missing_fields
+from quoteweave.attribution.drafts.draft_text import DraftFormat
+from quoteweave.attribution.literature.sources.paper_metadata import paper_from_metadata
+from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, StringConstraints, ValidationError
 
-from quoteweave.attribution.literature.papers import Paper, PublicationDate
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.core.errors import SourceBadResponse
 from quoteweave.core.messages import pluralize
 

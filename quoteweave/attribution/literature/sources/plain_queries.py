@@ -5,7 +5,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from urllib.parse import quote_plus
 
-from quoteweave.attribution.literature.papers import PublicationDate
+from quoteweave.attribution.literature.sources.papers import PublicationDate
 from quoteweave.core.errors import UsageError
 
 MOST_A_PAGE = 100

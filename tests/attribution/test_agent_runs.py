@@ -10,10 +10,8 @@ import pytest
 from scripted_agents import OWN, SEARCH, SELECT, TARGET, does, find
 
 from quoteweave.attribution.agent.actions import Condition
-from quoteweave.attribution.agent.leaks import find_leaks
-from quoteweave.attribution.agent.trajectory import TEMPERATURE, published_settings
-from quoteweave.attribution.agent.trajectory_files import read_trajectory
-from quoteweave.attribution.excerpt_runs import (
+from quoteweave.attribution.agent.diagnosis import find_leaks
+from quoteweave.attribution.agent.runs import (
     PaperRunFile,
     PaperRunSettings,
     answer_excerpts,
@@ -21,7 +19,9 @@ from quoteweave.attribution.excerpt_runs import (
     hiding_rule,
     paper_search_of,
 )
-from quoteweave.attribution.literature.make_source import SourceName
+from quoteweave.attribution.agent.trajectory import TEMPERATURE, published_settings
+from quoteweave.attribution.agent.trajectory_files import read_trajectory
+from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import BudgetSpent, EndpointUnreachable
 from quoteweave.core.examples import Example, Reference

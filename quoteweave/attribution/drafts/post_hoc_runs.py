@@ -13,10 +13,10 @@ from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from quoteweave.attribution.cited_draft import CitedDraft, insert_marks
-from quoteweave.attribution.draft_text import Draft
-from quoteweave.attribution.passages import PassageFinder
-from quoteweave.attribution.post_hoc import cite_draft
+from quoteweave.attribution.drafts.cited_draft import CitedDraft, insert_marks
+from quoteweave.attribution.drafts.draft_text import Draft
+from quoteweave.attribution.drafts.passages import PassageFinder
+from quoteweave.attribution.drafts.post_hoc import cite_draft
 from quoteweave.core.answers import Context, Usage
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.errors import DatasetError, UsageError, error_reason

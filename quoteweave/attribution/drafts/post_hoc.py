@@ -9,8 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from quoteweave.attribution.cited_draft import CitedDraft, DraftSentence, Origin, Reference, Status, reference_keys
-from quoteweave.attribution.draft_text import Draft, running_text, without_joiners
+from quoteweave.attribution.drafts.cited_draft import (
+    CitedDraft,
+    DraftSentence,
+    Origin,
+    Reference,
+    Status,
+    reference_keys,
+)
+from quoteweave.attribution.drafts.draft_text import Draft, running_text, without_joiners
+from quoteweave.attribution.drafts.statements import is_statement
 from quoteweave.attribution.excerpts import (
     MAX_EXCERPT_CHARACTERS,
     Excerpt,
@@ -20,7 +28,6 @@ from quoteweave.attribution.excerpts import (
     without_marks,
 )
 from quoteweave.attribution.records import Attribution
-from quoteweave.attribution.statements import is_statement
 from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import SourceError, UsageError
 from quoteweave.core.text.marks import parse_marks

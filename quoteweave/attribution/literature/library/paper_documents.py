@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from quoteweave.attribution.literature.paper_metadata import SNIPPETS
-from quoteweave.attribution.literature.papers import Paper
-from quoteweave.attribution.literature.unseen import is_same_title
+from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
+from quoteweave.attribution.literature.sources.papers import Paper
+from quoteweave.attribution.literature.sources.unseen import is_same_title
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import normalize_text
 from quoteweave.evaluation.metrics.answers.title_match import letters

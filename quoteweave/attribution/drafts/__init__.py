@@ -1,0 +1,1 @@
+"""Drafts that somebody has written, cited: their sentences, marks, references and entries."""

@@ -1,0 +1,93 @@
+"""What was found in the literature for an unfinished draft, kept so that `cite` goes on where it was broken off."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import Field
+
+from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.literature.attributor import LiteratureAttributor
+from quoteweave.attribution.literature.library.paper_library import caches_folder
+from quoteweave.attribution.records import Attribution
+from quoteweave.core.errors import DatasetError, QuoteNotFound
+from quoteweave.core.files.jsonl import iter_records, open_for_append
+from quoteweave.core.fingerprints import file_sha256
+from quoteweave.core.records import Record
+from quoteweave.version import __version__
+
+
+class _Line(Record):
+    """A line of a file of searches: what was found for a claim, or the file of entries that was written."""
+
+    claim: str = ""
+    text: str = ""
+    found: Attribution | None = None
+    written: str | None = Field(default=None, description="SHA-256 of the entries")
+
+
+class KeptSearches:
+    """The literature, with what was found in it for the claims of an unfinished draft; implements `FindsSource`.
+
+    `earlier` is how many claims an earlier command has looked for; these are not looked for again.
+    """
+
+    def __init__(
+        self, literature: LiteratureAttributor, lines: Sequence[_Line], write: Callable[[_Line], None]
+    ) -> None:
+        self._literature, self._write = literature, write
+        self._found = {(one.claim, one.text): one.found for one in lines if one.found and self._is_there(one.found)}
+        self._written = {one.written for one in lines}
+        self.earlier, self.finished = len(self._found), False
+
+    async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
+        """Return what was found, or look for it and keep it. Raises SourceError, and StorageError."""
+        key = (excerpt.claim, excerpt.text)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = await self._literature.attribute_excerpt(excerpt)
+            self._write(_Line(claim=excerpt.claim, text=excerpt.text, found=found))
+        return found.model_copy(update={"excerpt": excerpt})
+
+    def has_written(self, entries: Path) -> bool:
+        """Whether an earlier command wrote this file, so that it may be written over."""
+        return file_sha256(entries) in self._written
+
+    def note_written(self, entries: Path) -> None:
+        """Note that the draft is not finished, but its file of entries is written."""
+        self._write(_Line(written=file_sha256(entries)))
+
+    def _is_there(self, found: Attribution) -> bool:
+        """Whether the passages are still in the folder of papers."""
+        try:
+            for one in found.candidates:
+                self._literature.collection.quote(one.citation.quote_id)
+        except QuoteNotFound:
+            return False
+        return True
+
+
+@contextmanager
+def keep_searches(literature: LiteratureAttributor, draft: str, asked: Mapping[str, object]) -> Iterator[KeptSearches]:
+    """Keep what is found for a draft, named by its path, in the user's folder of caches until `finished` is set.
+
+    `asked` is what else the searches depend on, such as the sources. A file of another draft, or of other sources, is
+    another one. Raises UsageError where another command cites the same draft, and StorageError.
+
+    >>> with open_literature("openalex") as literature, keep_searches(literature, "draft.md", {}) as kept:
+    ...     cited = cite(collection, Path("draft.md").read_text("utf-8"), literature=kept)
+    ...     kept.finished = cited.stopped is None
+    """
+    named = json.dumps({"draft": draft, "version": __version__, **asked}, sort_keys=True, default=str)
+    file = caches_folder() / "unfinished" / f"{hashlib.sha256(named.encode()).hexdigest()}.jsonl"
+    with open_for_append(file) as write:
+        try:
+            lines = [line for _, line in iter_records(file, _Line, drop_cut=True)]
+        except DatasetError:
+            lines = []  # another format, or damaged: it is looked for anew
+        kept = KeptSearches(literature, lines, write)
+        yield kept
+        if kept.finished:
+            file.unlink(missing_ok=True)

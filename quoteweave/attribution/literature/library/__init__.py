@@ -1,0 +1,1 @@
+"""Papers that sources found, fetched, parsed and kept in a collection."""
