@@ -70,6 +70,11 @@ def _temporary_folders_in_memory() -> None:
 _temporary_folders_in_memory()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: a quarter of the time tests wait for processes, servers and browsers."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Imports modules without the garbage collector, and has it never look at what they hold, as all of it stays."""

@@ -9,7 +9,7 @@ from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
 from quoteweave.core.records import Quote
-from quoteweave.testing import ModelServer
+from quoteweave.testing import ModelServer, Reply
 
 pytest.importorskip("sentence_transformers")
 
@@ -175,11 +175,11 @@ def test_a_model_that_is_gone_does_not_cost_the_documents(
 
 
 def test_json_says_which_index_could_not_be_kept_in_step(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
-    with ModelServer() as server:
+    (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
+    with ModelServer([Reply()]) as server:  # which refuses what is asked after that
         spec = f"openai:words@{server.base_url}"
         quoteweave("index", "build", spec, "-c", port)
-    (tmp_path / "wheat.txt").write_text("Wheat is loaded by conveyor.")
-    got = quoteweave("add", tmp_path / "wheat.txt", "-c", port, "--json")
+        got = quoteweave("add", tmp_path / "wheat.txt", "-c", port, "--json")
     (note,) = got.json()["index_notes"]
     assert (got.code, f"the index {spec} lacks what is new" in note) == (0, True)
 

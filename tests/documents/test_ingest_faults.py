@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import killed_processes
 import pytest
 from made_files import PROSE, jpeg_bytes, pdf, write
 
+from quoteweave.cli.app import main
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
 from quoteweave.documents.ingest import AddOptions, AddProgress, add
@@ -143,15 +145,11 @@ def children(pid: int) -> set[int]:
     return found
 
 
-KILLED_AT = """
-import sys
-sys.path.insert(0, sys.argv.pop(1))
-import killed_processes
-killed_processes.STEPS.discard("open")  # imports are most of these
-killed_processes.die_at(int(sys.argv.pop(1)))
-from quoteweave.cli.app import main
-main()
-"""
+def add_and_die(folder: Path, root: Path, moment: int) -> None:
+    killed_processes.STEPS.discard("open")  # imports are most of these
+    killed_processes.die_at(moment)
+    sys.argv = ["quoteweave", "add", str(folder), "-c", str(root), "--no-ocr", "--processes", "1"]
+    main()
 
 
 def test_killed_again_and_again_it_ends_with_what_an_undisturbed_run_gives(tmp_path: Path, folder: Path) -> None:
@@ -166,13 +164,10 @@ def test_killed_again_and_again_it_ends_with_what_an_undisturbed_run_gives(tmp_p
 
     root, moments = tmp_path / "c", random.Random(11)
     counts, statuses = [], []
-    modules = str(Path(__file__).parents[1])
     for number in range(40):
         steps = 20 + number * moments.randint(10, 20)  # at first while it reads, at last while it indexes
-        arguments = [modules, str(steps), "add", str(folder), "-c", str(root), "--no-ocr", "--processes", "1"]
-        done = subprocess.run([sys.executable, "-c", KILLED_AT, *arguments], capture_output=True, check=False)
-        statuses.append(done.returncode)
-        if done.returncode >= 0:
+        statuses.append(killed_processes.in_a_process(add_and_die, folder, root, steps))
+        if statuses[-1] >= 0:
             break
         counts.append(assert_whole(root) if (root / "collection.json").exists() else 0)
     assert set(statuses[:-1]) == {-signal.SIGKILL}

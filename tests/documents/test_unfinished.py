@@ -1,5 +1,6 @@
 """A long PDF that is interrupted goes on from its pages; what is kept of it does not stay longer than it is wanted."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,21 +36,35 @@ with Collection.open_or_create(Path(sys.argv[3])) as collection:
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A PDF of 40 pages with a picture on each."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Has `docs`, with a PDF of 40 pages and a picture on each, and `c`, into which adding these was killed."""
     from reportlab.lib.utils import ImageReader
     from reportlab.pdfgen.canvas import Canvas
 
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "a.jpg").write_bytes(jpeg_bytes((200, 150)))
-    canvas = Canvas(str(tmp_path / "docs" / "long.pdf"))
+    made = tmp_path_factory.mktemp("made")
+    (made / "docs").mkdir()
+    (made / "a.jpg").write_bytes(jpeg_bytes((200, 150)))
+    canvas = Canvas(str(made / "docs" / "long.pdf"))
     for number in range(PAGES):
         canvas.drawString(72, 700, f"Quay {number}. The harbour was dredged in spring, and the cranes were moved.")
-        canvas.drawImage(ImageReader(tmp_path / "a.jpg"), 100 + number, 300, 200, 150)
+        canvas.drawImage(ImageReader(made / "a.jpg"), 100 + number, 300, 200, 150)
         canvas.showPage()
     canvas.save()
-    return tmp_path / "docs"
+    assert "leaked" not in interrupted(made / "docs", made / "c", signal.SIGKILL)
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path, made: Path) -> Path:
+    """The folder of the long PDF, for one test alone."""
+    return shutil.copytree(made / "docs", tmp_path / "docs")
+
+
+@pytest.fixture
+def killed(tmp_path: Path, made: Path) -> Path:
+    """A collection into which adding `folder` was killed, for one test alone."""
+    return shutil.copytree(made / "c", tmp_path / "c")
 
 
 def interrupted(folder: Path, root: Path, ending: signal.Signals) -> str:
@@ -65,11 +80,19 @@ def pages_to_come(collection: Collection, folder: Path) -> int:
     return sum(totals)
 
 
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
-def test_it_goes_on_from_the_pages_that_were_read(tmp_path: Path, folder: Path, ending: signal.Signals) -> None:
-    said = interrupted(folder, tmp_path / "c", ending)
-    assert "leaked" not in said
-    with Collection.create(tmp_path / "undisturbed") as undisturbed, Collection.open(tmp_path / "c") as collection:
+@pytest.fixture
+def stopped(tmp_path: Path, made: Path) -> Path:
+    """A collection into which adding `folder` was interrupted as by Ctrl-C."""
+    assert "leaked" not in interrupted(made / "docs", tmp_path / "c", signal.SIGINT)
+    return tmp_path / "c"
+
+
+@pytest.mark.parametrize("ended", ["killed", "stopped"])
+def test_it_goes_on_from_the_pages_that_were_read(
+    tmp_path: Path, folder: Path, ended: str, request: pytest.FixtureRequest
+) -> None:
+    root = request.getfixturevalue(ended)
+    with Collection.create(tmp_path / "undisturbed") as undisturbed, Collection.open(root) as collection:
         assert collection.documents() == []
         assert pages_to_come(undisturbed, folder) == PAGES
         assert pages_to_come(collection, folder) <= PAGES - 18
@@ -78,12 +101,11 @@ def test_it_goes_on_from_the_pages_that_were_read(tmp_path: Path, folder: Path, 
         keys = [quote.image for quote in collection.document_quotes("long.pdf") if quote.image]
         assert len(keys) == PAGES
         assert all(collection.images.path(key).is_file() for key in keys)
-    assert not (tmp_path / "c" / "unfinished").exists()
+    assert not (root / "unfinished").exists()
 
 
-def test_what_is_not_wanted_any_more_goes_with_the_next_writer(tmp_path: Path, folder: Path) -> None:
-    root = tmp_path / "c"
-    interrupted(folder, root, signal.SIGKILL)
+def test_what_is_not_wanted_any_more_goes_with_the_next_writer(tmp_path: Path, folder: Path, killed: Path) -> None:
+    root = killed
     assert any((root / "unfinished").iterdir())
     other = tmp_path / "other"
     other.mkdir()
@@ -100,24 +122,22 @@ def test_what_is_not_wanted_any_more_goes_with_the_next_writer(tmp_path: Path, f
         assert not (root / "unfinished").exists()
 
 
-def test_a_file_that_has_changed_is_read_from_its_start(tmp_path: Path, folder: Path) -> None:
-    interrupted(folder, tmp_path / "c", signal.SIGKILL)
+def test_a_file_that_has_changed_is_read_from_its_start(folder: Path, killed: Path) -> None:
     pdf(folder / "long.pdf", [f"Another {number}. {PROSE}" for number in range(30)])
-    with Collection.open(tmp_path / "c") as collection:
+    with Collection.open(killed) as collection:
         assert pages_to_come(collection, folder) == 30
         assert all("Another" in quote.text for quote in collection.document_quotes("long.pdf")[:1])
 
 
-def test_a_damaged_page_is_read_again(tmp_path: Path, folder: Path) -> None:
-    interrupted(folder, tmp_path / "c", signal.SIGKILL)
-    (kept,) = (tmp_path / "c" / "unfinished").iterdir()
+def test_a_damaged_page_is_read_again(folder: Path, killed: Path) -> None:
+    (kept,) = (killed / "unfinished").iterdir()
     paths = sorted(path for path in kept.iterdir() if path.name.isdecimal())
     data = bytearray(paths[0].read_bytes())
     data[-5] ^= 1
     paths[0].write_bytes(data)
     paths[1].write_bytes(paths[1].read_bytes()[:-9])
     paths[2].write_bytes(b"")
-    with Collection.open(tmp_path / "c") as collection:
+    with Collection.open(killed) as collection:
         assert pages_to_come(collection, folder) == PAGES - len(paths) + 3
         assert len(collection.pages("long.pdf")) == PAGES
 
