@@ -6,8 +6,8 @@ quote that support it (`gold`) were marked before the method was run on it: the 
 table, the cell with the name of its row and the heading of its column; none where the quote does not support the
 claim. The claims of the set `before` were used to improve the method. It was frozen, and then those of the set
 `after` were written and marked, and later those of the sets `last` and `fresh`. The method was changed by the figures
-of these, and frozen; then the claims of the set `newest` were written, on pages that were new too, and their figures
-are the ones to go by.
+of these, and frozen; then the claims of the set `newest` were written, on pages that were new too, and so it went on
+with `unseen`, `final` and `closing`. After these the method was not changed, and their figures are the ones to go by.
 
 Words count as they stand on the page. *Precision* is the share of the highlighted words that are gold, and *recall*
 that of the gold words that are highlighted, over all words of the claims; a claim whose whole element is shown lowers
@@ -36,7 +36,7 @@ from quoteweave.pipeline.highlighting import evidence_for
 
 CLAIMS = Path(__file__).with_name("highlight_claims.jsonl")
 SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
-SETS = ("before", "after", "last", "fresh", "newest")
+SETS = ("before", "after", "last", "fresh", "newest", "unseen", "final", "closing")
 GROUPS = ("text", "tables", "scans", "rotated")
 REPEATS = 5
 
@@ -44,7 +44,7 @@ REPEATS = 5
 class Claim(Record):
     """A claim, the quote that it cites, and the words of that quote that support it."""
 
-    set: Literal["before", "after", "last", "fresh", "newest"] = Field(
+    set: Literal["before", "after", "last", "fresh", "newest", "unseen", "final", "closing"] = Field(
         description="when it was written: see the docstring above"
     )
     group: Literal["text", "tables", "scans", "rotated"]

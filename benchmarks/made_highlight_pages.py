@@ -1,5 +1,6 @@
 """Documents for `highlights.py`: ruled tables, columns with hyphens, turned pages and scans; always the same pages."""
 
+import tomllib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -152,15 +153,27 @@ TERMS = (
     "In an emergency call 112, then the boathouse at 555 0142. Each boat carries a flare, a paddle and a first-aid bag "
     "under the rear bench; fuel lasts for about eleven hours at cruising speed.",
 )
+LATER = Path(__file__).with_name("highlight_texts.toml")
+"""The texts of later pages, by the names of their documents."""
 
 
 def make_pages(folder: Path) -> None:
     """Write the documents there; the scans are pictures of their pages."""
-    _drawn(folder / "tables.pdf", _tables)
-    _drawn(folder / "columns.pdf", _columns)
+    later = tomllib.loads(LATER.read_text("utf-8"))
+    _drawn(folder / "tables.pdf", partial(_tables, tables=TABLES))
+    for name in ("ferries", "bursaries", "springs"):
+        _drawn(folder / f"{name}.pdf", partial(_tables, tables=[(one["caption"], one["rows"]) for one in later[name]]))
+    _drawn(folder / "columns.pdf", partial(_columns, paragraphs=COLUMNS, foot=420))
+    for name in ("stove-study", "garden", "dam"):
+        _drawn(folder / f"{name}.pdf", partial(_columns, paragraphs=later[name], foot=250))
     _drawn(folder / "turned.pdf", _turned)
-    _drawn(folder / "terms.pdf", partial(_plain, paragraphs=TERMS, hyphens=True))
-    for name, paragraphs in (("made-scan", SCANNED), ("letter-scan", SCANNED_LETTER)):
+    for name in ("pump-manual", "tramway", "lift"):
+        turned = [(page["angle"], page["paragraphs"]) for page in later[name]]
+        _drawn(folder / f"{name}.pdf", partial(_turned_pages, pages=turned))
+    for name, paragraphs in (("terms", TERMS), *((name, later[name]) for name in ("travel-policy", "nursery"))):
+        _drawn(folder / f"{name}.pdf", partial(_plain, paragraphs=paragraphs, hyphens=True))
+    scans = (("made-scan", SCANNED), ("letter-scan", SCANNED_LETTER))
+    for name, paragraphs in (*scans, *((name, later[name]) for name in ("minutes-scan", "claim-scan", "watch-scan"))):
         digital = folder / f"{name}.digital"
         _drawn(digital, partial(_plain, paragraphs=paragraphs, hyphens=False))
         _scan(digital, folder / f"{name}.pdf")
@@ -175,9 +188,9 @@ def _drawn(path: Path, draw: Callable[[Any], None]) -> None:
     canvas.save()
 
 
-def _tables(canvas: Any) -> None:
-    for first in (0, 2):
-        for place, (caption, rows) in enumerate(TABLES[first : first + 2]):
+def _tables(canvas: Any, tables: Sequence[tuple[str, Sequence[Sequence[str]]]]) -> None:
+    for first in range(0, len(tables), 2):
+        for place, (caption, rows) in enumerate(tables[first : first + 2]):
             top = SIZE[1] - 90 - 300 * place
             _grid(canvas, rows, top)
             canvas.setFont("Helvetica", 9)
@@ -195,28 +208,32 @@ def _grid(canvas: Any, rows: Sequence[Sequence[str]], top: float) -> None:
     canvas.grid(rules, [top - 24 * at for at in range(len(rows) + 1)])
 
 
-def _columns(canvas: Any) -> None:
+def _columns(canvas: Any, paragraphs: Sequence[str], foot: float) -> None:
     x, y = 60.0, SIZE[1] - 72
-    for paragraph in COLUMNS:
+    for paragraph in paragraphs:
         lines = _hyphenated(paragraph, 230)
-        if y - LINE * len(lines) < 420:
+        if y - LINE * len(lines) < foot:
             x, y = 322.0, SIZE[1] - 72
         y = _lines(canvas, lines, x, y) - 10
     canvas.showPage()
 
 
 def _turned(canvas: Any) -> None:
-    for angle, paragraphs in TURNED:
+    _turned_pages(canvas, TURNED)
+    canvas.setPageRotation(0)
+    canvas.rotate(90)
+    _lines(canvas, _hyphenated(UPWARD, 500), 120, -200)
+    canvas.showPage()
+
+
+def _turned_pages(canvas: Any, pages: Sequence[tuple[int, Sequence[str]]]) -> None:
+    for angle, paragraphs in pages:
         canvas.setPageRotation(angle)
         canvas.transform(*UPRIGHT[angle])
         y = SIZE[1] - 90
         for paragraph in paragraphs:
             y = _lines(canvas, _hyphenated(paragraph, 440), 72, y) - 12
         canvas.showPage()
-    canvas.setPageRotation(0)
-    canvas.rotate(90)
-    _lines(canvas, _hyphenated(UPWARD, 500), 120, -200)
-    canvas.showPage()
 
 
 def _plain(canvas: Any, paragraphs: Sequence[str], *, hyphens: bool) -> None:

@@ -7,9 +7,9 @@
    quotation marks), unless the sentences around them contain more of the claim's words, or the claim continues with
    another number.
 3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
-   words: the first must contain `LEAST_SHARED` of the weight of the claim's words; a second is taken where the first
-   lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that contain all numbers
-   that it shares with the claim, and of its words what few words can (`MISSING_COST`).
+   words: the first must contain `LEAST_SHARED` of the weight of the claim's words, and `LEAST_WEIGHT`; a second is taken
+   where the first lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that contain
+   all numbers that it shares with the claim, and of its words what few words can (`MISSING_COST`).
 
 A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
 """
@@ -31,9 +31,13 @@ MIN_REPEATED_WORDS = 5
 MIN_CONTENT_WORDS = 3
 """How many of these must not be stop words."""
 LEAST_SHARED = 0.5
+LEAST_WEIGHT = 3.0
+"""Weight of shared words below which a sentence must share all: two words of its subject say little."""
 NUMBER_WEIGHT = 2.0
 """Weight of a word with a digit, where other words weigh 1."""
-MISSING_COST = 10
+MOST_SAID_OTHERWISE = 1
+"""Words of a claim that its quote lacks, above which the words before the first shared one may well stand for them."""
+MISSING_COST = 6
 """Words more that are marked for the sake of one that the claim shares with the sentence."""
 MOST_CUTS = 200
 """Cuts between phrases beyond which a text without full stops is no sentence to be narrowed."""
@@ -65,7 +69,8 @@ _PREPOSITION = (
 )
 _CUTS = re.compile(
     r"(?P<range>(?:between|zwischen|entre)\s+(?:[^\s,;]+\s+){1,4}?(?:and|und|et|y)\s)"
-    rf"|(?P<clause>(?:[,;:]\s+|[，；：]|\s+[–—]\s+|\s*[()]\s*)+(?:{_JOINING}\s+)?|(?<!\d)\s+{_JOINING}\s+(?={_SUBJECT}))"
+    rf"|(?P<clause>(?:\s+{_JOINING}\b)?(?:[,;:]\s+|[，；：]|\s+[–—]\s+|\s*[()]\s*)+(?:{_JOINING}\s+)?"
+    rf"|(?<!\d)\s+{_JOINING}\s+(?={_SUBJECT})|\s+(?:that|dass|que)\s+(?={_SUBJECT}))"
     rf"|\s+{_JOINING}\s+|\s+(?={_PREPOSITION}\s)",
     re.IGNORECASE,
 )
@@ -233,33 +238,40 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
         covered |= held[best]
     first = sum(weights[word] for word in sorted(taken[0][1])) if taken else 0.0
     numbers = set(filter(_has_digit, weights))
-    sure = first >= LEAST_SHARED * sum(weights.values()) and wanted <= covered and (not numbers or numbers & covered)
-    if not taken or not sure:
+    total = sum(weights.values())
+    sure = first >= max(LEAST_SHARED * total, min(LEAST_WEIGHT, total)) and wanted <= covered
+    if not taken or not sure or (numbers and not numbers & covered):
         return []
-    return [parts[at] if pictured else _clauses(text, parts[at], needed) for at, needed in taken]
+    if pictured:
+        return [parts[at] for at, _ in taken]
+    may_begin_later = len(weights.keys() - frozenset().union(*held)) <= MOST_SAID_OTHERWISE
+    return [_clauses(text, parts[at], needed, may_begin_later=may_begin_later) for at, needed in taken]
 
 
-def _clauses(text: str, sentence: Range, needed: set[str]) -> Range:
+def _clauses(text: str, sentence: Range, needed: set[str], *, may_begin_later: bool) -> Range:
     """The clauses of a sentence, in sequence, that have the numbers needed, and the other words at the least cost.
 
     The cost is that of the words marked, and `MISSING_COST` for each word that is missing: one that a clause far off
     happens to have would have all between marked. What follows the last word needed is left out from the next
-    preposition on.
+    preposition on. Where the evidence `may_begin_later`, so is what precedes its last preposition and has no word that
+    does not come again.
     """
     phrases = _phrases(text, sentence, needed)
     numbers = set(filter(_has_digit, needed))
-    best, least = sentence, float("inf")
+    best, least = phrases, float("inf")
     for first, opening in enumerate(phrases):
         held, size = set[str](), 0
-        for phrase in phrases[first:] if opening.opens_clause else ():
+        for last, phrase in enumerate(phrases[first:], first + 1) if opening.opens_clause else ():
             held |= phrase.needed
             size += phrase.size
             cost = size + MISSING_COST * len(needed - held)
-            if numbers <= held and cost < least:
-                best, least = (opening.start, phrase.end), cost
+            if numbers <= held and cost <= least:
+                best, least = phrases[first:last], cost
             if held == needed or size > least:
                 break
-    return best
+    while may_begin_later and len(best) > 1 and best[0].needed <= set().union(*(phrase.needed for phrase in best[1:])):
+        best = best[1:]
+    return best[0].start, best[-1].end
 
 
 @dataclass(frozen=True, slots=True)

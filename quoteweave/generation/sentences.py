@@ -35,6 +35,7 @@ _MONTHS = frozenset(
 )
 _DAY = re.compile(r"\d{1,2}")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)*+[^\W\d_]")
+_MEASURED = re.compile(r"\d\s[^\W\d_]$")
 _OPENERS = (
     "The This These Those That It In On At He She We They However But And If When For As There Then Our Its His Her"
 )
@@ -97,5 +98,5 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if word in _MONTHS and _DAY.fullmatch(before):
         return False
     if before.casefold() in _SHORT or _DOTTED.fullmatch(before):
-        return word in _STARTERS
+        return word in _STARTERS or _MEASURED.search(text, max(start, match.start() - 20), match.start()) is not None
     return True

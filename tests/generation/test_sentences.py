@@ -25,6 +25,7 @@ def cut(text: str) -> list[str]:
         ["The index fell [12].", "[13] disagrees."],
         ["Is it? yes! it is.", "Good."],
         ["In 2019.", "In 2020."],
+        ["Peat was at 9 C.", "Six stations stood 20 m apart.", "The air had 12 C.", "Snow fell."],
     ],
 )
 def test_english(sentences: list[str]) -> None:
