@@ -437,6 +437,18 @@ def test_segments_from_before_texts_were_joined_are_read(tmp_path: Path) -> None
     assert merge_segments([read], (), [whole]).continued.tolist() == [0, 0, 0, 1]
 
 
+def test_a_segment_is_read_without_parsing_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Python 3.11 that fails at times where several threads do so at once, as those of a server do."""
+    with make_collection(tmp_path, {"a.pdf": ["grain"]}) as collection:
+        (path,), _ = collection.segments()
+
+        def broken(_: object) -> object:
+            raise SystemError("AST constructor recursion depth mismatch")
+
+        monkeypatch.setattr("ast.literal_eval", broken)
+        assert read_segment(path).quote_counts.tolist() == [1]
+
+
 def _continuations(collection: Collection) -> list[tuple[str, int, int]]:
     """Document, and the ordinals of a text and of the one that it continues."""
     index = lexical.current_lexical_index(collection)

@@ -11,6 +11,7 @@ format, one after the other, each beginning at a multiple of 64 bytes, so that t
 
 import json
 import mmap
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,11 @@ OF_QUOTES = frozenset({"quotes"})
 # A page of numbers is no longer for its words: in the length of a page a number counts as a quarter of a word.
 _PARTS = {"pages": 4}
 _ALIGNMENT = 64
+# As numpy writes it of one dimension. numpy's own reader parses it as Python, which fails at times where several
+# threads do so at once (SystemError: AST constructor recursion depth mismatch, CPython 3.11).
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([|<>=]?\w+)', 'fortran_order': False, 'shape': \((\d+),\), \} *\n", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +261,6 @@ def read_segment(path: Path) -> Segment:
     """
     import numpy as np
     import xxhash
-    from numpy.lib import format as npy
 
     with path.open("rb") as file:
         size = path.stat().st_size
@@ -264,10 +269,11 @@ def read_segment(path: Path) -> Segment:
         raise CollectionError(f"{path} is damaged: its bytes are not those that were written")
 
     def next_array() -> "Array":
-        npy.read_magic(data)
-        shape, _, dtype = npy.read_array_header_1_0(data)
-        found: Array = np.frombuffer(data, dtype=dtype, count=shape[0], offset=data.tell())
-        data.seek(data.tell() + found.nbytes)
+        header = _HEADER.match(data, data.tell())
+        if header is None:
+            raise CollectionError(f"{path} has no array at byte {data.tell():,}, as this version writes it")
+        found: Array = np.frombuffer(data, header[1].decode(), count=int(header[2]), offset=header.end())
+        data.seek(header.end() + found.nbytes)
         data.seek(-data.tell() % _ALIGNMENT, 1)
         return found
 
