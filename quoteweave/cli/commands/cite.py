@@ -108,7 +108,7 @@ def cite(
     """
     require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout)
     settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
-    text = _read(draft)
+    text, progress = _read(draft), TerminalProgress(quiet=as_json)
     with ExitStack() as stack:
         opened = stack.enter_context(Collection.open(collection))
         literature = kept = None
@@ -123,7 +123,10 @@ def cite(
                     options=source_options(source, source_timeout),
                 )
             )
-            asked = {"sources": sorted(source), "before": before, "not_from": not_from, "papers": papers}
+            asked: dict[str, object] = {"sources": sorted(source), "before": before, "not_from": not_from}
+            asked["papers"] = papers
+            asked |= {"retriever": settings.retriever, "rerank": settings.rerank}
+            literature.rank_by(settings, progress)
             kept = stack.enter_context(keep_searches(literature, str(draft.resolve()), asked))
         _check_unwritten(bib, kept)
         _tell_earlier(kept)
@@ -133,7 +136,7 @@ def cite(
             marks="numbers" if bib is None else "keys",
             every_sentence=every_sentence,
         )
-        where, progress = make_filter(doc, None, meta), TerminalProgress(quiet=as_json)
+        where = make_filter(doc, None, meta)
         cited = cite_text(opened, given, literature=kept, settings=settings, where=where, progress=progress)
         _write(cited, out=out, bib=bib, as_json=as_json)
         _keep_or_finish(kept, cited, bib)
