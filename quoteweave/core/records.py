@@ -6,8 +6,7 @@ The answer's records are in `core.answers`, those of datasets and runs in `core.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, Self, TypeVar
+from typing import Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -63,12 +62,12 @@ class Page(Record):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PageWord:
+class PageWord(NamedTuple):
     """A word with its position on the page: text between spaces, so that a line of Chinese is one word.
 
     The box of a word that OCR read is an estimate, right to about a letter: OCR finds lines, and places words in them.
-    Not a pydantic model, which would take most of the time of reading a page with a thousand words.
+    A tuple, because a page has a thousand of them: as models or dataclasses they would take most of the time of reading
+    it.
     """
 
     text: str
@@ -101,7 +100,7 @@ class PageWords(Record):
     @property
     def words(self) -> tuple[PageWord, ...]:
         """The words, unpacked anew each time. Raises ValueError where `packed` is something else."""
-        return tuple(PageWord(*word) for word in unpack_words(self.packed))
+        return tuple(map(PageWord._make, unpack_words(self.packed)))
 
 
 class Quote(Record):

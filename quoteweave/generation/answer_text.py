@@ -16,7 +16,7 @@ _FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$")
 
 def tidy(text: str, limit: int) -> str:
     """Put `text` on one line of at most `limit` characters: join hyphenated words, drop bullets and marks."""
-    joined = _WIDE_BREAK.sub("", _HYPHENATED.sub(_join, text))
+    joined = _WIDE_BREAK.sub("", _HYPHENATED.sub(_join, text)) if "\n" in text else text
     return escape_marks(clip(" ".join(_BULLET.sub("", joined).split()).lstrip(" ,;"), limit))
 
 
@@ -42,7 +42,10 @@ def escape_marks(text: str) -> str:
     References such as `[12]` become `(12)`, `![` loses its exclamation mark, and back-ticks, between which marks are
     not read, become apostrophes.
     """
-    plain = re.sub(r"!+(?=\[)", "", text).replace("`", "'")
+    plain = text.replace("`", "'")
+    if "[" not in plain:
+        return plain
+    plain = re.sub(r"!+(?=\[)", "", plain)
     for mark in reversed(parse_marks(plain)):
         plain = f"{plain[: mark.start]}({mark.mark[1:-1]}){plain[mark.end :]}"
     return plain

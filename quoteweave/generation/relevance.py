@@ -10,7 +10,8 @@ contains over the weight of all of them.
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from functools import lru_cache
 
 from quoteweave.core.records import Record
 from quoteweave.core.text.question_analysis import (
@@ -61,6 +62,7 @@ class QuestionTerms(Record):
     """What the question asks for beyond its words."""
 
 
+@lru_cache(maxsize=64)  # asked for by each step of an answer
 def question_terms(question: str) -> QuestionTerms:
     """Analyse a question, leaving out words that only ask (`tell`, `according to the report`) or say how to answer."""
     reading = analyse_question(question)
@@ -121,8 +123,9 @@ def weigh_terms(
 
 def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:
     """The share of the question's weight that falls on the words `held`, 0 to 1; 0 for a question without words."""
-    # fsum, because the order of a set differs between processes, and plain sums of floats depend on it.
-    return math.fsum(weights.get(word, 0.0) for word in set(held))
+    there = held if isinstance(held, Set) else set(held)
+    # fsum, so that the sum is the same in whatever order the words come.
+    return math.fsum(weight for word, weight in weights.items() if word in there)
 
 
 def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:

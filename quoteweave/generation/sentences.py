@@ -9,6 +9,7 @@ A sentence ends
 """
 
 import re
+from functools import lru_cache
 
 from quoteweave.core.records import Record
 
@@ -57,6 +58,11 @@ def sentence_texts(text: str) -> list[str]:
 
 def split_sentences(text: str) -> list[Sentence]:
     """Split `text` into sentences, in order and disjoint, which cover everything but whitespace. Takes linear time."""
+    return list(_split(text))
+
+
+@lru_cache(maxsize=128)  # the same quotes are read for their statements, for excerpts of them, and for highlights
+def _split(text: str) -> tuple[Sentence, ...]:
     sentences: list[Sentence] = []
     start = 0
     for match in _END.finditer(text):
@@ -64,7 +70,7 @@ def split_sentences(text: str) -> list[Sentence]:
             _add(sentences, text, start, match.end())
             start = match.end()
     _add(sentences, text, start, len(text))
-    return sentences
+    return tuple(sentences)
 
 
 def is_first_word_complete(text: str, start: int) -> bool:

@@ -92,7 +92,9 @@ class Gate:
         if self.calibration is not None:
             answer = abstain_below(answer, context, self.calibration)
         if self.pages is not None:
-            answer = await run_briefly("answer", answer.text, add_highlights, answer, context, self.pages)
+            # An extracted answer is as short as its question lets it be, though it quotes more than a question has.
+            length = answer.question if answer.model == MODEL else answer.text
+            answer = await run_briefly("answer", length, add_highlights, answer, context, self.pages)
         return with_price(answer)
 
 

@@ -10,7 +10,7 @@ from quoteweave.core.boxes import area, fraction_of
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import Page, PageWord, Quote
-from quoteweave.core.text.continuations import SENTENCE_END, continues
+from quoteweave.core.text.continuations import SENTENCE_END, continues, may_continue
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
@@ -21,6 +21,7 @@ from quoteweave.generation.sentences import split_sentences
 
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTATION = re.compile("“([^“”]+)”")
+_BODY_TEXT = ("paragraph", "list")
 
 
 def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answer:
@@ -99,6 +100,7 @@ class _QuoteLocations:
         self._aligned: dict[str, WordAlignment] = {}
         self._words = lru_cache(maxsize=None)(self._words_of)
         self._page = lru_cache(maxsize=None)(self._page_of)
+        self._texts = lru_cache(maxsize=None)(self._body_text)
 
     def span(self, quote: Quote, start: int, end: int) -> Span:
         aligned = self._alignment(quote)
@@ -115,6 +117,8 @@ class _QuoteLocations:
 
     def _beginning(self, quote: Quote, span: Span) -> Region | None:
         """The part of the sentence of a span that stands in the text before, where the quote goes on with it."""
+        if not may_continue(quote.text):
+            return None
         sentences = split_sentences(text_of(quote))
         before = self._neighbour(quote, -1) if sentences and span.start < sentences[0].end else None
         if before is None or not _goes_on(quote, before):
@@ -154,21 +158,23 @@ class _QuoteLocations:
 
     def _neighbour(self, quote: Quote, step: Literal[-1, 1]) -> Quote | None:
         """The body text before or after a quote: on its page, or the last or first one of the page beside it."""
+        if quote.layout not in _BODY_TEXT:
+            return None
         try:
-            here = self._body_text(quote.document, quote.page)
+            here = self._texts(quote.document, quote.page)
             at = next((place for place, one in enumerate(here) if one.id == quote.id), None)
             if at is None:
                 return None
             if 0 <= at + step < len(here):
                 return here[at + step]
-            beside = self._body_text(quote.document, quote.page + step) if quote.page + step >= 0 else []
+            beside = self._texts(quote.document, quote.page + step) if quote.page + step >= 0 else []
         except (UsageError, CollectionError):
             return None
         return beside[0 if step > 0 else -1] if beside else None
 
     def _body_text(self, document: str, page: int) -> list[Quote]:
         quotes = self._pages.page_quotes(document, page)
-        return [quote for quote in quotes if quote.layout in ("paragraph", "list")]
+        return [quote for quote in quotes if quote.layout in _BODY_TEXT]
 
     def _alignment(self, quote: Quote) -> WordAlignment:
         if quote.id not in self._aligned:

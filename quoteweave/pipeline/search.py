@@ -168,9 +168,10 @@ class Search:
             await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
         ]
         if self._explains is not None:
-            for hits, (k, where) in zip(ranked, wanted, strict=True):
-                if k:
-                    await self._run(steps.query, self._add_reasons, self._explains, steps, hits, where)
+            of_kinds = [(hits, where) for hits, (k, where) in zip(ranked, wanted, strict=True) if k]
+            # How the question is read does not depend on the kind of quotes; reasons are those of each hit.
+            for hits, where in of_kinds if self._explain else of_kinds[:1]:
+                await self._run(steps.query, self._add_reasons, self._explains, steps, hits, where)
         if self._explain:
             self._note_missing_reasons(steps, any(ranked))
         return ranked

@@ -1,5 +1,7 @@
 """Citations that say which words of their quotes support them, over real pages."""
 
+import asyncio
+import threading
 from pathlib import Path
 
 import lxml.html
@@ -10,10 +12,13 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import Hit, Page, PageWord, PageWords, Quote
 from quoteweave.documents.ingest import add
 from quoteweave.generation.citations import build_answer
+from quoteweave.generation.extractive import MODEL as EXTRACTIVE
 from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.pipeline import gate
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.highlighting import add_highlights, evidence_for
 from quoteweave.pipeline.rag import Answered, Rag
@@ -291,3 +296,46 @@ def test_the_page_shows_the_element_lightly_and_the_words_darker(harbour: Collec
         [box[0], box[1], box[2] - box[0], box[3] - box[1]]
     )
     assert words.get("data-box") == page.xpath("//a[contains(@class, 'box')]")[0].get("id")
+
+
+class CountedPages(TwoPages):
+    """Counts how often the quotes of each page are read."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def page_quotes(self, name: str, number: int) -> list[Quote]:
+        self.read.append(number)
+        return super().page_quotes(name, number)
+
+
+NINE, DUES, THREE = "The port has nine pilots, of whom [1].", "“Dues rose.” [1]", "So “three retired in May” [1]."
+
+
+@pytest.mark.parametrize(
+    ("cited", "text", "read"), [(0, f"{NINE} {NINE}", [0, 1]), (1, f"{THREE} {THREE}", [1, 0]), (0, DUES, [])]
+)
+def test_the_quotes_of_a_page_are_read_once_and_only_where_a_sentence_may_go_on(
+    cited: int, text: str, read: list[int]
+) -> None:
+    pages = CountedPages()
+    (own,) = TwoPages().page_quotes("", cited)
+    given = Context(texts=(Hit(rank=1, score=1, quote=own),))
+    answer = add_highlights(build_answer("q", text, given, model="m"), given, pages)
+    assert all(citation.evidence == "words" for citation in answer.citations)
+    assert pages.read == read
+
+
+def test_an_extracted_answer_is_marked_where_it_was_made_however_much_it_quotes(
+    harbour: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = {threading.get_ident()}
+
+    def note_thread(answer: Answer, context: Context, pages: PageSource) -> Answer:
+        threads.add(threading.get_ident())
+        return answer
+
+    monkeypatch.setattr(gate, "add_highlights", note_thread)
+    long = build_answer("q", "It is said. " * 200, Context(), model=EXTRACTIVE)
+    asyncio.run(gate.Gate(pages=harbour).apply(long, Context()))
+    assert len(threads) == 1

@@ -24,5 +24,9 @@ def continues(text: str, before: str, *, is_list: bool) -> bool:
     before = before.rstrip()
     if is_list and before.endswith(_ANNOUNCES):
         return True
-    goes_on = text[:1].islower() and _WORD.match(text) is not None and not before.isupper()
-    return goes_on and _BROKEN_OFF.search(before[-2:]) is not None
+    return may_continue(text) and not before.isupper() and _BROKEN_OFF.search(before[-2:]) is not None
+
+
+def may_continue(text: str) -> bool:
+    """Whether a text that is no list begins as the rest of a sentence does: with a small letter, in prose."""
+    return text[:1].islower() and _WORD.match(text) is not None

@@ -5,6 +5,7 @@ Only languages in Latin letters are told apart, by words that are frequent in on
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import Literal, get_args
 
 Language = Literal["English", "German", "French", "Spanish", "Italian", "Dutch", "Portuguese"]
@@ -58,6 +59,7 @@ _SPANISH_MARK = re.compile("[¿¡]")
 _FUNCTION_WORDS: dict[Language, frozenset[str]] = {name: frozenset(_WORDS[name].split()) for name in get_args(Language)}
 
 
+@lru_cache(maxsize=64)  # of a question and of what was found, asked before and after the answer is put together
 def guess_language(text: str, *, sure: bool = True) -> Language | None:
     """Guess the language of a text; None where too few words tell, or two languages alike.
 

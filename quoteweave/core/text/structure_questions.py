@@ -10,7 +10,7 @@ says decides (`states_number`). The words are data (`question_words.toml`, table
 import re
 import tomllib
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import get_args
 
@@ -27,6 +27,7 @@ from quoteweave.core.text.tokens import words
 _ELIDED = re.compile(r"\bd['’]")  # "combien d'annexes"
 
 
+@lru_cache(maxsize=64)  # asked for by the search, and of each picture by what answers
 def read_structure_request(question: str) -> StructureRequest | None:
     """Read what a question asks of a document's structure; None where it asks for anything else."""
     if len(question) > MAX_ANALYSED_CHARACTERS or labels_in(question):

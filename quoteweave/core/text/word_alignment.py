@@ -39,7 +39,9 @@ class WordAlignment:
         # Most words of the page stand elsewhere, and to see that takes less than to reckon with areas.
         near = [w for w in page_words if w.bbox[0] < x2 and w.bbox[2] > x1 and w.bbox[1] < y2 and w.bbox[3] > y1]
         self._words = [word for word in near if inside(word.bbox, bbox) >= MIN_INSIDE]
-        runs = [(normalize_text(match[0]), match.start(), match.end()) for match in _RUN.finditer(text)]
+        # Without words nothing is found, wherever it would be sought.
+        matches = _RUN.finditer(text) if self._words else ()
+        runs = [(normalize_text(match[0]), match.start(), match.end()) for match in matches]
         self._starts, self._ends = [run[1] for run in runs], [run[2] for run in runs]
         there = [
             (normalize_text(match[0]), at) for at, word in enumerate(self._words) for match in _RUN.finditer(word.text)

@@ -148,13 +148,14 @@ class AnswerCriteria:
         no other: a report on 2023 does not repeat the year in every sentence.
         """
         document = self._documents[statement.quote.document]
-        most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
         around = self._with_alike(words_with_headings(statement.quote).union(statement.words))
         lacking = self._question.names - around
-        if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
-            return False
-        if lacking and any(map(_YEAR.fullmatch, statement.words)):
-            return False
+        if lacking:
+            most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
+            if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
+                return False
+            if any(map(_YEAR.fullmatch, statement.words)):
+                return False
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
 
     def _keeps_adjacent_pairs(self, statement: Statement) -> bool:

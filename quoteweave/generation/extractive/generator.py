@@ -169,13 +169,16 @@ class ExtractiveGenerator:
     def _chosen(
         self, question: QuestionTerms, context: Context, weights: Mapping[str, float], order: SentenceRanking
     ) -> list[Statement]:
-        answering, bearings = AnswerCriteria(question, weights, context), StatementCoverage(context, weights)
+        answering = AnswerCriteria(question, weights, context)
         said = [
             statement
             for statement in self._said(question, context, weights)
             if answering.answers(statement, clearly_first=sentence_key(statement) == order.first)
         ]
+        if not said:
+            return []
         if self.order is None:
+            bearings = StatementCoverage(context, weights)
             scores = [score_statement(statement, question, bearings[statement]) for statement in said]
         else:
             scores = [order.of.get(sentence_key(statement), 0.0) for statement in said]

@@ -22,6 +22,7 @@ from quoteweave.generation.extractive.statements import (
     image_mark,
     image_name,
     place_phrase,
+    quote_words,
     words_with_headings,
 )
 from quoteweave.generation.extractive.table_cells import heading_of, read_rows, split_header
@@ -154,7 +155,7 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
 
 def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float) -> float:
     quote, reading = hit.quote, question.reading
-    held = set(words(quote.words()))
+    held = frozenset(quote_words(quote))
     fit = coverage(weights, held) + (QUOTE_WEIGHT * hit.score / best if best > 0 else 0.0)
     fit += LENGTH_BONUS * min(1.0, len(held) / FULL_BONUS_WORDS) - (
         HEADING_PENALTY if quote.layout in ("title", "caption") else 0.0
@@ -168,7 +169,7 @@ def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: 
 
 
 def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> tuple[str, ...]:
-    held = set(words(quote.words()))
+    held = frozenset(quote_words(quote))
     found: dict[str, str] = {}
     for surface in words(question.reading.text, stem=False):
         for stem in words(surface, stop=False):

@@ -80,8 +80,12 @@ def image_statements(
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
 def words_with_headings(quote: Quote) -> frozenset[str]:
     """All words of a quote, of its section's title and of its document's name."""
-    stem = PurePosixPath(quote.document).stem
-    return frozenset(quote_words(quote)).union(words("\n".join([quote.section or "", stem])))
+    return frozenset(quote_words(quote)).union(words(quote.section or ""), _name_words(quote.document))
+
+
+@lru_cache(maxsize=256)
+def _name_words(document: str) -> tuple[str, ...]:
+    return tuple(words(PurePosixPath(document).stem))
 
 
 @lru_cache(maxsize=256)

@@ -77,10 +77,12 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     """
     reading = question.reading
     asked = [way for way in (reading.extreme, reading.reckons, reading.limit) if way is not None]
+    if reading.asks != "reckon" or len(asked) != 1:
+        return ""
     terms = (
         set(subject_terms(question)) - calculation_words() - set(words(reading.limit.number if reading.limit else ""))
     )
-    if reading.asks != "reckon" or len(asked) != 1 or not terms <= around:
+    if not terms <= around:
         return ""
     found = _selected_cells(text, terms, question)
     if found is None:

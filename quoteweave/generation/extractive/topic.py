@@ -215,6 +215,8 @@ def _is_named(reading: QuestionAnalysis, quote: Quote) -> bool:
     """Whether the question refers to the quote, its page or its section by name."""
     if reading.labels and set(reading.labels) & set(labels_in(quote.words())):
         return True
+    if not reading.places:
+        return False
     names = {f"page {quote.page_label}", f"page #{quote.page + 1}", f"page {quote.page + 1}"}
     names.update(heading_names(quote.heading or ""))
     return bool(names & set(reading.places))

@@ -96,12 +96,14 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
     sentence with such a citation, `refuse` withholds the whole answer; warnings give the sentences and reasons, and
     `Answer.raw` keeps the original text. Where `drop` would leave nothing cited, the answer is refused too.
     """
+    if policy == "report" or all(citation_failure(one) is None for one in answer.citations):
+        return answer
     dropper, at = UnsupportedFilter(), 0
     shown = []
     for claim, citations in cited_claims(answer):
         shown += dropper.take(answer.text[at : claim.start], answer.text[claim.start : claim.end], claim, citations)
         at = claim.end
-    if policy == "report" or not dropper.dropped:
+    if not dropper.dropped:
         return answer
     refused = policy == "refuse" or not dropper.cited
     notes = [
