@@ -200,7 +200,9 @@ def test_the_presets_are_the_published_conditions(condition: Condition, demonstr
     setting = PaperRunSettings(preset=names[condition] + ("" if demonstration else "-zero-shot"))
     assert setting.agent == published_settings(condition, demonstration=demonstration)
     assert setting.temperature == TEMPERATURE
-    assert setting.open_access_only == (condition != "no_commands")  # as the authors' code searches
+    searches = condition != "no_commands"
+    assert setting.open_access_only == searches  # as the authors' code searches
+    assert setting.field == ("Computer Science" if searches else None)
 
 
 def test_trajectories_have_names_that_are_files() -> None:

@@ -9,7 +9,7 @@ from scripted_sources import NamingReader, Reply, Script, reply, titles
 
 from quoteweave.attribution.literature.sources.client.source_client import SourceLimits
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
-from quoteweave.attribution.literature.sources.papers import Paper, PapersFound, PublicationDate, SortBy
+from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PapersFound, PublicationDate, SortBy
 from quoteweave.core.errors import SourceBadResponse, SourceError, UsageError
 
 # As the API's documentation shows a work, with fields that are not asked for.
@@ -68,10 +68,12 @@ def page(works: Sequence[object], cursor: str | None = None) -> httpx2.Response:
     return reply({"meta": {"count": 9, "per_page": 25, "page": None, "next_cursor": cursor}, "results": works})
 
 
-def source(*replies: Reply, open_access_only: bool = False) -> tuple[OpenAlex, Script]:
+def source(
+    *replies: Reply, open_access_only: bool = False, field: FieldOfStudy | None = None
+) -> tuple[OpenAlex, Script]:
     script = Script(*replies)
     client = script.client(OPENALEX, limits=SourceLimits(per_second=1000))
-    return OpenAlex(client, NamingReader(), open_access_only=open_access_only), script
+    return OpenAlex(client, NamingReader(), open_access_only=open_access_only, field=field), script
 
 
 def search(
@@ -166,6 +168,14 @@ def test_closed_papers_can_be_left_out_at_the_source() -> None:
     assert script.params()["filter"] == "is_oa:true"
     search(alex, before="2020")
     assert script.params()["filter"] == "to_publication_date:2020-12-31,is_oa:true"
+
+
+def test_papers_of_other_fields_can_be_left_out_at_the_source() -> None:
+    alex, script = source(page([]), open_access_only=True, field="Computer Science")
+    search(alex)
+    assert script.params()["filter"] == "is_oa:true,primary_topic.field.id:17"
+    with pytest.raises(UsageError, match="OpenAlex has no field 'Law'; there are Agricultural and Food Sciences, "):
+        source(field="Law")
 
 
 def test_what_is_published_later_or_at_no_known_date_is_never_shown_and_counted() -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from urllib.parse import parse_qsl
 
 import httpx2
 import pytest
 from scripted_sources import NamingReader, Reply, Script, reply, titles
 
 from quoteweave.attribution.literature.sources.client.source_client import SourceLimits
-from quoteweave.attribution.literature.sources.papers import Paper, PapersFound, PublicationDate, SortBy
+from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PapersFound, PublicationDate, SortBy
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
 from quoteweave.core.errors import SourceBadResponse, SourceRefused, UsageError
 
@@ -61,10 +62,12 @@ def page(papers: Sequence[object], following: int | None = None, **more: object)
     )
 
 
-def source(*replies: Reply, open_access_only: bool = False) -> tuple[SemanticScholar, Script]:
+def source(
+    *replies: Reply, open_access_only: bool = False, field: FieldOfStudy | None = None
+) -> tuple[SemanticScholar, Script]:
     script = Script(*replies)
     client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(per_second=1000))
-    return SemanticScholar(client, NamingReader(), open_access_only=open_access_only), script
+    return SemanticScholar(client, NamingReader(), open_access_only=open_access_only, field=field), script
 
 
 def search(
@@ -162,6 +165,16 @@ def test_papers_without_an_open_access_file_can_be_left_out_at_the_source() -> N
     scholar, script = source(page([]))
     search(scholar)
     assert "openAccessPdf" not in script.params()
+
+
+@pytest.mark.parametrize("by", ["relevance", "citations"])
+def test_papers_of_other_fields_can_be_left_out_at_the_source(by: SortBy) -> None:
+    scholar, script = source(page([]), reply({"data": []}), field="Computer Science")
+    search(scholar, by=by)
+    asyncio.run(scholar.search_snippets("ships"))
+    assert [dict(parse_qsl(one.url.query.decode()))["fieldsOfStudy"] for one in script.asked] == [
+        "Computer Science"
+    ] * 2
 
 
 def test_what_is_published_later_or_at_no_known_date_is_never_shown_and_counted() -> None:

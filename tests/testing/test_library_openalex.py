@@ -176,6 +176,8 @@ def test_other_filters(server: LibraryServer) -> None:
     )
     titled = works(server, filter="title.search:staghorn,type:!article")
     assert all("staghorn" in paper.title.lower() and paper.role in ("survey", "resource") for paper in titled)
+    fields = works(server, filter="primary_topic.field.id:17|fields/16")
+    assert {paper.field for paper in fields} == {"Computer Science", "Chemistry"}
     doi = next(paper for paper in LIBRARY.papers if paper.doi)
     assert works(server, filter=f"doi:https://doi.org/{doi.doi}") == [doi]
 

@@ -18,7 +18,7 @@ from quoteweave.attribution.agent.trajectory_files import read_trajectory
 from quoteweave.attribution.literature.opening import open_sources
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.sources.own_collection import OwnCollection
-from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PublicationDate
+from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PaperSource, PublicationDate
 from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionNotFound, DatasetError, EndpointUnreachable, UsageError, error_reason
@@ -76,6 +76,7 @@ class PaperRunSettings(RunSettings, AgentSettings):
     open_access_only: bool | None = Field(
         default=False, description="whether a service leaves out papers that may not be read freely"
     )
+    field: FieldOfStudy | None = Field(default=None, description="of which papers alone a service is searched for")
     window: int = Field(default=AgentSettings().window, ge=2_000, description="tokens of a conversation at most")
 
     @property
@@ -175,7 +176,10 @@ def _open_source(
         return
     searched = cast("SourceName | PaperSource", source)
     options = SourceOptions(
-        per_second=setting.per_second, cache=folder / REPLIES, open_access_only=bool(setting.open_access_only)
+        per_second=setting.per_second,
+        cache=folder / REPLIES,
+        open_access_only=bool(setting.open_access_only),
+        field=setting.field,
     )
     services = {searched: options} if isinstance(searched, str) else {}
     with open_sources(searched, papers=setting.papers, options=services) as ((opened_source,), _):

@@ -77,7 +77,8 @@ def published_settings(condition: Condition, *, demonstration: bool) -> AgentSet
     A search shows 10 papers, at most 15 actions are made, and they are written as JSON (section 3, appendix E). The
     authors' code differs from this agent in that it asks no reply anew, reads only what the last search showed, tells
     the model to choose at its last action, ends no loop, and never shortens a conversation; and in that it searches
-    Semantic Scholar's papers of computer science alone, as set through the web site and not its API.
+    Semantic Scholar through the web site and not its API, for papers of computer science that are open access, which
+    `SourceOptions` ask for.
     """
     return AgentSettings(condition=condition, demonstration=demonstration, extra_actions=False, form="json")
 

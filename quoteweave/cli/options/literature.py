@@ -8,10 +8,19 @@ from typing import Annotated, get_args
 import typer
 
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.sources.papers import FieldOfStudy
 from quoteweave.cli.options.collection import parse_path, valid_text
 from quoteweave.core.errors import UsageError
 
 _PANEL = "Literature"
+
+
+def _read_field(text: str) -> str:
+    """Read a field of study, in whatever case. Raises BadParameter for one that is none."""
+    known: dict[str, str] = {name.lower(): name for name in get_args(FieldOfStudy)}
+    if text.strip().lower() not in known:
+        raise typer.BadParameter(f"{text!r} is no field of study; there are {', '.join(known.values())}")
+    return known[text.strip().lower()]
 
 
 class Source(StrEnum):
@@ -62,6 +71,15 @@ SourceTimeoutOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+FieldOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Papers of this field of study alone, such as computer science.",
+        metavar="NAME",
+        parser=_read_field,
+        rich_help_panel=_PANEL,
+    ),
+]
 
 
 def require_source(
@@ -71,9 +89,11 @@ def require_source(
     not_from: str | None,
     papers: Path | None,
     timeout_s: float | None,
+    field: str | None,
 ) -> None:
     """Raises UsageError for options of the literature where none of it is searched, as they would limit nothing."""
-    given = {"--before": before, "--not-from": not_from, "--papers": papers, "--source-timeout": timeout_s}
+    given: dict[str, object] = {"--before": before, "--not-from": not_from, "--papers": papers, "--field": field}
+    given["--source-timeout"] = timeout_s
     useless = [name for name, value in given.items() if value is not None]
     if useless and not source:
         raise UsageError(
@@ -81,8 +101,11 @@ def require_source(
         )
 
 
-def source_options(source: Sequence[Source], timeout_s: float | None) -> dict[SourceName, SourceOptions]:
+def source_options(
+    source: Sequence[Source], timeout_s: float | None, field: str | None
+) -> dict[SourceName, SourceOptions]:
     """Return the options of each source that is searched."""
     names: tuple[SourceName, ...] = get_args(SourceName)
-    given = SourceOptions() if timeout_s is None else SourceOptions(timeout_s=timeout_s)
+    said = {"timeout_s": timeout_s, "field": field}
+    given = SourceOptions.model_validate({name: value for name, value in said.items() if value is not None})
     return {name: given for name in names if name in source}

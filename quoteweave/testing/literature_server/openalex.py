@@ -35,6 +35,7 @@ class WorkFilters:
             "to_publication_date": lambda value: _from_to(None, value),
             "is_oa": _truth(lambda paper: paper.open_access),
             "open_access.is_oa": _truth(lambda paper: paper.open_access),
+            "primary_topic.field.id": lambda value: lambda paper: work_field(value) in FIELD_IDS.get(paper.field, ()),
             "has_abstract": _truth(lambda paper: paper.abstract_known),
             "has_doi": _truth(lambda paper: paper.doi is not None),
             "type": lambda value: lambda paper: type_of(paper) == value,
@@ -102,6 +103,26 @@ def bare_doi(written: str) -> str:
 def work_id(written: str) -> str:
     """A work's id without the address before it: W and digits."""
     return re.sub(r"^(?:https?://(?:api\.)?openalex\.org/(?:works/)?|openalex:)", "", written.strip().lower()).upper()
+
+
+FIELD_IDS = {
+    "Agricultural and Food Sciences": ("11",),
+    "Biology": ("13", "24"),
+    "Chemistry": ("16",),
+    "Computer Science": ("17",),
+    "Environmental Science": ("23",),
+    "Geology": ("19",),
+    "Materials Science": ("25",),
+    "Medicine": ("27",),
+    "Physics": ("31",),
+    "Psychology": ("32",),
+}
+"""The fields of the made papers, by the service's ids; it has none of its own for education."""
+
+
+def work_field(written: str) -> str:
+    """A field's id without the address before it."""
+    return written.strip().rpartition("/")[2]
 
 
 def type_of(paper: MadePaper) -> str:

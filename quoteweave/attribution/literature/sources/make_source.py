@@ -8,7 +8,7 @@ from pydantic import Field
 from quoteweave.attribution.literature.sources.client.reply_cache import ReplyCache
 from quoteweave.attribution.literature.sources.client.source_client import SourceClient, SourceLimits
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
-from quoteweave.attribution.literature.sources.papers import PaperReader
+from quoteweave.attribution.literature.sources.papers import FieldOfStudy, PaperReader
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
@@ -46,6 +46,7 @@ class SourceOptions(Record):
         default=None, description="folder that keeps replies, so that none is asked for twice; none to keep nothing"
     )
     open_access_only: bool = Field(default=False, description="whether papers without an open-access file are left out")
+    field: FieldOfStudy | None = Field(default=None, description="of which papers alone are searched for")
 
 
 def make_source(
@@ -54,7 +55,8 @@ def make_source(
     """Make a source that reads papers by `reader`, such as a `PaperLibrary`.
 
     The key is the one given, or that of the environment (SEMANTIC_SCHOLAR_API_KEY, OPENALEX_API_KEY). Raises UsageError
-    for a name that is none, an address that is no base URL, and a key that no request can carry.
+    for a name that is none, an address that is no base URL, a key that no request can carry, and a field that the
+    source does not have.
     """
     options = options or SourceOptions()
     if name not in get_args(SourceName):
@@ -67,4 +69,4 @@ def make_source(
         cache=None if options.cache is None else ReplyCache(options.cache),
     )
     source = SemanticScholar if name == "semantic-scholar" else OpenAlex
-    return source(client, reader, open_access_only=options.open_access_only)
+    return source(client, reader, open_access_only=options.open_access_only, field=options.field)

@@ -22,6 +22,7 @@ from quoteweave.attribution.literature.sources.paper_selection import (
     read_date,
 )
 from quoteweave.attribution.literature.sources.papers import (
+    FieldOfStudy,
     Paper,
     PaperReader,
     PapersFound,
@@ -32,7 +33,7 @@ from quoteweave.attribution.literature.sources.papers import (
     require_order,
 )
 from quoteweave.attribution.literature.sources.plain_queries import MOST_A_PAGE, first_page, searchable
-from quoteweave.core.errors import SourceRefused
+from quoteweave.core.errors import SourceRefused, UsageError
 
 OPENALEX = SourceService(
     name="OpenAlex",
@@ -48,6 +49,23 @@ _FIELDS = (
     "id,doi,ids,title,publication_date,publication_year,cited_by_count,authorships,primary_location,best_oa_location,"
     "abstract_inverted_index"
 )
+# Of Semantic Scholar's fields those that OpenAlex has, by its ids (https://api.openalex.org/fields).
+_FIELD_IDS: Mapping[FieldOfStudy, str] = {
+    "Agricultural and Food Sciences": "11",
+    "Biology": "11|13|24|28",
+    "Business": "14",
+    "Chemistry": "16",
+    "Computer Science": "17",
+    "Economics": "20",
+    "Engineering": "15|21|22",
+    "Environmental Science": "23",
+    "Geology": "19",
+    "Materials Science": "25",
+    "Mathematics": "26",
+    "Medicine": "27|29|35|36",
+    "Physics": "31",
+    "Psychology": "32",
+}
 _MOST_PAGES = 10
 _SENTENCE_WORDS = 8
 _NO_SNIPPETS = (
@@ -139,14 +157,26 @@ class OpenAlex:
     """Searches OpenAlex. Implements `PaperSource`; `reader` reads the files that it links to.
 
     It searches titles, abstracts and the full texts it has, and has no search for passages. With `open_access_only`
-    papers that are not open access are left out. Limits of dates are sent, and kept here as well (`PaperSelection`);
-    the first of January is read as a date of which only the year is known, since OpenAlex writes those like that.
+    papers that are not open access are left out, with `field` those whose topic is of another one. Limits of dates are
+    sent, and kept here as well (`PaperSelection`); the first of January is read as a date of which only the year is
+    known, since OpenAlex writes those like that.
     """
 
     name = "openalex"
 
-    def __init__(self, client: SourceClient, reader: PaperReader, *, open_access_only: bool = False) -> None:
+    def __init__(
+        self,
+        client: SourceClient,
+        reader: PaperReader,
+        *,
+        open_access_only: bool = False,
+        field: FieldOfStudy | None = None,
+    ) -> None:
+        """Raises UsageError for a field of Semantic Scholar's that OpenAlex does not have."""
         self._client, self._reader, self._open_access_only = client, reader, open_access_only
+        if field is not None and field not in _FIELD_IDS:
+            raise UsageError(f"OpenAlex has no field {field!r}; there are {', '.join(_FIELD_IDS)}")
+        self._of_field = [] if field is None else [f"primary_topic.field.id:{_FIELD_IDS[field]}"]
 
     async def search(
         self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
@@ -164,7 +194,7 @@ class OpenAlex:
         if words:
             asked = {"search": words, "select": _FIELDS}
             filters = [] if before is None else [f"to_publication_date:{_last_day(before)}"]
-            filters += ["is_oa:true"] * self._open_access_only
+            filters += ["is_oa:true"] * self._open_access_only + self._of_field
             if filters:
                 asked["filter"] = ",".join(filters)
             if by == "citations":

@@ -18,6 +18,34 @@ SortBy = Literal["relevance", "citations"]
 """The order of what is found: as the source ranks it, or the most cited first."""
 
 
+FieldOfStudy = Literal[
+    "Agricultural and Food Sciences",
+    "Art",
+    "Biology",
+    "Business",
+    "Chemistry",
+    "Computer Science",
+    "Economics",
+    "Education",
+    "Engineering",
+    "Environmental Science",
+    "Geography",
+    "Geology",
+    "History",
+    "Law",
+    "Linguistics",
+    "Materials Science",
+    "Mathematics",
+    "Medicine",
+    "Philosophy",
+    "Physics",
+    "Political Science",
+    "Psychology",
+    "Sociology",
+]
+"""A field of study, as Semantic Scholar names them."""
+
+
 def require_order(by: str) -> None:
     """Raise UsageError for an order that is none."""
     if by not in get_args(SortBy):

@@ -22,6 +22,7 @@ from quoteweave.attribution.literature.sources.paper_selection import (
     read_date,
 )
 from quoteweave.attribution.literature.sources.papers import (
+    FieldOfStudy,
     Paper,
     PaperReader,
     PapersFound,
@@ -152,13 +153,22 @@ class SemanticScholar:
 
     By relevance it ranks at most some thousand papers, by citations it finds those that have all words of the query in
     title or abstract. Passages are searched for in the open-access papers among its own. With `open_access_only` papers
-    without an open-access file are left out. Limits of dates are sent, and kept here as well (`PaperSelection`).
+    without an open-access file are left out, with `field` those of other fields of study. Limits of dates are sent, and
+    kept here as well (`PaperSelection`).
     """
 
     name = "semantic-scholar"
 
-    def __init__(self, client: SourceClient, reader: PaperReader, *, open_access_only: bool = False) -> None:
+    def __init__(
+        self,
+        client: SourceClient,
+        reader: PaperReader,
+        *,
+        open_access_only: bool = False,
+        field: FieldOfStudy | None = None,
+    ) -> None:
         self._client, self._reader, self._open_access_only = client, reader, open_access_only
+        self._of_field = {} if field is None else {"fieldsOfStudy": field}
 
     async def search(
         self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
@@ -171,7 +181,7 @@ class SemanticScholar:
         words, note = searchable(query, k)
         selection = PaperSelection(_read_paper, before)
         if words:
-            asked = {"query": words, "fields": _FIELDS, **_published(before)}
+            asked = {"query": words, "fields": _FIELDS, **_published(before), **self._of_field}
             if self._open_access_only:
                 asked["openAccessPdf"] = ""
             await (self._ranked if by == "relevance" else self._most_cited)(asked, k, selection)
@@ -186,7 +196,7 @@ class SemanticScholar:
         if not words:
             return SnippetsFound(snippets=(), notes=note)
         limit = min(_MOST_SNIPPETS, k if before is None else 2 * k)
-        asked = {"query": words, "fields": _SNIPPET_FIELDS, "limit": str(limit), **_published(before)}
+        asked = {"query": words, "fields": _SNIPPET_FIELDS, "limit": str(limit), **_published(before), **self._of_field}
         sent = (await self._client.read(SourceRequest("/snippet/search", asked), _SnippetsSent)).data[:limit]
         found, faults = _read_snippets(sent)
         if faults and not found:
