@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from quoteweave.attribution.checked_passages import MODEL
 from quoteweave.attribution.drafts.cited_draft import CitedDraft, Origin, insert_marks
-from quoteweave.attribution.drafts.draft_text import on_lines, readable_latex
+from quoteweave.attribution.drafts.draft_text import on_lines, readable_latex, with_bold_headings
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
@@ -52,6 +52,8 @@ def attribution_as_answer(found: Attribution, collection: Collection) -> Answere
         text = "\n".join([text, "", *places]) if any(one.paper is not None for one in shown) else text
     else:
         text = "\n".join([LIKELY if found.outcome == "likely" else CLOSEST, "", *places])
+    if not supporting and found.reason is not None:
+        text += f"\n\n{found.reason}"
     if found.confidence is not None:
         text += f"\n\n{how_sure(found.confidence)}"
     answer = _answer(found.excerpt.claim, text, context, shown, status)
@@ -60,7 +62,7 @@ def attribution_as_answer(found: Attribution, collection: Collection) -> Answere
 
 def how_sure(confidence: float) -> str:
     """Say the chance that the first candidate is the source."""
-    return f"The chance that the first is the source is estimated at {100 * confidence:.0f} %."
+    return f"The chance that the first is the source is estimated at {100 * confidence:.0f}\u00a0%."
 
 
 def _named(found: Candidate) -> str:
@@ -81,7 +83,7 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     """Return the draft as an answer that cites its references; what found no source is among its warnings.
 
     Of the references those of one origin, whose collection is given; warnings are of the documents' answer alone. Of
-    LaTeX the running text is shown, without commands.
+    LaTeX the running text is shown, without commands; headings of Markdown are bold.
     """
     own = {number: one.found for number, one in enumerate(cited.references, 1) if one.origin == origin}
     context, marks = _context(list(own.values()), collection)
@@ -90,7 +92,10 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     latex = cited.form == "latex"
     shown_draft = readable_latex(cited.draft) if latex else cited.draft
     text = insert_marks(_without_numbered_marks(shown_draft), cited.sentences, shown)
-    text = on_lines(text) if latex else text
+    if latex:
+        text = on_lines(text)
+    elif cited.form == "markdown":
+        text = with_bold_headings(text)
     listed = ("no_source", "not_asked", "too_long") if origin == "documents" else ()
     without = [each.text for each in cited.sentences if each.status in listed]
     warnings = tuple(

@@ -247,6 +247,24 @@ def test_a_source_that_goes_down_leaves_what_was_found(
     assert "grain in 2023 [1]." in cited.text
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("In 2023 the port sent out 4,210 tonnes of grain.", False),
+        ("Most of the grain of the port went by rail.", True),
+        ("In 2023 the port used 4,210 tonnes of salt against ice.", True),
+    ],
+)
+def test_what_the_documents_likely_support_by_its_numbers_and_most_of_its_words_is_not_sent(
+    port: Collection, papers: Collection, said: str, asked: bool
+) -> None:
+    literature = MadeLiterature(papers)
+    (own,) = cite(port, said).sentences
+    assert own.status == "likely", "whether it is sent is asked of what is likely"
+    (sentence,) = cite(port, said, literature=literature).sentences
+    assert (bool(literature.asked), sentence.status) == (asked, "likely")
+
+
 def test_each_origin_has_a_page_of_its_own(port: Collection, papers: Collection) -> None:
     cited = cite(port, SAID, literature=MadeLiterature(papers))
     own = draft_as_answer(cited, "draft.md", port)
@@ -273,6 +291,23 @@ def test_the_page_of_a_latex_draft_says_that_it_is_one_and_shows_its_text(port: 
     assert "Answered" not in page
     body = page[page.index("<body>") : page.rindex("<script>")]
     assert "uestion" not in body.replace('class="question"', "").replace('-question"', "")
+
+
+def test_headings_of_markdown_are_shown_as_such_and_front_matter_is_not(port: Collection) -> None:
+    said = (
+        "---\ntitle: x\n---\n# The *port* in `2023`\nIn 2023 the port shipped 4,210 tonnes of grain.\n\nTrade\n=====\n"
+        "\n```\n# x\n```\n"
+    )
+    answered = draft_as_answer(cite(port, said), "draft.md", port)
+    views, _ = view_answered([answered], port)
+    page = render_answers(views, "draft.md", wording=DRAFT_WORDING)
+    body = page[page.index("<body>") :]
+    assert "<b>The port in 2023</b>" in body or "<strong>The port in 2023</strong>" in body
+    assert "<b>Trade</b>" in body or "<strong>Trade</strong>" in body
+    assert "title: x" not in body
+    assert "=====" not in body
+    assert "# x" in body, "code is no heading"
+    assert [one.document for one in answered.answer.citations] == ["report.pdf"]
 
 
 def test_a_sentence_of_a_list_begins_behind_its_bullet(port: Collection) -> None:

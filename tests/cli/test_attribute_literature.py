@@ -117,7 +117,9 @@ def test_options_that_say_nothing_are_refused(
 
 
 @pytest.mark.parametrize("command", ["attribute", "cite"])
-@pytest.mark.parametrize("option", [("--before", "2020"), ("--not-from", "My Draft"), ("--papers", "found")])
+@pytest.mark.parametrize(
+    "option", [("--before", "2020"), ("--not-from", "My Draft"), ("--papers", "found"), ("--field", "art")]
+)
 def test_options_of_the_literature_are_refused_where_it_is_not_searched(
     quoteweave: Quoteweave, port: Path, tmp_path: Path, command: str, option: tuple[str, str]
 ) -> None:
@@ -152,6 +154,21 @@ def test_the_retrievers_named_rank_the_literature_and_a_wrong_name_asks_nobody(
     wrong = quoteweave("attribute", said, "--source", "openalex", "--retriever", "nothing")
     assert (wrong.code, wrong.out, len(server.requests)) == (2, "", asked)
     assert "there is no retriever 'nothing'" in wrong.err
+
+
+def test_a_field_of_study_limits_what_is_found(quoteweave: Quoteweave, server: LibraryServer) -> None:
+    said, title = sentence(server)
+    fields = {paper.title: paper.field for paper in server.library.papers}
+    other = "Physics" if fields[title] != "Physics" else "Biology"
+    got = quoteweave("attribute", said, "--source", "openalex", "--field", other.lower(), "--json")
+    found = [one["title"] for one in got.json()["attributions"][0]["candidates"]]
+    assert {fields[one] for one in found} <= {other}
+    assert title not in found
+    wrong = quoteweave("attribute", said, "--source", "openalex", "--field", "magic")
+    assert (wrong.code, "'magic' is no field of study; there are Agricultural" in " ".join(wrong.err.split())) == (
+        2,
+        True,
+    )
 
 
 def test_an_agents_choice_is_shown_with_its_passage(quoteweave: Quoteweave, server: LibraryServer) -> None:

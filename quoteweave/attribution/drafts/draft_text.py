@@ -73,6 +73,23 @@ def readable_latex(draft: str) -> str:
     return _CITED.sub(lambda cited: draft[cited.start() : cited.end()], text)
 
 
+def with_bold_headings(text: str) -> str:
+    """Return a Markdown draft for reading, in the little markup that answers have.
+
+    Headings are paragraphs in bold, and front matter is left out.
+    """
+    from markdown_it import MarkdownIt
+
+    matter = _FRONT_MATTER.match(text)
+    lines = _LINE.findall(text[matter.end() :] if matter else text)
+    for heading, inline in pairwise(MarkdownIt("commonmark").parse("".join(lines))):
+        if heading.type == "heading_open" and heading.map is not None:
+            first, end = heading.map
+            said = "".join(part.content for part in inline.children or () if part.type in ("text", "code_inline"))
+            lines[first:end] = [f"\n**{said}**\n\n" if said else "\n", *[""] * (end - first - 1)]
+    return "".join(lines)
+
+
 def on_lines(text: str) -> str:
     """Return running text for reading: a paragraph or an item a line, without what stands for commands."""
     text = re.sub(r"[^\S\n]+", " ", text.replace(JOINER, "").replace("\r", ""))

@@ -48,9 +48,10 @@ class PassageFinder:
 
     def _candidate(self, claim: str, hit: Hit, covered: float, weights: Mapping[str, float]) -> Candidate:
         outcome: Outcome = "likely"
+        facts_found = False
         if self._checked:
             passage = check_passage(claim, hit, weights)
-            outcome, citation = passage.outcome, passage.citation
+            outcome, citation, facts_found = passage.outcome, passage.citation, passage.facts_found
         else:
             (citation,) = cite_passage(claim, hit, passage_context([hit])).citations
         return Candidate(
@@ -60,6 +61,7 @@ class PassageFinder:
             score=covered,
             outcome=outcome,
             coverage=covered,
+            facts_found=facts_found,
             kind=hit.quote.kind,
             passage=hit.quote.words(),
             citation=citation,

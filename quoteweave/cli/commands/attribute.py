@@ -27,6 +27,7 @@ from quoteweave.cli.options.collection import (
 from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.literature import (
     BeforeOption,
+    FieldOption,
     NotFromOption,
     PapersOption,
     Source,
@@ -47,7 +48,7 @@ from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
 
 JSON = """--json prints one object: attributions, one for each citation mark of the sentence, or one for the
 sentence: excerpt (mark, start, claim, text, cut), outcome (supported, likely or not_found), reason, candidates
-(rank, title, identifiers, score, outcome, coverage, kind, passage, and citation: document, page from 0, bbox, verdict,
+(rank, title, identifiers, score, outcome, coverage, facts_found, kind, passage, and citation: document, page from 0, bbox, verdict,
 reason, spans and regions, as ask has them; of the literature also paper, as its source describes it, read, what became
 of reading it, and note, why the passage is not of its full text), signals and confidence, how sure that is (null for
 your documents), and trace, how they were found. With -c and --source both, those of your documents stand first."""
@@ -75,6 +76,7 @@ def attribute(
     not_from: NotFromOption = None,
     papers: PapersOption = None,
     source_timeout: SourceTimeoutOption = None,
+    field: FieldOption = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
@@ -104,7 +106,7 @@ def attribute(
     """
     if model is not None and len(source or ()) != 1:
         raise UsageError("--model has an agent search the literature: name one source of it with --source")
-    require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout)
+    require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
     own = {"--doc": doc, "--meta": meta}
     if collection is None:
         _require_literature_alone(source, own)
@@ -126,7 +128,7 @@ def attribute(
                     papers=papers,
                     before=limit,
                     not_from=not_from,
-                    options=source_options(source, source_timeout),
+                    options=source_options(source, source_timeout, field),
                 )
             )
             literature.rank_by(settings, progress)

@@ -28,6 +28,7 @@ from quoteweave.cli.options.collection import (
 from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.literature import (
     BeforeOption,
+    FieldOption,
     NotFromOption,
     PapersOption,
     SourceOption,
@@ -83,6 +84,7 @@ def cite(
     not_from: NotFromOption = None,
     papers: PapersOption = None,
     source_timeout: SourceTimeoutOption = None,
+    field: FieldOption = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
@@ -106,7 +108,7 @@ def cite(
     @reed2016grain, in LaTeX \\cite{reed2016grain}. LaTeX wants --bib: its
     references are comments.
     """
-    require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout)
+    require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
     settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
     text, progress = _read(draft), TerminalProgress(quiet=as_json)
     with ExitStack() as stack:
@@ -120,11 +122,11 @@ def cite(
                     papers=papers,
                     before=read_limit(before),
                     not_from=not_from,
-                    options=source_options(source, source_timeout),
+                    options=source_options(source, source_timeout, field),
                 )
             )
             asked: dict[str, object] = {"sources": sorted(source), "before": before, "not_from": not_from}
-            asked["papers"] = papers
+            asked |= {"papers": papers, "field": field}
             asked |= {"retriever": settings.retriever, "rerank": settings.rerank}
             literature.rank_by(settings, progress)
             kept = stack.enter_context(keep_searches(literature, str(draft.resolve()), asked))
