@@ -18,6 +18,7 @@ from quoteweave.core.chat.prices import FREE
 from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.errors import UsageError
+from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker, Entailment, PageSource
 from quoteweave.endpoints.prices import chat_price
@@ -208,3 +209,21 @@ def price_of(model: str, usage: Usage) -> float | None:
         if price is None or input_tokens is None or output_tokens is None
         else price.of(input_tokens, output_tokens)
     )
+
+
+def add_spending(answer: Answer, spending: Spending) -> Answer:
+    """Return the answer with what other calls than the one that wrote it took in its usage and price.
+
+    Tokens are None where the endpoint of any of them did not count.
+    """
+    if not spending.calls:
+        return answer
+    took = Usage() if spending.estimated else Usage(**spending.model_dump(include=set(Usage.model_fields)))
+    return add_usage(answer, took, None if spending.estimated else spending.price_usd)
+
+
+def add_usage(answer: Answer, usage: Usage, price_usd: float | None) -> Answer:
+    """Return the answer with more tokens in its usage, and what they cost, in US dollars, in its price."""
+    written = NO_TOKENS if answer.model == MODEL else answer.usage
+    price = None if answer.price_usd is None or price_usd is None else answer.price_usd + price_usd
+    return answer.model_copy(update={"usage": written.plus(usage), "price_usd": price})

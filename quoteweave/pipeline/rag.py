@@ -18,14 +18,16 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.context_sizes import C15, ContextSize
+from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Generator, Retriever, StreamingGenerator
 from quoteweave.core.records import Filter, Query, Record
+from quoteweave.endpoints.budget import record_spending
 from quoteweave.generation.citations import image_event
 from quoteweave.generation.gate import Policy
 from quoteweave.generation.gate.streaming_gate import StreamingGate
 from quoteweave.pipeline.context import Window, fit_to_window
-from quoteweave.pipeline.gate import Gate
+from quoteweave.pipeline.gate import Gate, add_spending
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace
 
 
@@ -98,8 +100,7 @@ class Rag:
         prepared = await self._prepare(question, where)
         answer = prepared.withheld
         if answer is None:
-            written = await self._generator.answer(prepared.query, prepared.context)
-            answer = await self._gate.apply(written, prepared.context)
+            answer = await self._check(await self._generator.answer(prepared.query, prepared.context), prepared)
         return Answered(answer=prepared.complete(answer), context=prepared.context, trace=prepared.trace)
 
     async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[StreamEvent, None]:
@@ -117,7 +118,7 @@ class Rag:
             return
 
         async def finish(answer: Answer) -> Answer:
-            return prepared.complete(await self._gate.apply(answer, prepared.context))
+            return prepared.complete(await self._check(answer, prepared))
 
         async with aclosing(
             answer_events(self._generator, prepared.query, prepared.context, self._gate.streaming_policy, finish)
@@ -129,9 +130,17 @@ class Rag:
 
     async def _prepare(self, question: str, where: Filter | None) -> "_PreparedQuestion":
         started, query = time.perf_counter(), Query(text=question)
-        found = await self._search.context(query, self._split, where=self._where.intersect(where))
+        with record_spending() as account:
+            found = await self._search.context(query, self._split, where=self._where.intersect(where))
         context, cut = fit_to_window(found.context, self._window, question)
-        return _PreparedQuestion(query, context, found.trace, self._gate.check_context(question, context), started, cut)
+        withheld = self._gate.check_context(question, context)
+        return _PreparedQuestion(query, context, found.trace, withheld, started, cut, account.spending)
+
+    async def _check(self, answer: Answer, prepared: "_PreparedQuestion") -> Answer:
+        """Return the answer as it passes the gate, with what a model took that checked it in its usage and price."""
+        with record_spending() as account:
+            checked = await self._gate.apply(answer, prepared.context)
+        return add_spending(checked, account.spending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +155,16 @@ class _PreparedQuestion:
     started: float
     cut: int
     """Quotes cut to the window."""
+    spending: Spending
+    """What models took to search."""
 
     def complete(self, answer: Answer) -> Answer:
-        """Add the time that the answer took, and a warning where quotes were cut."""
+        """Add the time that the answer took, what its search cost, and a warning where quotes were cut."""
         cut = (
             (f"{pluralize(self.cut, 'quote was', 'quotes were')} cut to what the model can read.",) if self.cut else ()
         )
         update = {"seconds": time.perf_counter() - self.started, "warnings": (*answer.warnings, *cut)}
-        return answer.model_copy(update=update)
+        return add_spending(answer, self.spending).model_copy(update=update)
 
 
 Finish = Callable[[Answer], Awaitable[Answer]]

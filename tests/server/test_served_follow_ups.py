@@ -115,6 +115,29 @@ def test_what_the_rewriting_took_is_counted_in_the_answers_usage_and_price(
     assert answer["price_usd"] == (None if price is None else pytest.approx(price / 1e6))
 
 
+@pytest.mark.usefixtures("priced")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("model_name", ["m", "extractive"])
+def test_what_expanding_reranking_and_checking_took_is_counted_too(serve: Serve, model_name: str, stream: bool) -> None:
+    with ModelServer(lambda _: Reply(text="The port received 1,058 vessel calls in 2023 [1].")) as model:
+        by = f"chat:m@{model.base_url}"
+        server = serve(answers={"model": "m", "base_url": model.base_url, "api_key": "k", "expand": by, "rerank": by})
+        checked = {"model": "m", "check": "chat"} if model_name == "m" else {"model": "extractive"}
+        response = server.client.post(ANSWERS, json={"question": STANDALONE, "settings": checked, "stream": stream})
+        answer = (read_events(response.text)[-1][1] if stream else response.json())["answer"]
+        calls = len(model.requests)
+    assert calls >= (5 if model_name == "m" else 3)  # one expands, each kind is reranked, one writes, one checks
+    assert answer["usage"] == {"input_tokens": calls, "output_tokens": calls}
+    assert answer["price_usd"] == pytest.approx(calls * 11 / 1e6)
+
+
+def test_tokens_are_not_known_where_one_step_does_not_count_them(serve: Serve) -> None:
+    with ModelServer(lambda _: Reply(text="how many vessel calls", usage=None)) as model:
+        server = serve(answers={"api_key": "k", "expand": f"chat:m@{model.base_url}"})
+        answer = server.client.post(ANSWERS, json={"question": STANDALONE}).json()["answer"]
+    assert (answer["usage"], answer["price_usd"]) == ({"input_tokens": None, "output_tokens": None}, None)
+
+
 def test_the_budget_of_an_answer_counts_its_rewriting(serve: Serve) -> None:
     with ModelServer(reply_to(Reply(text="What?"))) as model:
         answers = {"model": "m", "base_url": model.base_url, "api_key": "k", "retries": 0}

@@ -16,10 +16,9 @@ from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import clip
-from quoteweave.generation.extractive import MODEL as EXTRACTIVE
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.pipeline.follow_ups.rules import rewrite_by_rule
-from quoteweave.pipeline.gate import price_of
+from quoteweave.pipeline.gate import add_usage, price_of
 from quoteweave.pipeline.search import Trace
 
 MAX_MESSAGES = 8
@@ -48,11 +47,7 @@ class StandaloneQuestion(Record):
 
     def add_usage(self, answer: Answer) -> Answer:
         """Return the answer to the question with what the rewriting took in its usage and its price."""
-        if self.usage == NO_TOKENS:
-            return answer
-        written = NO_TOKENS if answer.model == EXTRACTIVE else answer.usage
-        price = None if answer.price_usd is None or self.price_usd is None else answer.price_usd + self.price_usd
-        return answer.model_copy(update={"usage": written.plus(self.usage), "price_usd": price})
+        return answer if self.usage == NO_TOKENS else add_usage(answer, self.usage, self.price_usd)
 
     def tell(self, trace: Trace) -> Trace:
         """Return the trace of the search for the question, with how that was rewritten and what went wrong."""
