@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypedDict, TypeVar
 
@@ -17,7 +18,8 @@ from quoteweave.endpoints.errors import endpoint_error, endpoint_redactor, error
 from quoteweave.endpoints.http_client import shared_client
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import AsyncOpenAI, AsyncStream
+    from openai._streaming import ServerSentEvent
     from openai._types import RequestOptions
 
 _LONGEST_BEGINNING = 60
@@ -109,8 +111,6 @@ class Connection:
         caller spends on an event. Raises what `post` does, also for an error that arrives as an event, and
         EndpointBadResponse for what is not JSON or not a stream.
         """
-        import openai
-
         none, left = True, self._retry_policy.limit_s
         try:
             async with asyncio.timeout(left):
@@ -121,7 +121,7 @@ class Connection:
                     body=dict(body),
                     options=self._options(),
                     stream=True,
-                    stream_cls=openai.AsyncStream[object],
+                    stream_cls=_stream_of_data(),
                 )
             left -= time.monotonic() - started
             async with events, aclosing(self._in_time(aiter(events), left)) as in_time:
@@ -231,6 +231,21 @@ class Connection:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "body"
         return self.bad_response(f"{place}: {first['msg']}", wanted)
+
+
+@cache
+def _stream_of_data() -> "type[AsyncStream[object]]":
+    """The SDK's stream without events that hold no data, such as an `id:` or `retry:` alone: by the standard (HTML,
+    9.2.6) these are none, and the SDK would read their data as JSON."""
+    from openai import AsyncStream
+
+    class StreamOfData(AsyncStream[object]):
+        async def _iter_events(self) -> "AsyncIterator[ServerSentEvent]":
+            async for event in super()._iter_events():
+                if event.data:
+                    yield event
+
+    return StreamOfData
 
 
 def sendable_text(text: str) -> str:

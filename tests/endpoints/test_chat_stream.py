@@ -189,6 +189,13 @@ def test_a_stream_is_tried_again_before_it_begins() -> None:
     assert ask(*replies, max_retries=2)[1].text == "at last"
 
 
+def test_events_without_data_are_none() -> None:
+    said = b'data: {"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}\n\n'
+    body = b"retry: 3000\n\nevent: ping\n\nid: 1\n\n: comment\n\n" + said + b"event: ping\n\ndata: [DONE]\n\n"
+    pieces, completion = ask(Reply(body=body, headers=EVENTS))
+    assert ([piece.text for piece in pieces], completion.text) == (["ok"], "ok")
+
+
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
