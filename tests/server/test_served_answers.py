@@ -205,6 +205,13 @@ def test_a_request_may_leave_the_model_out_though_the_server_has_one(serve: Serv
     assert streamed[-1][1]["problem"]["fallback"] == "extractive"
 
 
+def test_an_answer_without_the_model_is_offered_for_a_follow_up_too(serve: Serve, tmp_path: Path) -> None:
+    server = serve(answers={"model": f"local={tmp_path / 'gone'}"})
+    asked = {"question": "And in 2022?", "history": [{"role": "user", "content": QUESTION}]}
+    body = problem(server.client.post(ANSWERS, json=asked), 503, "model-unavailable")
+    assert body["fallback"] == "extractive"
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_only_the_operator_can_do_stands_in_the_log_and_not_in_the_problem(
     serve: Serve, caplog: pytest.LogCaptureFixture, stream: bool

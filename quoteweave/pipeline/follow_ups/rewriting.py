@@ -9,7 +9,7 @@ from pydantic import Field
 from quoteweave.core.answers import NO_TOKENS, Answer, Usage
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.concurrency.thread_pools import run_in_pool
-from quoteweave.core.errors import EndpointError, ModelFailed, note_text
+from quoteweave.core.errors import EndpointError, ModelError, note_text
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.core.text.marks import parse_marks
@@ -93,7 +93,7 @@ class FollowUps:
             return await run_in_pool("answer", _by_rule, question, history)
         try:
             completion = await self.model.complete(self._messages(question, history))
-        except (EndpointError, ModelFailed) as error:
+        except (EndpointError, ModelError) as error:
             note = note_text(f"The question was read without the model: {error.summary}", remedy=error.remedy)
             return await run_in_pool("answer", _by_rule, question, history, note)
         written = read_question(completion.text)
