@@ -80,7 +80,10 @@ class CollectionCounts(Record):
 class IndexState(Record):
     """The current generation of a derived index."""
 
-    name: str = Field(description="of the retriever or library that made it")
+    name: str = Field(
+        description="what made it: the retriever in one word, as the command line takes it; of indexes of earlier "
+        "versions its encoder's name"
+    )
     fingerprint: str = Field(description="of the settings that it was made with")
     generation: int = Field(ge=1, description="its number; none is used twice in a collection")
     revision: int = Field(ge=0, description="revision of the documents that it was made from")

@@ -79,7 +79,7 @@ def sync_index(
         if changed or manifest != before.manifest:
             revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, before.index, manifest)
-            writer.publish(plan.name, plan.fingerprint, build=build, revision=revision)
+            writer.publish(plan.spec, plan.fingerprint, build=build, revision=revision)
             _drop_leftovers(collection, before.index)
         elif complete:
             writer.advance(plan.fingerprint, collection.revision())

@@ -311,7 +311,7 @@ def test_views_of_image_quotes_have_indexes_of_their_own(tmp_path: Path) -> None
             (hits,) = retriever.search([Query(text=question)], 1)
             assert hits[0].quote.ocr_text == "tons 2023"
             assert hits[0].score == pytest.approx(1)
-        assert [state.name for state in collection.indexes()] == ["fake", "fake"]
+        assert [state.name for state in collection.indexes()] == ["fake@ocr_text", "fake@vlm_text"]
 
 
 def test_threads_share_one_opened_index(port: Collection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,8 +185,10 @@ def test_a_job_s_report_says_what_happened_and_the_log_what_mends_it(
     assert isinstance(report, RemovalReport)
     (note,) = report.index_notes
     (logged,) = [line["text"] for line in map(json.loads, out.getvalue().splitlines()) if line["type"] == "log"]
+    # The retriever as the command takes it, though what says so of the index is damaged.
+    assert note.startswith("the index openai:m was not brought up to date")
     assert note.endswith("index.json is damaged")
-    assert logged.startswith(f"{note}; build it with: quoteweave index build ")
+    assert logged.startswith(f"{note}; build it with: quoteweave index build openai:m -c ")
 
 
 def test_documents_are_removed_also_by_a_job_that_is_done_again(root: Path, tmp_path: Path) -> None:
