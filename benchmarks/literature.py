@@ -14,6 +14,9 @@ topic, or the other direction, which the paper does not say.
 With `--paced N` only the time is measured from a sentence to its attribution with passage and box: of N excerpts, each
 with a new folder of papers and at the pace that a key allows, as somebody waits who pastes a sentence.
 
+With `--rank-by NAME` candidates are ranked by that retriever, or by several, fused, in place of `lexical`; with
+`--dead-links` no file can be fetched, and it is counted how many first passages are snippets of Semantic Scholar's.
+
 With `--calibrate FILE` the chance that the first candidate is the source is fitted on all 72 excerpts of the first
 source named, and written; what is said of them is by leave-one-out.
 """
@@ -24,7 +27,7 @@ import re
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -37,12 +40,14 @@ from quoteweave.attribution.literature.library.fetching import FetchLimits, PdfF
 from quoteweave.attribution.literature.library.paper_library import PaperLibrary
 from quoteweave.attribution.literature.opening import FETCH_SECONDS, open_literature
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
+from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution, Outcome
 from quoteweave.core.records import Hit, Quote
 from quoteweave.evaluation.calibration import CalibrationExample, CalibrationReport, calibrate
 from quoteweave.evaluation.statistics.bootstrap import clustered_interval
+from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.testing import LibraryServer, make_library
 from quoteweave.testing.literature.records import Finding, MadeExcerpt, MadeLibrary, MadePaper
 
@@ -75,6 +80,8 @@ def main() -> None:
     parser.add_argument("--calibrate", type=Path, metavar="FILE", help="write what was fitted here")
     parser.add_argument("--source", action="append", help="only this; several names apart by commas")
     parser.add_argument("--paced", type=int, metavar="N", help="only the seconds of N excerpts, at the pace of a key")
+    parser.add_argument("--rank-by", action="append", metavar="NAME", help="rank candidates by this retriever")
+    parser.add_argument("--dead-links", action="store_true", help="have no file to be fetched")
     options = parser.parse_args()
     found = machine()
     chosen = SOURCES if options.source is None else [tuple(one.split(",")) for one in options.source]
@@ -88,12 +95,15 @@ def main() -> None:
         return
     results: dict[str, list[Result]] = {}
     with LibraryServer() as server:
+        for paper in server.library.papers if options.dead_links else ():
+            server.break_pdf(paper, "dead")
         results["BM25 over all titles and abstracts"] = _plain(server.library)
         for sources in chosen:
             name = " + ".join(sources)
             for label, (followed, read) in {name: (FOLLOWED, READ), f"{name}, no full texts": (0, 0)}.items():
                 with working_folder(None) as folder:
-                    results[label] = asyncio.run(_all(server, sources, folder, followed, read))
+                    limits = {"followed": followed, "read": read}
+                    results[label] = asyncio.run(_all(server, sources, folder, limits, options.rank_by))
     figures: dict[str, Any] = {}
     rows = []
     for label, of in results.items():
@@ -101,14 +111,13 @@ def main() -> None:
         recalls = {depth: _recall(known, depth) for depth in DEPTHS}
         by_kind = [_recall([one for one in known if one.excerpt.kind == kind], 1) for kind in KINDS]
         taken = statistics.median(one.seconds for one in of)
-        rows.append(
-            [label, *map(bounds, recalls.values()), *(f"{10 * one.mean:.0f}" for one in by_kind), f"{taken:.2f}"]
-        )
+        told = [f"{10 * one.mean:.0f}" for one in by_kind]
+        rows.append([label, *map(bounds, recalls.values()), *told, str(_from_snippets(of)), f"{taken:.2f}"])
         figures[label] = {**{f"recall@{depth}": one.model_dump() for depth, one in recalls.items()}, "seconds": taken}
     tables = [
         Table(
             "recall of the source in per cent, and of ten of each kind those whose first candidate is it",
-            ("", *(f"@{depth}" for depth in DEPTHS), *KINDS, "seconds"),
+            ("", *(f"@{depth}" for depth in DEPTHS), *KINDS, "snippets", "seconds"),
             rows,
         )
     ]
@@ -121,7 +130,11 @@ def main() -> None:
 
 
 async def _all(
-    server: LibraryServer, sources: Sequence[SourceName], folder: Path, followed: int, read: int
+    server: LibraryServer,
+    sources: Sequence[SourceName],
+    folder: Path,
+    limits: Mapping[str, int],
+    rank_by: Sequence[str] | None,
 ) -> list[Result]:
     urls = {"semantic-scholar": server.semantic_scholar_url, "openalex": server.openalex_url}
     results = []
@@ -136,13 +149,20 @@ async def _all(
                 for name in sources
             ]
             start = time.perf_counter()
-            attributor = LiteratureAttributor(asked, papers, followed=followed, read=read)
+            attributor = LiteratureAttributor(asked, papers, **limits)
+            if rank_by:
+                attributor.rank_by(RetrievalSettings(retriever=tuple(rank_by)))
             (found,) = await attributor.attribute(excerpt.text, max(DEPTHS))
             titles = [one.title for one in found.candidates]
             target = None if excerpt.target is None else server.library.paper(excerpt.target).title
             rank = titles.index(target) + 1 if target in titles else None
             results.append(Result(excerpt, rank, found, time.perf_counter() - start))
     return results
+
+
+def _from_snippets(results: Sequence[Result]) -> int:
+    first = [one.found.candidates[0] for one in results if one.found is not None and one.found.candidates]
+    return sum(one.citation.section == SNIPPETS for one in first)
 
 
 def _paced(name: SourceName, excerpts: int) -> list[float]:

@@ -9,6 +9,7 @@ from .attribution.calls import attribute as attribute
 from .attribution.calls import attribute_by_agent as attribute_by_agent
 from .attribution.calls import attribute_literature as attribute_literature
 from .attribution.calls import cite as cite
+from .attribution.confirmation import AttributionSettings as AttributionSettings
 from .attribution.drafts.cited_draft import CitedDraft as CitedDraft
 from .attribution.drafts.draft_text import Draft as Draft
 from .attribution.drafts.kept_searches import keep_searches as keep_searches

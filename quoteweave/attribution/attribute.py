@@ -15,12 +15,14 @@
 from collections.abc import Mapping, Sequence
 
 from quoteweave.attribution.checked_passages import CheckedPassage, check_passage, passage_context
+from quoteweave.attribution.confirmation import confirm
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context
 from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.relevance import question_terms, weigh_terms
@@ -43,8 +45,9 @@ class Attributor:
     ('supported', 'port.md', 'The harbour shipped 4,210 tonnes of grain in May.')
     """
 
-    def __init__(self, collection: Collection, search: Search) -> None:
-        self._collection, self._search = collection, search
+    def __init__(self, collection: Collection, search: Search, checker: ClaimChecker | None = None) -> None:
+        """`checker`: what confirms the passages of candidates (`confirm`); None for the gate's rules alone."""
+        self._collection, self._search, self._checker = collection, search, checker
 
     async def attribute(
         self, text: str, k: int = CANDIDATES, *, where: Filter | None = None
@@ -65,7 +68,8 @@ class Attributor:
         require_candidates(k)
         found = await self._search.context(Query(text=excerpt.text), POOL, where=where)
         by_document = hits_by_document(found.context)
-        candidates = self.check(excerpt.claim, dict(list(by_document.items())[:k]), found.context)
+        checked = self.check(excerpt.claim, dict(list(by_document.items())[:k]), found.context)
+        candidates = await self.confirm(excerpt.claim, checked)
         return attribution_of(excerpt, candidates, found.trace)
 
     def check(self, claim: str, by_document: Mapping[str, Sequence[Hit]], context: Context) -> tuple[Candidate, ...]:
@@ -83,6 +87,10 @@ class Attributor:
 
         chosen = sorted((best(found[:PASSAGES]) for found in by_document.values()), key=lambda passage: passage.order)
         return tuple(self._candidate(rank, passage) for rank, passage in enumerate(chosen, 1))
+
+    async def confirm(self, claim: str, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+        """Have the checker confirm the candidates' passages, if there is one."""
+        return candidates if self._checker is None else await confirm(claim, candidates, self._checker)
 
     def _candidate(self, rank: int, passage: CheckedPassage) -> Candidate:
         quote = passage.hit.quote

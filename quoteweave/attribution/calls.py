@@ -6,6 +6,7 @@ from typing import NamedTuple
 from quoteweave.attribution.agent.calls import find_papers
 from quoteweave.attribution.agent.trajectory import Trajectory
 from quoteweave.attribution.attribute import CANDIDATES, Attributor, attribution_of
+from quoteweave.attribution.confirmation import make_confirming_checker
 from quoteweave.attribution.drafts.cited_draft import CitedDraft
 from quoteweave.attribution.drafts.draft_text import Draft
 from quoteweave.attribution.drafts.post_hoc import FindsSource, cite_draft
@@ -36,8 +37,8 @@ def attribute(
 ) -> tuple[Attribution, ...]:
     """Find the source of each citation mark of a text in a collection, or of each sentence of a text without marks.
 
-    At most `k` candidates each; `settings` say how is searched. Raises what `read_excerpts`, `make_search` and
-    `Search.context` raise.
+    At most `k` candidates each; `settings` say how is searched, and `AttributionSettings` what confirms the passages
+    too. Raises what `read_excerpts`, `make_search`, `make_checker` and `Search.context` raise.
 
     >>> found = attribute(collection, "In May 4,210 tonnes of grain were shipped [CITATION].")
     >>> found[0].outcome, found[0].candidates[0].citation.place
@@ -126,4 +127,6 @@ class _Documents(NamedTuple):
 
 
 def _attributor(collection: Collection, settings: RetrievalSettings | None, progress: Progress) -> Attributor:
-    return Attributor(collection, make_search(collection, settings or RetrievalSettings(), progress=progress))
+    settings = settings or RetrievalSettings()
+    search = make_search(collection, settings, progress=progress)
+    return Attributor(collection, search, make_confirming_checker(settings, progress))

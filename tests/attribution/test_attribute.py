@@ -1,17 +1,21 @@
 """The source of a claim: the passage that supports it, in whichever document; and none where none does."""
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from made_collections import made_quote, make_collection, put
 
-from quoteweave import Collection, add, attribute
+from quoteweave import Collection, LexicalRetriever, add, attribute
 from quoteweave.attribution.as_answers import attribution_as_answer
+from quoteweave.attribution.attribute import Attributor
 from quoteweave.attribution.checked_passages import OPPOSITE
-from quoteweave.core.errors import UsageError
+from quoteweave.attribution.confirmation import DENIED
+from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.records import Filter, Quote
+from quoteweave.pipeline.search import Search
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "attribution.md").read_text("utf-8")
 
@@ -254,6 +258,65 @@ def test_the_example_of_the_guide_runs(
         printed = [line.partition("#")[2].strip() for line in block[1].splitlines() if "print(" in line]
         assert capsys.readouterr().out.splitlines() == printed
     assert Path("cited.md").read_text("utf-8").startswith("The harbour shipped 4,210 tonnes of grain [1].\n")
+
+
+class ScriptedChecker:
+    """Confirms premises that have a word, and fails where that is None; keeps what it was asked."""
+
+    name = "scripted"
+
+    def __init__(self, word: str | None) -> None:
+        self.word, self.asked = word, list[tuple[str, str]]()
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
+        self.asked += pairs
+        if self.word is None:
+            raise ModelFailed("out of memory")
+        return [self.word in premise for premise, _ in pairs]
+
+
+GERMAN = [made_quote("Im Jahr 2023 gingen 486 Tonnen Getreide durch den Hafen Skarn.")]
+COAL = [made_quote("In 2023 the port of Skarn shipped 486 tonnes of coal.")]
+
+
+@pytest.mark.parametrize(
+    ("word", "outcomes", "reason"),
+    [
+        ("coal", ["supported"], None),
+        ("grain", ["not_found"], DENIED),
+        (None, ["likely"], "lacks “grain”. The checker gave no verdict: out of memory"),
+    ],
+)
+def test_a_checker_decides_what_the_rules_cannot_tell(
+    tmp_path: Path, word: str | None, outcomes: list[str], reason: str | None
+) -> None:
+    checker, said = ScriptedChecker(word), "In 2023 the port of Skarn shipped 486 tonnes of grain."
+    with make_collection(tmp_path, {"b.md": COAL}) as collection:
+        attributor = Attributor(collection, Search(LexicalRetriever(collection)), checker)
+        (found,) = asyncio.run(attributor.attribute(said))
+    assert [one.outcome for one in found.candidates] == outcomes
+    assert found.outcome == outcomes[0]
+    assert (found.reason is None) if reason is None else reason in str(found.reason)
+    assert [claim for _, claim in checker.asked] == [said]
+
+
+def test_a_passage_in_another_language_that_a_checker_confirms_stands_first(tmp_path: Path) -> None:
+    checker, said = ScriptedChecker("Getreide"), "In 2023 the port of Skarn shipped 486 tonnes of grain."
+    with make_collection(tmp_path, {"a.md": GERMAN, "b.md": COAL}) as collection:
+        attributor = Attributor(collection, Search(LexicalRetriever(collection)), checker)
+        (found,) = asyncio.run(attributor.attribute(said))
+    assert [(one.rank, one.title, one.outcome) for one in found.candidates] == [
+        (1, "a.md", "supported"),
+        (2, "b.md", "not_found"),
+    ]
+
+
+def test_what_the_rules_refuse_is_not_asked_of_a_checker(tmp_path: Path) -> None:
+    checker = ScriptedChecker("coal")
+    with make_collection(tmp_path, {"b.md": COAL}) as collection:
+        attributor = Attributor(collection, Search(LexicalRetriever(collection)), checker)
+        (found,) = asyncio.run(attributor.attribute("In 2023 the port of Skarn shipped 9,999 tonnes of coal."))
+    assert (found.outcome, checker.asked) == ("not_found", [])
 
 
 def test_no_candidate_at_all_cannot_be_asked_for(port: Collection) -> None:

@@ -9,7 +9,8 @@ from made_sources import MadeSource
 
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import CANDIDATES
-from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.confirmation import AttributionSettings
+from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
     EARLIEST,
     MOST_EXCERPTS,
@@ -32,7 +33,7 @@ from quoteweave.core.answers import Citation
 from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError
 from quoteweave.pipeline.search import Trace
 from quoteweave.pipeline.settings import RetrievalSettings
-from quoteweave.testing import LibraryServer
+from quoteweave.testing import LibraryServer, ModelServer, Reply
 from quoteweave.testing.literature.records import MadeExcerpt, MadePaper
 
 SOURCES: tuple[SourceName, ...] = ("semantic-scholar", "openalex")
@@ -251,6 +252,20 @@ def test_candidates_are_ranked_by_the_retrievers_that_are_named(
         (found,) = asyncio.run(literature.attribute("Grain was shipped abroad from the port."))
     assert "".join(one.paper.id for one in found.candidates if one.paper is not None) == order
     assert not found.trace.notes
+
+
+@pytest.mark.parametrize(("says", "outcome"), [("yes", "supported"), ("no", "not_found")])
+def test_a_checker_is_asked_of_the_literature_too(tmp_path: Path, says: str, outcome: str) -> None:
+    with (
+        ModelServer(lambda _: Reply(text=f'{{"supported": "{says}"}}')) as server,
+        open_literature(MadeSource(CEREALS), papers=tmp_path / "papers") as literature,
+    ):
+        literature.rank_by(AttributionSettings(check=f"chat:judge@{server.base_url}"))
+        (found,) = asyncio.run(literature.attribute("Carriers bring corn from the harbour overseas."))
+        (excerpt,) = read_excerpts("Carriers bring corn from the harbour overseas.")
+        chosen = asyncio.run(literature.attribute_paper(excerpt, CEREALS[2]))
+    assert (found.candidates[0].title, found.outcome) == ("Cereals overseas", outcome)
+    assert chosen.outcome == outcome
 
 
 def candidate(outcome: Outcome, coverage: float, published: str | None, title: str) -> Candidate:

@@ -6,6 +6,8 @@ import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
+from quoteweave.testing import ModelServer, Reply
+
 
 @pytest.fixture
 def port(tmp_path: Path) -> Path:
@@ -39,6 +41,26 @@ def test_json_has_candidates_with_document_page_and_box(quoteweave: Quoteweave, 
     assert (best["paper"], best["read"], best["note"]) == (None, None, None)
     assert (best["citation"]["document"], best["citation"]["page"]) == ("report.pdf", 3)
     assert len(best["citation"]["bbox"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("says", "outcome", "status"), [("yes", "supported", "cited"), ("no", "not_found", "no_source")]
+)
+def test_a_model_confirms_passages_or_not(
+    quoteweave: Quoteweave, port: Path, tmp_path: Path, says: str, outcome: str, status: str
+) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text("The port sent out 3,210 tonnes of grain.")
+    with ModelServer(lambda _: Reply(text=f'{{"supported": "{says}"}}')) as server:
+        check = ("--check", f"chat:judge@{server.base_url}", "--json")
+        got = quoteweave("attribute", draft.read_text(), "-c", port, *check)
+        cited = quoteweave("cite", draft, "-c", port, *check)
+        asked = str(server.requests[0]["messages"])
+    (found,) = got.json()["attributions"]
+    assert (found["outcome"], found["candidates"][0]["citation"]["entailed"]) == (outcome, says == "yes")
+    assert "3,210 tonnes" in asked
+    assert "are sent to 127.0.0.1" in got.err
+    assert [one["status"] for one in cited.json()["sentences"]] == [status]
 
 
 def test_the_page_is_written(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:

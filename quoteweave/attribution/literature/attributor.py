@@ -33,6 +33,7 @@ from quoteweave.attribution.attribute import (
     require_candidates,
 )
 from quoteweave.attribution.checked_passages import OPPOSITE
+from quoteweave.attribution.confirmation import DENIED, make_confirming_checker
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (
@@ -161,6 +162,8 @@ class LiteratureAttributor:
     def rank_by(self, settings: RetrievalSettings, progress: Progress = NO_PROGRESS) -> None:
         """Rank candidates by these retrievers, the rankings of several fused, and by a reranker if one is set.
 
+        With `AttributionSettings` a checker confirms their passages.
+
         They read titles and abstracts, and full texts where these could be had. A retriever by a model gets an index in
         the folder of papers, which is kept up to date from then on. Raises what `build_index` and `make_search` raise.
 
@@ -172,6 +175,8 @@ class LiteratureAttributor:
                 spec = resolve_built_spec(part, self.collection, progress.note)
                 build_index(self.collection, spec, settings, wait=True, progress=progress)
         self._search = make_search(self.collection, settings, progress=progress)
+        checker = make_confirming_checker(settings, progress)
+        self._attributor = Attributor(self.collection, self._search, checker)
 
     @property
     def source(self) -> PaperSource:
@@ -187,7 +192,7 @@ class LiteratureAttributor:
         (name,) = await self._library.add_papers([paper])
         context = await self._search.context(Query(text=excerpt.text), POOL, where=Filter(documents=(name,)))
         (best,) = await self._checked(excerpt, [name], context)
-        kept = best.outcome == "supported" or best.citation.reason == OPPOSITE
+        kept = best.outcome == "supported" or best.citation.reason in (OPPOSITE, DENIED)
         outcome: Outcome = best.outcome if kept else "likely"
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
@@ -235,6 +240,7 @@ class LiteratureAttributor:
             by_document[name] = firsthand or own
             secondhand.update([] if firsthand else [name])
         checked = self._attributor.check(excerpt.claim, by_document, found.context)
+        checked = await self._attributor.confirm(excerpt.claim, checked)
         told = [_secondhand(one) if one.citation.document in secondhand else one for one in checked]
         outcomes: tuple[Outcome, ...] = get_args(Outcome)
 
@@ -338,6 +344,8 @@ def _sure(found: Attribution, scores: Mapping[str, float]) -> Attribution:
     # A passage that lacks a number of the claim, or has it from another paper, is not its source, whoever cites it.
     if confidence >= fitted.threshold and support > 0:
         outcome = "supported" if best.outcome == "supported" else "likely"
+    if best.citation.entailed is not None:
+        outcome = best.outcome  # the checker has said it of this passage
     reason = best.citation.reason or (UNSURE if outcome == "not_found" else None)
     update = {"signals": signals, "confidence": confidence, "outcome": outcome, "reason": reason}
     candidates = (best.model_copy(update={"outcome": outcome}), *found.candidates[1:])

@@ -11,6 +11,7 @@ from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answ
 from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.calls import attribute as find_sources
 from quoteweave.attribution.calls import attribute_by_agent, read_limit
+from quoteweave.attribution.confirmation import AttributionSettings
 from quoteweave.attribution.literature.opening import open_literature
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.cli.answers import HtmlOption, write_answer_page
@@ -36,7 +37,14 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.models import ApiKeyOption, BaseUrlOption, ModelOption, RerankOption, RetrieversOption
+from quoteweave.cli.options.models import (
+    ApiKeyOption,
+    BaseUrlOption,
+    CheckOption,
+    ModelOption,
+    RerankOption,
+    RetrieversOption,
+)
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -44,14 +52,15 @@ from quoteweave.core.errors import SourceError, UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.pipeline.runs.compose import make_chat
 from quoteweave.pipeline.runs.search import name_chat_model
-from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
+from quoteweave.pipeline.settings import ChatSettings
 
 JSON = """--json prints one object: attributions, one for each citation mark of the sentence, or one for the
 sentence: excerpt (mark, start, claim, text, cut), outcome (supported, likely or not_found), reason, candidates
-(rank, title, identifiers, score, outcome, coverage, facts_found, kind, passage, and citation: document, page from 0, bbox, verdict,
-reason, spans and regions, as ask has them; of the literature also paper, as its source describes it, read, what became
-of reading it, and note, why the passage is not of its full text), signals and confidence, how sure that is (null for
-your documents), and trace, how they were found. With -c and --source both, those of your documents stand first."""
+(rank, title, identifiers, score, outcome, coverage, facts_found, kind, passage, and citation: document, page from 0,
+bbox, verdict, reason, spans and regions, as ask has them; of the literature also paper, as its source describes it,
+read, what became of reading it, and note, why the passage is not of its full text), signals and confidence, how sure
+that is (null for your documents), and trace, how they were found. With -c and --source both, those of your documents
+stand first."""
 
 OUTCOMES = {
     "supported": "supported by",
@@ -81,6 +90,7 @@ def attribute(
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
     rerank: RerankOption = None,
+    check: CheckOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     api_key: ApiKeyOption = None,
@@ -101,6 +111,9 @@ def attribute(
     Your documents, and the papers that a source finds, are ranked by -r: by
     words, by a model's vectors, or by several, fused.
 
+    With --check a model confirms the passages that the rules do not refuse: what
+    it confirms is supported, and what it does not is not found.
+
     With --model an agent searches and reads in the source until it chooses a
     paper; its passages are checked as others are.
     """
@@ -111,7 +124,8 @@ def attribute(
     if collection is None:
         _require_literature_alone(source, own)
     limit = read_limit(before)
-    settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
+    given = {"retriever": retriever, "rerank": rerank, "check": check}
+    settings = name_chat_model(make_settings(AttributionSettings, given))
     progress = TerminalProgress(quiet=as_json)
     shown: list[tuple[Collection, list[Attribution]]] = []
     refused: SourceError | None = None

@@ -10,6 +10,7 @@ import typer
 from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.calls import cite as cite_text
 from quoteweave.attribution.calls import read_limit
+from quoteweave.attribution.confirmation import AttributionSettings
 from quoteweave.attribution.drafts.cited_draft import CitedDraft, DraftSentence
 from quoteweave.attribution.drafts.draft_text import Draft, draft_format
 from quoteweave.attribution.drafts.kept_searches import KeptSearches, keep_searches
@@ -36,14 +37,13 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.models import RerankOption, RetrieversOption
+from quoteweave.cli.options.models import CheckOption, RerankOption, RetrieversOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.pipeline.rag import Answered
 from quoteweave.pipeline.runs.search import name_chat_model
-from quoteweave.pipeline.settings import RetrievalSettings
 
 MOST_NOTES = 5
 """Of the searches, that are printed."""
@@ -89,6 +89,7 @@ def cite(
     meta: MetaOption = None,
     retriever: RetrieversOption = None,
     rerank: RerankOption = None,
+    check: CheckOption = None,
     html: HtmlOption = None,
     open_it: OpenOption = False,
     as_json: JsonOption = False,
@@ -104,12 +105,15 @@ def cite(
     written, the rest is listed, and the exit code is 1. The same command again
     goes on from there, also where it was killed.
 
+    With --check a model confirms the passages, as in attribute.
+
     Marks are numbers in brackets; with --bib they are keys such as
     @reed2016grain, in LaTeX \\cite{reed2016grain}. LaTeX wants --bib: its
     references are comments.
     """
     require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
-    settings = name_chat_model(make_settings(RetrievalSettings, {"retriever": retriever, "rerank": rerank}))
+    given = {"retriever": retriever, "rerank": rerank, "check": check}
+    settings = name_chat_model(make_settings(AttributionSettings, given))
     text, progress = _read(draft), TerminalProgress(quiet=as_json)
     with ExitStack() as stack:
         opened = stack.enter_context(Collection.open(collection))
@@ -127,19 +131,19 @@ def cite(
             )
             asked: dict[str, object] = {"sources": sorted(source), "before": before, "not_from": not_from}
             asked |= {"papers": papers, "field": field}
-            asked |= {"retriever": settings.retriever, "rerank": settings.rerank}
+            asked |= {"retriever": settings.retriever, "rerank": settings.rerank, "check": settings.check}
             literature.rank_by(settings, progress)
             kept = stack.enter_context(keep_searches(literature, str(draft.resolve()), asked))
         _check_unwritten(bib, kept)
         _tell_earlier(kept)
-        given = Draft(
+        said = Draft(
             text=text,
             form=draft_format(draft.name),
             marks="numbers" if bib is None else "keys",
             every_sentence=every_sentence,
         )
         where = make_filter(doc, None, meta)
-        cited = cite_text(opened, given, literature=kept, settings=settings, where=where, progress=progress)
+        cited = cite_text(opened, said, literature=kept, settings=settings, where=where, progress=progress)
         _write(cited, out=out, bib=bib, as_json=as_json)
         _keep_or_finish(kept, cited, bib)
         _print_summary(cited)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from quoteweave.attribution.confirmation import AttributionSettings
 from quoteweave.cli.options.derive import option
 from quoteweave.pipeline.runs.config import Limits
 from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings
@@ -37,6 +38,7 @@ RetriesOption = Annotated[int | None, option(ResourceSettings, "retries", metava
 ModelOption = Annotated[str | None, option(ChatSettings, "model", metavar="NAME", panel=_MODEL)]
 BaseUrlOption = Annotated[str | None, option(ChatSettings, "base_url", metavar="URL", panel=_MODEL)]
 ApiKeyOption = Annotated[str | None, option(ChatSettings, "api_key", metavar="KEY", panel=_MODEL)]
+CheckOption = Annotated[str | None, option(AttributionSettings, "check", metavar="NAME", panel=_MODEL)]
 ImagesOption = Annotated[bool | None, option(ChatSettings, "images", "--images/--no-images", panel=_MODEL)]
 CallsOption = Annotated[Path | None, option(Limits, "calls", metavar="DIR", panel=_MODEL)]
 

@@ -1,6 +1,7 @@
 """Builds a search from settings: retrievers, fusion, expansion and reranking over a collection."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter
@@ -11,6 +12,8 @@ from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, Retriev
 from quoteweave.retrievers.registry import Resources, make_fused
 from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_expander, make_reranker
 from quoteweave.retrievers.terms import Terms, read_terms
+
+Settings = TypeVar("Settings", bound=RetrievalSettings)
 
 
 def read_all_terms(settings: RetrievalSettings) -> tuple[Terms, ...]:
@@ -31,13 +34,13 @@ def resources_for(
     return Resources(settings.hardware, pictures, progress.note, settings.retry_options, tuple(terms))
 
 
-def name_chat_model(settings: RetrievalSettings) -> RetrievalSettings:
+def name_chat_model(settings: Settings) -> Settings:
     """Replace a plain `chat` by the chat model that the environment names, if it names one."""
     chat = ChatSettings().with_environment()
     if chat.model is None:
         return settings
     name = f"chat:{chat.model}@{chat.base_url}" if chat.base_url else f"chat:{chat.model}"
-    steps = {step: name for step in ("expand", "rerank") if getattr(settings, step) == "chat"}
+    steps = {step: name for step in ("expand", "rerank", "check") if getattr(settings, step, None) == "chat"}
     return settings.model_copy(update=steps)
 
 
