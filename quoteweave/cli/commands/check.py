@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -15,6 +14,7 @@ from quoteweave.cli.options.collection import CollectionOption, JsonOption, vali
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import CollectionLocked, StorageError, UsageError
+from quoteweave.core.files.temporary import TemporaryFolder
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import pluralize
 from quoteweave.documents.parser import DocumentParser, ParserSettings
@@ -156,6 +156,6 @@ def _read(file: Path) -> tuple[list[str], str]:
 
     if not file.is_file():
         raise UsageError(f"{file} is no file")
-    with TemporaryDirectory() as folder:
-        parsed = DocumentParser(ImageStore(Path(folder)), ParserSettings(ocr=False)).parse(file)
+    with TemporaryFolder() as folder:
+        parsed = DocumentParser(ImageStore(folder), ParserSettings(ocr=False)).parse(file)
     return [quote.text for quote in parsed.quotes], file_sha256(file)

@@ -1,6 +1,5 @@
 """Stores documents that other tools have parsed in a collection."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from quoteweave.collection.records import IMPORTED, Origin
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import DatasetError, DocumentError, UsageError
+from quoteweave.core.files.temporary import TemporaryFolder
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import Parser
 from quoteweave.core.records import Document
@@ -124,9 +124,9 @@ def _table(
     metadata: Mapping[str, str],
 ) -> Iterator[Document]:
     """Import a table of MMDocIR; each document's own rows are stored as JSON, as the whole table has gigabytes."""
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         for name, domain, parsed in iter_documents(path, collection.images):
-            source = Path(folder, "layout.json")
+            source = folder / "layout.json"
             # Without words, of which these tables have none: the ids of documents hang on what is written here.
             source.write_text(parsed.model_dump_json(exclude={"page_words"}), "utf-8")
             given = {**({"domain": domain} if domain else {}), **metadata}
@@ -136,10 +136,10 @@ def _table(
 
 def _papers(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:  # noqa: ARG001 - as `_mineru`
     """Import a table of papers; each is stored as a Markdown file of its own."""
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         papers = iter_papers(path)
         while some := list(islice(papers, _PAPERS_AT_ONCE)):
-            prepared = [_prepared_paper(writer, path, Path(folder), paper, metadata) for paper in some]
+            prepared = [_prepared_paper(writer, path, folder, paper, metadata) for paper in some]
             writer.store(prepared)
             yield from (one.document for one in prepared)
 

@@ -1,16 +1,15 @@
 """Candidates for MaxSim: the few items that fewer or smaller vectors find fast, to be scored exactly then."""
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 from weakref import finalize
 
 from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.core.files.temporary import TemporaryFolder
 from quoteweave.index.base import SearchScope, Shard
 from quoteweave.index.maxsim.compression import mean_direction, pool_tokens, sign_bits
 from quoteweave.index.maxsim.item_table import ItemTable
@@ -98,16 +97,16 @@ class CompressedCandidates:
     def __init__(self, compress: "Compress", similarity: "Callable[[Matrix], Similarity]", folder: Path | None) -> None:
         self._compress, self._similarity = compress, similarity
         self._items = ItemTable() if folder is None else ItemTable.open(folder)
-        self._passing: Path | None = None
+        self._passing: TemporaryFolder | None = None
 
     def add(self, shard: Shard) -> None:
         """As Candidates'."""
         import numpy as np
 
         if self._passing is None:
-            self._passing = Path(mkdtemp(prefix="quoteweave-"))
-            finalize(self, shutil.rmtree, self._passing, ignore_errors=True)
-        path = self._passing / f"{uuid4().hex}.bin"
+            self._passing = TemporaryFolder()
+            finalize(self, self._passing.remove)
+        path = self._passing.path / f"{uuid4().hex}.bin"
         lengths = []
         with guard_writing(path), path.open("wb") as file:
             for vectors in _each(shard):

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from quoteweave.core.files.temporary import TemporaryFolder
 from quoteweave.index.maxsim.index import MultiVectorIndex
 
 if TYPE_CHECKING:
@@ -103,6 +103,6 @@ def _first(index: MultiVectorIndex, queries: "dict[int, Matrix]") -> "list[Score
 
 
 def _saved_bytes(index: MultiVectorIndex) -> int:
-    with TemporaryDirectory(prefix="quoteweave-") as folder:
-        index.save(Path(folder))
-        return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+    with TemporaryFolder() as folder:
+        index.save(folder)
+        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

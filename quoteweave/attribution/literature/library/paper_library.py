@@ -6,7 +6,6 @@ source described it; its name does not change when its full text takes the place
 
 import asyncio
 import os
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -34,6 +33,7 @@ from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import UPLOADED, Origin
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import UsageError
+from quoteweave.core.files.temporary import TemporaryFolder
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Document, Quote
 from quoteweave.documents.formats import Format
@@ -157,11 +157,11 @@ class PaperLibrary:
             known = await asyncio.to_thread(self._known, paper)
             if known is not None:
                 return known
-            folder = tempfile.TemporaryDirectory(prefix="quoteweave-paper-")
+            folder = TemporaryFolder()
             try:
-                failure = await self._fetcher.fetch(paper.pdf_url or "", Path(folder.name) / FILE)
+                failure = await self._fetcher.fetch(paper.pdf_url or "", folder.path / FILE)
             except BaseException:
-                folder.cleanup()
+                folder.remove()
                 raise
             # The thread goes on where this is cancelled, so that the file has to stay as long as the thread has it.
             return await asyncio.to_thread(self._keep, paper, folder, failure)
@@ -210,7 +210,7 @@ class PaperLibrary:
         index = self._index.get()
         new: dict[str, PreparedDocument] = {}
         claimed: set[str] = set()
-        with tempfile.TemporaryDirectory(prefix="quoteweave-papers-") as folder:
+        with TemporaryFolder() as folder:
             for paper in self._missing(papers, snippets, index):
                 if not claimed.isdisjoint(identities_of(paper)):
                     continue  # it came twice; what the second adds is learnt the next time
@@ -220,7 +220,7 @@ class PaperLibrary:
                 metadata = first_metadata(paper) if document is None else merged_metadata(document, paper)
                 if document is None or self._lacks(document, paper, snippets):
                     described = self._as_markdown(document, paper, snippets.get(paper.id, ()))
-                    new[name] = self._described(writer, name, described, metadata, Path(folder))
+                    new[name] = self._described(writer, name, described, metadata, folder)
                 else:
                     writer.set_metadata(name, metadata)
             if new:
@@ -269,12 +269,12 @@ class PaperLibrary:
             document = self.collection.document(name)
         return document
 
-    def _keep(self, paper: Paper, folder: tempfile.TemporaryDirectory[str], failure: FetchFailure | None) -> PaperText:
+    def _keep(self, paper: Paper, folder: TemporaryFolder, failure: FetchFailure | None) -> PaperText:
         """Keep what a link gave, or that it gave nothing that would be another time; the folder is then removed."""
         outcome: ReadOutcome
         with folder as path:
             if failure is None:
-                outcome, note = self._parse(paper, Path(path) / FILE)
+                outcome, note = self._parse(paper, path / FILE)
             else:
                 outcome, note = failure.outcome, failure.note
         document = self._document(paper)

@@ -1,0 +1,71 @@
+"""Temporary folders of which nothing stays: those of killed processes are removed when the next one is made."""
+
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+_PREFIX = "quoteweave-used-"
+_SUFFIX = ".lock"
+
+
+class TemporaryFolder:
+    """A new folder in the system's temporary folder, for this user alone, until it is removed.
+
+    Beside it lies a file with a lock of the operating system's, which ends with the process, however that ends. Where
+    nobody holds such a lock any more, its folder is removed when another one is made. Raises OSError where none can be
+    made.
+    """
+
+    def __init__(self) -> None:
+        _remove_abandoned()
+        self.path = Path(tempfile.gettempdir(), f"{_PREFIX}{uuid4().hex}")
+        self._lock = _lock(self.path.with_name(self.path.name + _SUFFIX))
+        self._lock.acquire()
+        self.path.mkdir(mode=0o700)
+
+    def remove(self) -> None:
+        """Remove it with all that it holds; a second time nothing happens."""
+        _remove(self.path, self._lock)
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.remove()
+
+
+def _remove_abandoned() -> None:
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(OSError):  # it is in use, or another process has just removed it
+            if _is_ours(path):
+                lock = _lock(path)
+                lock.acquire(timeout=0)
+                _remove(path.with_suffix(""), lock)
+
+
+def _is_ours(path: Path) -> bool:
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+
+
+def _remove(folder: Path, lock: "BaseFileLock") -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    lock.release()
+    Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def _lock(path: Path) -> "BaseFileLock":
+    from filelock import FileLock
+
+    return FileLock(path, mode=0o600, thread_local=False)
