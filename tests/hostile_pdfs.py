@@ -265,6 +265,7 @@ PDFS: dict[str, Callable[[], bytes]] = {
     "label-loop": lambda: bomb(
         stream(TEXT), b"<</Kids [10 0 R 10 0 R]>>", catalog="/PageLabels 10 0 R /Outlines 10 0 R /Names 10 0 R"
     ),
+    "labels-in-themselves": lambda: bomb(stream(TEXT), b"<</Kids [10 0 R]>>", catalog="/PageLabels 10 0 R"),
     "bookmark-loop": lambda: bomb(
         stream(TEXT),
         b"<</First 11 0 R>>",

@@ -1,7 +1,8 @@
 """Prepares documents for storing: serialises records and checks that they can be read back, and assigns quote ids."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ class PreparedDocument:
     """Of the file below `root`, where it is not the name."""
     pages: Sequence[tuple[int, str]]
     """Number and record of each."""
-    quotes: Sequence[str]
+    quotes: "PackedTexts"
     """Their records, page by page."""
     words: Sequence[tuple[int, bytes]]
     """Number and compressed words of each page; none where the parser gave none."""
@@ -48,10 +49,48 @@ def prepare_document(
         root=storable_text(str(origin.root), name),
         path=origin.path,
         pages=[(page.number, storable_json(page, name)) for page in parsed.pages],
-        quotes=[storable_json(quote, name) for quote in _named_quotes(document, parsed)],
+        quotes=PackedTexts.of(storable_json(quote, name) for quote in _named_quotes(document, parsed)),
         words=_words(document, parsed),
         source=sources.put(path, origin.content),
     )
+
+
+# Characters of texts that are compressed together.
+_BLOCK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class PackedTexts:
+    """Texts without line breaks, compressed: very many can wait in little memory to be stored."""
+
+    count: int
+    blocks: tuple[bytes, ...]
+    """Each is some of the texts in UTF-8, one a line, compressed (RFC 1950)."""
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "PackedTexts":
+        """Pack texts, taken one by one. Raises ValueError for one with a line break."""
+        count, size, blocks, block = 0, 0, list[bytes](), list[str]()
+        for text in texts:
+            if "\n" in text:
+                raise ValueError("a text with a line break cannot be packed")
+            count, size = count + 1, size + len(text)
+            block.append(text)
+            if size > _BLOCK:
+                blocks.append(_packed(block))
+                size, block = 0, []
+        return cls(count, (*blocks, *([_packed(block)] if block else [])))
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[str]:
+        for block in self.blocks:
+            yield from zlib.decompress(block).decode().split("\n")
+
+
+def _packed(texts: Sequence[str]) -> bytes:
+    return zlib.compress("\n".join(texts).encode(), 1)
 
 
 def document_id(name: str, content: str) -> str:

@@ -23,6 +23,7 @@ from quoteweave.documents.parser import (
     SourceFile,
     assemble_kept_pages,
     inspect_file,
+    read_and_keep_bare_pages,
     read_and_keep_pages,
     read_whole,
 )
@@ -244,10 +245,9 @@ class _PagesReading:
         file = self._file
         for start in range(0, len(self._left), PAGES_PER_TASK):
             numbers = self._left[start : start + PAGES_PER_TASK]
-            task = Steps(
-                self._workers, self._limits, read_and_keep_pages, numbers, file.source, self._format, file.kept
-            )
-            self._parts.append(task)
+            task = file.source, self._format, file.kept
+            call, after_crash = read_and_keep_pages, read_and_keep_bare_pages
+            self._parts.append(Steps(self._workers, self._limits, call, numbers, *task, after_crash=after_crash))
         if not self._left:
             self._join()
 

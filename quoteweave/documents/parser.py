@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -84,6 +84,8 @@ class SourceFile:
     password: str | None = None
     stamp: FileStamp | None = None
     """The stamp before the file was hashed: while it is the same, the content read is the content hashed."""
+    bare: bool = False
+    """Whether labels of pages and bookmarks are left out, which crash the program that reads them."""
 
     def require_unchanged(self) -> None:
         """Raise DamagedDocument if the file was written since it was hashed, OSError if it is gone."""
@@ -142,7 +144,7 @@ def read_pages(source: SourceFile, kind: Format, numbers: Iterable[int]) -> Iter
     language that OCR does not know, MemoryError where a page needs more than there is.
     """
     reader = source.reader()
-    with _open(source.path, kind, source.password) as opened:
+    with _open(source.path, kind, source.password, bare=source.bare) as opened:
         for number in numbers:
             try:
                 yield reader.read(opened.read(number))
@@ -166,6 +168,13 @@ def read_and_keep_pages(
         source.require_unchanged()
         kept.put(page.number, _page_data(page), images=images)
         yield page.number
+
+
+def read_and_keep_bare_pages(
+    numbers: Iterable[int], source: SourceFile, kind: Format, kept: UnfinishedPages
+) -> Iterator[int]:
+    """As `read_and_keep_pages`, without labels and bookmarks, for pages that have crashed the program that reads."""
+    return read_and_keep_pages(numbers, replace(source, bare=True), kind, kept)
 
 
 def _page_data(page: PageContent) -> bytes:
@@ -286,5 +295,5 @@ def render_document_page(path: Path, kind: Format, page: int, password: str | No
             raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn ({error})") from error
 
 
-def _open(path: Path, kind: Format, password: str | None) -> AbstractContextManager[PagedFile]:
-    return open_pdf(path, password) if kind is Format.PDF else open_image_file(path)
+def _open(path: Path, kind: Format, password: str | None, *, bare: bool = False) -> AbstractContextManager[PagedFile]:
+    return open_pdf(path, password, bare=bare) if kind is Format.PDF else open_image_file(path)

@@ -15,7 +15,8 @@ class Steps(Generic[S, T]):
     """Steps of one task, each of which gives an item, or the reason why it could not be done.
 
     A step that ends its process costs itself alone: those after it are done by another process. One that ends a process
-    that has done other things before, or crashes it, is tried once more, in a fresh one.
+    that has done other things before, or crashes it, is tried once more, in a fresh one. After a crash that is done by
+    `after_crash`, where there is such a call, which does less; where it succeeds, it does the steps after that one too.
     """
 
     def __init__(
@@ -25,21 +26,24 @@ class Steps(Generic[S, T]):
         call: Callable[..., Iterable[T]],
         steps: Sequence[S],
         *rest: Any,
+        after_crash: Callable[..., Iterable[T]] | None = None,
     ) -> None:
         self.done: dict[int, T | str] = {}
         self.lost: list[tuple[S, str]] = []
         self.error: Exception | None = None
         self._workers, self._limits, self._call, self._rest = workers, limits, call, rest
-        self._steps = list(steps)
-        self._tried: set[int] = set()
+        self._steps, self._after_crash = list(steps), after_crash or call
+        self._tried: dict[int, StopReason] = {}
         self._given_up = False
         self.future: Future[TaskOutcome[T]] | None = None
         self._submit()
 
     def _submit(self) -> None:
         left = [] if self._given_up else self._steps[len(self.done) :]
-        steps = left[:1] if len(self.done) in self._tried else left
-        self.future = self._workers.submit(self._limits, self._call, steps, *self._rest) if left else None
+        stopped = self._tried.get(len(self.done))
+        steps = left[:1] if stopped else left
+        call = self._after_crash if stopped is StopReason.CRASH else self._call
+        self.future = self._workers.submit(self._limits, call, steps, *self._rest) if left else None
 
     def wait(self) -> list[T | str]:
         """All that the steps gave, in order. Raises what a step raised."""
@@ -65,6 +69,8 @@ class Steps(Generic[S, T]):
         if self.future is None or not self.future.done():
             return
         outcome = self.future.result()
+        if outcome.items and self._tried.get(len(self.done)) is StopReason.CRASH:
+            self._call = self._after_crash
         for item in outcome.items:
             self.done[len(self.done)] = item
         if outcome.error is not None:
@@ -78,7 +84,7 @@ class Steps(Generic[S, T]):
         number = len(self.done)
         again = stop is StopReason.CRASH or (stop is StopReason.MEMORY and not fresh)
         if again and number not in self._tried:
-            self._tried.add(number)
+            self._tried[number] = stop
             return
         why = stop_message(stop, self._limits)
         self.done[number] = f"it {why}"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from made_documents import made, made_page, made_quote, origin_of, put, stored_files
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.prepared import PackedTexts
 from quoteweave.core.errors import DamagedDocument, UsageError
 from quoteweave.core.records import ParsedDocument
 
@@ -199,3 +200,14 @@ def test_any_sequence_of_changes_leaves_what_a_plain_dict_would(steps: list[tupl
         assert len(collection.select()) == collection.counts().quotes == sum(map(len, model.values()))
         assert collection.counts().pages == sum(len(collection.pages(name)) for name in model)
         assert len(stored_files(collection.root / "sources")) == len({"\n".join(text) for text in model.values()})
+
+
+def test_the_texts_of_a_prepared_document_are_packed() -> None:
+    texts = [f'{{"text": "Harbour {number} \u2028 grain"}}' for number in range(20_000)]
+    packed = PackedTexts.of(iter(texts))
+    assert (list(packed), len(packed)) == (texts, 20_000)
+    assert len(packed.blocks) > 1
+    assert sum(map(len, packed.blocks)) < sum(map(len, texts)) / 3
+    assert list(PackedTexts.of([])) == []
+    with pytest.raises(ValueError, match="line break"):
+        PackedTexts.of(["a\nb"])

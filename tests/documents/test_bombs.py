@@ -94,3 +94,16 @@ def test_pages_beyond_the_limits_are_read_when_these_change(tmp_path: Path) -> N
         assert report(LIMITS).added == ("a.pdf",)
         assert report(LIMITS).unchanged == ("a.pdf",)
         assert report(ProcessLimits(250 * MEGABYTE, 2.0)).updated == ("a.pdf",)
+
+
+def test_labels_that_crash_the_program_that_reads_them_cost_no_page(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(PDFS["labels-in-themselves"]())
+    options = AddOptions(settings=ParserSettings(ocr=False), limits=LIMITS, processes=1)
+    with Collection.create(tmp_path / "c") as collection:
+        warnings = [warning.reason for warning in add(collection, [tmp_path / "a.pdf"], options).warnings]
+        assert BEFORE in words(collection, "a.pdf")
+        assert AFTER in words(collection, "a.pdf")
+        assert [page.label for page in collection.pages("a.pdf")] == ["1", "2", "3"]
+    told = "left out, as reading the page with them crashed"
+    assert warnings[0] == f"page 1: its label, and the file's bookmarks, were {told}"
+    assert warnings[1:] == [f"page {number}: its label was {told}" for number in (2, 3)]

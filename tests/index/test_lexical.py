@@ -5,6 +5,7 @@ import os
 import random
 import tempfile
 import threading
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -447,6 +448,27 @@ def test_a_segment_is_read_without_parsing_python(tmp_path: Path, monkeypatch: p
 
         monkeypatch.setattr("ast.literal_eval", broken)
         assert read_segment(path).quote_counts.tolist() == [1]
+
+
+def test_merging_takes_little_memory_where_every_word_is_another() -> None:
+    parts = []
+    for first in (0, 100_000):
+        builder = segment_builder.SegmentBuilder()
+        texts = (" ".join(f"w{number}x" for number in range(i, i + 100)) for i in range(first, first + 100_000, 100))
+        builder.add(f"{first}.txt", ((first + i, made_quote(text, page=i)) for i, text in enumerate(texts)))
+        part = builder.segment()
+        assert part is not None
+        parts.append(part)
+    tracemalloc.start()
+    try:
+        merged = merge_segments(parts, ())
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 25e6  # 39e6 where all words are held at once
+    assert merged.vocabulary() == sorted({token for part in parts for token in part.vocabulary()})
+    without = merge_segments(parts, {"0.txt"})
+    assert without.vocabulary() == parts[1].vocabulary()
 
 
 def _continuations(collection: Collection) -> list[tuple[str, int, int]]:

@@ -17,6 +17,8 @@ from quoteweave.core.text.tokens import Vocabulary, words
 
 # Words that are gathered before they are counted, which takes some forty bytes for each.
 MAX_GATHERED = 1_000_000
+# Different words among them, each of which takes some four hundred bytes meanwhile.
+MAX_DIFFERENT = 100_000
 
 # How the caption of a part of an image ends.
 PART = re.compile(r"\bpart \d+ of \d+\)?$", re.IGNORECASE)
@@ -42,7 +44,7 @@ class SegmentBuilder:
         self._last_text: tuple[int, Quote] | None = None
         self._documents.append((name, 0, 0))
         for _, page in groupby(quotes, key=lambda found: found[1].page):
-            if len(self._fields["quotes"].tokens) >= MAX_GATHERED:
+            if len(self._fields["quotes"].tokens) >= MAX_GATHERED or len(self._vocabulary) >= MAX_DIFFERENT:
                 self._count()
                 self._documents.append((name, 0, 0))
             self._add_page(list(page))
@@ -51,6 +53,7 @@ class SegmentBuilder:
         """The segment; None where no document was added."""
         if self._documents:
             self._count()
+        self._document_pages = {}
         if len(self._counted) < 2:
             return self._counted[0] if self._counted else None
         return _with_names_once(merge_segments(self._counted, ()))

@@ -1,10 +1,11 @@
 """Merges segments of the lexical index into one."""
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.collection.segments.segment import FIELDS, OF_QUOTES, Postings, Segment, narrow, vocabulary_arrays
+from quoteweave.collection.segments.segment import FIELDS, OF_QUOTES, Postings, Segment, narrow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 # Postings that are moved at once, which takes some twenty bytes for each.
 MOVED_AT_ONCE = 1_000_000
+# Tokens of each part that are merged at once, which takes some three hundred bytes for each: a file may hold a million.
+TOKENS_AT_ONCE = 20_000
 
 
 def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
@@ -20,13 +23,7 @@ def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequen
     import numpy as np
 
     parts = [*(_Part(segment, without) for segment in old), *(_Part(segment, ()) for segment in new)]
-    used = [part.used_tokens() for part in parts]
-    vocabulary = sorted(set().union(*used))
-    number = {token: i for i, token in enumerate(vocabulary)}
-    numbers = [
-        np.array([number.get(token, -1) for token in part.segment.vocabulary()], dtype=np.int64) for part in parts
-    ]
-    del used, number  # as large as all else that is needed
+    vocabulary, numbers = _merged_vocabulary(parts)
     quotes = [0, *accumulate(len(part.quotes) for part in parts)]
     pages = [0, *accumulate(int(part.page_counts.sum()) for part in parts)]
     return Segment(
@@ -38,13 +35,13 @@ def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequen
         page_of=np.concatenate([part.page_of() + base for part, base in zip(parts, pages, strict=False)]),
         is_image=np.concatenate([part.segment.is_image[part.quotes] for part in parts]),
         continued=np.concatenate([part.segment.continued[part.quotes] for part in parts]),
-        **vocabulary_arrays(vocabulary),
+        **vocabulary,
         fields={
             field: _joined(
                 [part.postings(field) for part in parts],
                 numbers,
                 bases=quotes if field in OF_QUOTES else pages,
-                size=len(vocabulary),
+                size=len(vocabulary["token_ends"]),
             )
             for field in FIELDS
         },
@@ -87,13 +84,59 @@ class _Part:
         before = np.concatenate([[0], np.cumsum(kept)])
         return Postings(before[found.starts], items[kept], found.counts[kept], found.lengths[staying])
 
-    def used_tokens(self) -> list[bytes]:
-        """Tokens that an item which stays has."""
-        vocabulary = self.segment.vocabulary()
+    def used(self) -> "Array":
+        """(v,) whether an item which stays has the token."""
+        import numpy as np
+
         if self._all:
-            return vocabulary
-        starts = [self.postings(field).starts for field in FIELDS]
-        return [token for i, token in enumerate(vocabulary) if any(each[i] < each[i + 1] for each in starts)]
+            return np.ones(len(self.segment.token_ends), dtype=np.bool_)
+        used: Array = np.logical_or.reduce([self.postings(field).having() > 0 for field in FIELDS])
+        return used
+
+
+def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[Array]]":
+    """The tokens in use, as a segment has them, and for each part the new number of each of its tokens, or -1."""
+    import numpy as np
+
+    used = [part.used() for part in parts]
+    numbers = [np.full(len(each), -1, dtype=np.int32) for each in used]
+    texts: list[bytes] = []
+    lengths = [np.zeros(0, dtype=np.int64)]
+    count = 0
+    for stretches in _stretches([part.segment for part in parts]):
+        found = [
+            [part.segment.token(i) if each[i] else None for i in stretch]
+            for part, each, stretch in zip(parts, used, stretches, strict=True)
+        ]
+        tokens = sorted({token for own in found for token in own if token is not None})
+        number = {token: i for i, token in enumerate(tokens, count)}
+        for new, stretch, own in zip(numbers, stretches, found, strict=True):
+            new[stretch.start : stretch.stop] = [-1 if token is None else number[token] for token in own]
+        texts.append(b"".join(tokens))
+        lengths.append(np.array([len(token) for token in tokens], dtype=np.int64))
+        count += len(tokens)
+    joined = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    return {"tokens": joined, "token_ends": np.cumsum(np.concatenate(lengths))}, numbers
+
+
+def _stretches(segments: Sequence[Segment]) -> Iterator[list[range]]:
+    """Stretches of the tokens of all segments, up to the same token each, in order."""
+    counts = [len(segment.token_ends) for segment in segments]
+    starts = [0] * len(segments)
+    while starts != counts:
+        lasts = [start + TOKENS_AT_ONCE for start in starts]
+        ahead = zip(segments, lasts, counts, strict=True)
+        limit = min((segment.token(last) for segment, last, count in ahead if last < count), default=None)
+        stops = (
+            counts
+            if limit is None
+            else [
+                bisect_right(range(count), limit, start, key=segment.token)
+                for segment, start, count in zip(segments, starts, counts, strict=True)
+            ]
+        )
+        yield [range(start, stop) for start, stop in zip(starts, stops, strict=True)]
+        starts = list(stops)
 
 
 def _joined(parts: Sequence[Postings], numbers: "Sequence[Array]", *, bases: Sequence[int], size: int) -> Postings:
@@ -104,29 +147,29 @@ def _joined(parts: Sequence[Postings], numbers: "Sequence[Array]", *, bases: Seq
     """
     import numpy as np
 
-    having = [part.having() for part in parts]
-    counts = [np.zeros(size, dtype=np.int64) for _ in parts]
-    for count, number, lengths in zip(counts, numbers, having, strict=True):
-        used = number >= 0
-        count[number[used]] = lengths[used]
+    # Arrays as long as the vocabulary are what takes the memory where every word is another, so that few are made.
     starts = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(sum(counts, np.zeros(size, dtype=np.int64)), out=starts[1:])
+    for part, number in zip(parts, numbers, strict=True):
+        used = number >= 0
+        starts[1:][number[used]] += part.having()[used]
+    np.cumsum(starts, out=starts)
     # As few bytes as will do: what is merged may be the words of a whole collection.
     whole = np.int32 if starts[-1] < np.iinfo(np.int32).max else np.int64
     items = np.empty(int(starts[-1]), dtype=np.uint32)
     times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in parts)))
     taken = starts[:-1].copy()  # where the next part of each token's items goes
-    for part, number, lengths, count, base in zip(parts, numbers, having, counts, bases, strict=False):
+    for part, number, base in zip(parts, numbers, bases, strict=False):
         # A token's items move together: each goes as far as the first of them.
         used = number >= 0
+        lengths = part.having()[used]
         moves = (taken[number[used]] - part.starts[:-1][used]).astype(whole)
-        for tokens, old in _blocks(lengths[used]):
-            places = np.repeat(moves[tokens], lengths[used][tokens])
+        for tokens, old in _blocks(lengths):
+            places = np.repeat(moves[tokens], lengths[tokens])
             places += np.arange(old.start, old.stop, dtype=whole)
             items[places] = part.items[old].astype(np.uint32) + np.uint32(base)
             times[places] = part.counts[old]
-        taken += count
-    return Postings(starts, narrow(items), times, np.concatenate([part.lengths for part in parts]))
+        taken[number[used]] += lengths
+    return Postings(narrow(starts), narrow(items), times, np.concatenate([part.lengths for part in parts]))
 
 
 def _blocks(lengths: "Array") -> Iterator[tuple[slice, slice]]:

@@ -159,7 +159,7 @@ class PostingsBuilder:
         np.cumsum(np.bincount(pairs >> 32, minlength=len(order)), out=starts[1:])
         light = np.bincount(items, numbers[np.array(self.tokens, dtype=np.int64)], minlength=size).astype(np.int64)
         lengths = np.bincount(items, minlength=size) - light + -(-light // parts)
-        return Postings(starts, narrow(pairs & 0xFFFFFFFF), narrow(counts), narrow(lengths))
+        return Postings(narrow(starts), narrow(pairs & 0xFFFFFFFF), narrow(counts), narrow(lengths))
 
 
 def vocabulary_arrays(tokens: Sequence[bytes]) -> "dict[str, Array]":

@@ -94,6 +94,10 @@ class Vocabulary:
         """The words, in the order of their numbers."""
         return iter(self._numbers)
 
+    def __len__(self) -> int:
+        """How many words there are."""
+        return len(self._numbers)
+
     def of_text(self, text: str) -> list[int]:
         """The numbers of `words(text)`."""
         folded = normalize_text(text)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
-from quoteweave.documents.sources.bookmarks import read_bookmarks
+from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
 from quoteweave.documents.sources.lines import Line, lines_of
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.sources.text_layer import Floats, read_characters, read_runs
@@ -121,6 +121,8 @@ class PdfPages:
     """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded."""
 
     document: Any  # pypdfium2.PdfDocument
+    bare: bool = False
+    """Whether labels and bookmarks are left out, with a warning."""
 
     @property
     def count(self) -> int:
@@ -134,12 +136,19 @@ class PdfPages:
             drawn = render_page(page, DPI)
             layer = read_text_layer(page)
             unread = (*_left_out(number, layer.left_out), *_undecoded(number, page, drawn), *self._notes(number, page))
-            bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
-            label = self.document.get_page_label(number).strip() or None
+            label, bookmarks, dropped = self._names(number)
             turned = page.get_rotation()
             return RawPage(number, drawn, layer.lines, label, (*unread, *dropped), bookmarks, turned)
         finally:
             page.close()
+
+    def _names(self, number: int) -> tuple[str | None, tuple[Bookmark, ...], tuple[str, ...]]:
+        """The page's label, with the first page all bookmarks, and warnings about what of them was left out."""
+        if self.bare:
+            what = "its label, and the file's bookmarks, were" if number == 0 else "its label was"
+            return None, (), (f"page {number + 1}: {what} left out, as reading the page with them crashed",)
+        bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
+        return self.document.get_page_label(number).strip() or None, bookmarks, dropped
 
     def _notes(self, number: int, page: Any) -> tuple[str, ...]:
         """Warnings about text that is not read: annotations, filled form fields, and attached files."""
@@ -187,13 +196,16 @@ def _undecoded(number: int, page: Any, drawn: Raster) -> tuple[str, ...]:
 
 
 @contextmanager
-def open_pdf(path: Path, password: str | None) -> Iterator[PdfPages]:
-    """Open a PDF. Raises EncryptedDocument, or DamagedDocument if it is not a PDF, truncated, without pages or gone."""
+def open_pdf(path: Path, password: str | None, *, bare: bool = False) -> Iterator[PdfPages]:
+    """Open a PDF, to be read without labels and bookmarks where `bare`.
+
+    Raises EncryptedDocument, or DamagedDocument if it is not a PDF, truncated, without pages or gone.
+    """
     import pypdfium2
 
     document = pypdfium2.PdfDocument(_load(path, password))
     try:
-        yield PdfPages(document)
+        yield PdfPages(document, bare)
     finally:
         document.close()
 

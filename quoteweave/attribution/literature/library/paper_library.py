@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self, get_args
@@ -294,7 +295,7 @@ class PaperLibrary:
         told: list[ReadOutcome] = []
 
         def refuse(read: PreparedDocument) -> str | None:
-            quotes = [Quote.model_validate_json(record) for record in read.quotes[:_FIRST_QUOTES]]
+            quotes = [Quote.model_validate_json(record) for record in islice(read.quotes, _FIRST_QUOTES)]
             if is_paper_meant(paper, quotes):
                 return None
             told.append("other_paper")
