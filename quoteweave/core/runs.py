@@ -152,7 +152,7 @@ class PredictionStatus(Record):
     example: str
     error: str | None
     status: AnswerStatus | None
-    """Of its answer; None where it has none."""
+    """Of its answer, None where it has none; `abstained` of a search that selected no paper."""
     cut_quotes: int
     notes: tuple[str, ...]
 
@@ -164,6 +164,8 @@ def read_statuses(folder: Path) -> list[PredictionStatus]:
 
 def _tally(one: Prediction) -> PredictionStatus:
     status = one.answer.status if one.answer is not None else None
+    if one.paper_search is not None and one.paper_search.selected is None:
+        status = "abstained"
     return PredictionStatus(
         example=one.example, error=one.error, status=status, cut_quotes=one.cut_quotes, notes=one.notes
     )

@@ -1,6 +1,7 @@
 """`quoteweave run` over CiteME: an agent looks for each paper; its trajectories are kept, resumed and scored."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -254,3 +255,37 @@ def test_a_source_is_of_citeme_alone(tmp_path: Path) -> None:
     asked = ["run", "--dataset", "mmdocrag-20", "--references", "x", "--out", str(tmp_path), "--preset", "citeme"]
     result = CliRunner().invoke(app, [*asked, "--source", "y"])
     assert "--source is of citeme; mmdocrag-20 takes its quotes from -c DIR" in str(result.exception)
+
+
+def test_accuracy_is_told_by_tag_year_and_number_of_actions_and_who_gives_up_is_counted(
+    table: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = table.read_text().replace(",split\n", ",split,tags\n").replace(",test\n", ",test,vision; networks\n", 1)
+    table.write_text(rows.replace(",test\n", ",test,networks\n"))
+
+    def half_right(request: Mapping[str, Any]) -> Reply:
+        said = [message["content"] for message in request["messages"] if message["role"] != "system"]
+        right = "Blur hurts" in said[0]
+        taken = [does("search_relevance", query="networks"), does("select", paper_id="blur.md")]
+        return taken[len(said) // 2] if right else [taken[0], taken[0], taken[1]][len(said) // 2]
+
+    def gives_up(_: Mapping[str, Any]) -> Reply:
+        return does("search_relevance", query="networks")
+
+    with ModelServer(gives_up) as server:
+        told = Runs(table, server, monkeypatch).run("--preset", "citeme", "--source", library)
+        shutil.rmtree(table.parent / "run")
+    assert "2 questions, 0 answered, 2 abstained, 0 failed" in told.stdout
+    with ModelServer(half_right) as server:
+        runs = Runs(table, server, monkeypatch)
+        assert runs.run("--preset", "citeme", "--source", library).exit_code == 0
+    found = runs.score("--by", "tag", "--by", "year", "--by", "actions", "--convention", "published")
+    groups = {
+        by: {group: figures["title_match"]["value"] for group, figures in groups.items()}
+        for by, groups in found["breakdowns"].items()
+    }
+    assert groups == {
+        "tag": {"vision": 1.0, "networks": 0.5},
+        "year": {"2020": 0.5},
+        "actions": {"2": 1.0, "3": 0.0},
+    }
