@@ -1,12 +1,16 @@
-"""Connections of clients: how long one may take to ask, and how many there may be."""
+"""Connections of clients: how long one may take to ask, how many there may be, and which process gets one."""
 
 import asyncio
+import socket
 import sys
+import time
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 HEAD_SECONDS = 20.0
 """Seconds that a client has to send a whole head of a request, the first of its connection or a further one."""
+BACKLOG = 2_048
+"""Connections that wait until a process takes them."""
 _MAX_FILES = 65_536
 
 
@@ -66,3 +70,35 @@ def allow_many_connections() -> None:
     wanted = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+class SharedAddress(socket.socket):
+    """An address at which each process of a server listens with a socket of its own (Linux).
+
+    The system shares connections out among them. From one socket, the process that wakes first takes all connections
+    that come together. This one is bound and listens to nothing, so that a second server is refused the address.
+    """
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Have the process that it is passed on to (`multiprocessing`) listen at its address."""
+        return _listen_at, (int(self.family), self.getsockname())
+
+
+def _listen_at(family: int, address: tuple[object, ...]) -> socket.socket:
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+        listening.setsockopt(socket.SOL_SOCKET, option, 1)
+    listening.bind(address)
+    listening.listen(BACKLOG)
+    return listening
+
+
+def wait_for_listener(address: tuple[object, ...]) -> None:
+    """Return once a process listens at an address of this machine."""
+    while True:
+        try:
+            socket.create_connection((str(address[0]), int(str(address[1]))), timeout=1).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return

@@ -6,6 +6,8 @@ import logging
 import os
 import shutil
 import socket
+import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,7 +18,13 @@ from quoteweave.core.errors import CollectionNotFound, QuoteweaveError, UsageErr
 from quoteweave.server.access.control import AccessControl
 from quoteweave.server.access.request_counts import REQUESTS_FILE
 from quoteweave.server.app import make_app
-from quoteweave.server.connections import TimedProtocol, allow_many_connections
+from quoteweave.server.connections import (
+    BACKLOG,
+    SharedAddress,
+    TimedProtocol,
+    allow_many_connections,
+    wait_for_listener,
+)
 from quoteweave.server.jobs.store import JobStore
 from quoteweave.server.monitoring.metrics import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
@@ -41,18 +49,41 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
         tell(f"note: {note}")
     # Here and not in the processes that answer, so that the operator reads one line.
     JobStore(settings.state).close()
-    listening = _listen(settings)
-    tell(_where(settings, listening))
+    listening = _bind(settings)
     allow_many_connections()
     if settings.workers == 1:
-        uvicorn.Server(_config(settings, _app(settings))).run([listening])
+        server = uvicorn.Server(_config(settings, _app(settings)))
+        _listen(settings, listening, tell)
+        server.run([listening])
         return
     from uvicorn.supervisors import Multiprocess
 
     _count_together(settings.state)
     source = [None if config_file is None else str(config_file), given]
     os.environ[_SOURCE_VARIABLE] = json.dumps(source, default=str)
-    Multiprocess(_config(settings, "quoteweave.server.run:app_of_environment"), [listening]).run()
+    processes = Multiprocess(_config(settings, "quoteweave.server.run:app_of_environment"), [listening])
+    if isinstance(listening, SharedAddress):
+        threading.Thread(target=_tell_once_one_listens, args=(settings, listening, tell), daemon=True).start()
+    else:
+        _listen(settings, listening, tell)
+    processes.run()
+
+
+def _listen(settings: ServerSettings, listening: socket.socket, tell: Callable[[str], None]) -> None:
+    """Listen, and then say where: who connects from now on is answered, if after a moment.
+
+    Raises UsageError where another server has begun to listen there.
+    """
+    try:
+        listening.listen(BACKLOG)
+    except OSError as error:
+        raise _refused(settings, error) from error
+    tell(_where(settings, listening))
+
+
+def _tell_once_one_listens(settings: ServerSettings, listening: socket.socket, tell: Callable[[str], None]) -> None:
+    wait_for_listener(listening.getsockname())
+    tell(_where(settings, listening))
 
 
 def _config(settings: ServerSettings, app: FastAPI | str) -> uvicorn.Config:
@@ -67,6 +98,7 @@ def _config(settings: ServerSettings, app: FastAPI | str) -> uvicorn.Config:
         log_level=settings.log_level,
         access_log=False,
         server_header=False,
+        backlog=BACKLOG,
         timeout_graceful_shutdown=settings.shutdown_seconds + 5,
         proxy_headers=False,
     )
@@ -140,19 +172,25 @@ def check_collections(settings: ServerSettings) -> list[str]:
     return notes
 
 
-def _listen(settings: ServerSettings) -> socket.socket:
+def _bind(settings: ServerSettings) -> socket.socket:
+    """Take the address of the settings. Raises UsageError where it cannot be taken, or only with keys."""
     AccessControl(settings).check_start()
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    kind = SharedAddress if settings.workers > 1 and sys.platform == "linux" else socket.socket
     # The protocol is named because asyncio sends at once (TCP_NODELAY) only on sockets that name it.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = kind(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
     except OSError as error:
         listening.close()
-        raise UsageError(
-            f"{settings.host}:{settings.port} cannot be listened on: {error.strerror or error}; name another with "
-            "--host and --port"
-        ) from error
+        raise _refused(settings, error) from error
     listening.set_inheritable(True)
     return listening
+
+
+def _refused(settings: ServerSettings, error: OSError) -> UsageError:
+    return UsageError(
+        f"{settings.host}:{settings.port} cannot be listened on: {error.strerror or error}; name another with --host "
+        "and --port"
+    )

@@ -2,16 +2,22 @@
 
 import json
 import logging
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 
 import httpx2
+import psutil
 import pytest
+from command_line import Quoteweave
 from live_server import LiveServer, Serve
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
@@ -127,3 +133,46 @@ def test_a_server_that_is_told_to_end_ends_its_streams_and_itself(sample_collect
         process.wait(30)
         assert rest[-2] == "event: error"
         assert json.loads(rest[-1].removeprefix("data: "))["problem"]["type"].endswith("shutting-down")
+
+
+@contextmanager
+def running(collection: Path, state: Path, workers: int) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+    """A server that has just told its address, and its port."""
+    command = (
+        *(sys.executable, "-m", "quoteweave", "serve", "-c", f"port={collection}", "--port", "0"),
+        *("--workers", str(workers), "--state", str(state)),
+    )
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        told = (re.search(r"is serving port at http://127\.0\.0\.1:(\d+)", line) for line in process.stderr)
+        yield process, int(next(match[1] for match in told if match))
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_address_is_told_once_it_answers(sample_collection: Path, tmp_path: Path, workers: int) -> None:
+    with running(sample_collection, tmp_path, workers) as (_, port):
+        assert httpx2.get(f"http://127.0.0.1:{port}/healthz", timeout=30).status_code == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers share one socket")
+def test_connections_that_come_together_are_shared_by_all_workers_and_the_address_by_no_other_server(
+    sample_collection: Path, tmp_path: Path, quoteweave: Quoteweave
+) -> None:
+    with running(sample_collection, tmp_path / "state", 2) as (process, port), ExitStack() as stack:
+        assert process.stderr is not None
+        ready = (line for line in process.stderr if "startup complete" in line)
+        assert len(list(islice(ready, 2))) == 2
+        client = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 30)) for _ in range(40)]
+        for one in client:
+            one.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert all(one.recv(16).startswith(b"HTTP/1.1 200") for one in client)
+        workers = psutil.Process(process.pid).children(recursive=True)
+        held = [sum(one.status == "ESTABLISHED" for one in worker.net_connections()) for worker in workers]
+        # Of forty, fewer than five go to one of two by chance once in ten million times.
+        assert len([count for count in held if count >= 5]) == 2
+        again = quoteweave("serve", "-c", sample_collection, "--state", tmp_path, "--port", port, "--workers", 2)
+        assert "cannot be listened on" in again.err
