@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from quoteweave.attribution.checked_passages import MODEL
 from quoteweave.attribution.drafts.cited_draft import CitedDraft, Origin, insert_marks
-from quoteweave.attribution.drafts.draft_text import on_lines, readable_latex, with_bold_headings
+from quoteweave.attribution.drafts.draft_text import on_lines, readable_latex, readable_markdown
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
@@ -95,7 +95,7 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     if latex:
         text = on_lines(text)
     elif cited.form == "markdown":
-        text = with_bold_headings(text)
+        text = readable_markdown(text)
     listed = ("no_source", "not_asked", "too_long") if origin == "documents" else ()
     without = [each.text for each in cited.sentences if each.status in listed]
     warnings = tuple(

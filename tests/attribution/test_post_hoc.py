@@ -296,7 +296,7 @@ def test_the_page_of_a_latex_draft_says_that_it_is_one_and_shows_its_text(port: 
 def test_headings_of_markdown_are_shown_as_such_and_front_matter_is_not(port: Collection) -> None:
     said = (
         "---\ntitle: x\n---\n# The *port* in `2023`\nIn 2023 the port shipped 4,210 tonnes of grain.\n\nTrade\n=====\n"
-        "\n```\n# x\n```\n"
+        "\n```\n# x *y*\n```\n\n> It *really* rained on `quay 2`, [they](http://a.b) **say**: 2 * 3 * 4.\n"
     )
     answered = draft_as_answer(cite(port, said), "draft.md", port)
     views, _ = view_answered([answered], port)
@@ -306,7 +306,8 @@ def test_headings_of_markdown_are_shown_as_such_and_front_matter_is_not(port: Co
     assert "<b>Trade</b>" in body or "<strong>Trade</strong>" in body
     assert "title: x" not in body
     assert "=====" not in body
-    assert "# x" in body, "code is no heading"
+    assert "# x *y*" in body, "code is no heading"
+    assert "It really rained on quay 2, they <b>say</b>: 2 * 3 * 4." in re.sub(r"(</?)strong>", r"\1b>", body)
     assert [one.document for one in answered.answer.citations] == ["report.pdf"]
 
 

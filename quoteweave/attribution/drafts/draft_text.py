@@ -28,6 +28,9 @@ _QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\[\^[^\]\s]+\]", re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
 
+# One sign on each side, as of *emphasis* and `code`; two are bold, which pages show. A sign within a word is none.
+_EMPHASIS = re.compile(r"(?<![\w*`\\])[*`](?![\s*`])([^*`\n]+?)(?<![\s*`\\])[*`](?![\w*`])")
+
 
 class Draft(Record):
     """A text that is to be cited, how it is written, and which marks are to be set in it.
@@ -73,15 +76,18 @@ def readable_latex(draft: str) -> str:
     return _CITED.sub(lambda cited: draft[cited.start() : cited.end()], text)
 
 
-def with_bold_headings(text: str) -> str:
+def readable_markdown(text: str) -> str:
     """Return a Markdown draft for reading, in the little markup that answers have.
 
-    Headings are paragraphs in bold, and front matter is left out.
+    Headings are paragraphs in bold; front matter, the addresses of links, the signs of quotations, and in paragraphs
+    those of emphasis and code are left out.
     """
     from markdown_it import MarkdownIt
 
     matter = _FRONT_MATTER.match(text)
     lines = _LINE.findall(text[matter.end() :] if matter else text)
+    for number in _paragraph_lines("".join(lines)):
+        lines[number] = _EMPHASIS.sub(r"\1", _LINK.sub(r"\1", _QUOTED.sub("", lines[number])))
     for heading, inline in pairwise(MarkdownIt("commonmark").parse("".join(lines))):
         if heading.type == "heading_open" and heading.map is not None:
             first, end = heading.map
