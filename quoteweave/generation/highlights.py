@@ -7,9 +7,9 @@
    quotation marks), unless the sentences around them contain more of the claim's words, or the claim continues with
    another number.
 3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
-   words: the first must contain `LEAST_SHARED` of the weight of the claim's words, and `LEAST_WEIGHT`; a second is taken
-   where the first lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that contain
-   all numbers that it shares with the claim, and of its words what few words can (`MISSING_COST`).
+   words: the first must contain `LEAST_SHARED` of the weight of the claim's words, and `LEAST_WEIGHT`; a second is
+   taken where the first lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that
+   contain all numbers that it shares with the claim, and of its words what few words can (`MISSING_COST`).
 
 A wrong highlight is worse than none: where no rule applies, there are no spans, and the whole element is the evidence.
 """
