@@ -1,7 +1,7 @@
 """Whether the constants of the `lexical` retriever are more than luck: leave one document out.
 
-The constants stand at the top of `page_evidence.py`, `written_matches.py` and `second_look.py` in
-`quoteweave/retrievers`. A setting's score for a question is the mean of its page recall @1, @3 and @5 within the
+The constants stand at the top of `evidence.py`, `written_matches.py` and `second_look.py` in
+`quoteweave/retrievers/pages`. A setting's score for a question is the mean of its page recall @1, @3 and @5 within the
 document. Settings are the shipped one, and those in which one constant is off, halved or doubled. For each document the
 best of them is chosen on the questions of all other documents, and the left-out document is scored with it: the mean of
 these held-out scores stands beside that of the shipped constants. What each part of the evidence gives shows where it
@@ -37,14 +37,14 @@ from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 from quoteweave.index import lexical
-from quoteweave.retrievers import page_evidence, second_look, written_matches
 from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.retrievers.pages import evidence, second_look, written_matches
 
 Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]
 
 MODULES = {
-    page_evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "KIND", "FRONT", "TERMS"),
+    evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "KIND", "FRONT", "TERMS"),
     written_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
     second_look: ("SIMILARITY", "NEXT", "CONTINUED"),
 }

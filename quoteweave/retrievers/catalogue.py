@@ -1,4 +1,4 @@
-"""The catalogue of models: one row each, read from `catalogue.toml`."""
+"""The catalogue of models, `catalogue.toml`, and its rows as published experiments ran them, `published_rows.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
+from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 from quoteweave.models.checkpoints import DType
 
@@ -85,3 +86,22 @@ def catalogue() -> Mapping[str, ModelRow]:
     """All rows of the catalogue by name, in the order of the file."""
     text = resources.files("quoteweave.retrievers").joinpath("catalogue.toml").read_text("utf-8")
     return MappingProxyType({name: ModelRow(name=name, **row) for name, row in tomllib.loads(text).items()})
+
+
+@cache
+def published_rows(experiment: str) -> Mapping[str, ModelRow]:
+    """The rows of an experiment by name, such as those of `mmdocir`, in the order of the file."""
+    text = resources.files("quoteweave.retrievers").joinpath("published_rows.toml").read_text("utf-8")
+    rows = {
+        name: ModelRow.model_validate({**catalogue()[name].model_dump(), **changes})
+        for name, changes in tomllib.loads(text)[experiment].items()
+    }
+    return MappingProxyType(rows)
+
+
+def published_row(experiment: str, name: str) -> ModelRow:
+    """The row of a model as an experiment ran it. Raises UsageError for a model that it did not have."""
+    rows = published_rows(experiment)
+    if name not in rows:
+        raise UsageError(f"{experiment} has no {name!r}; it has: {', '.join(rows)}")
+    return rows[name]

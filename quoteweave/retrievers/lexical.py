@@ -11,10 +11,10 @@ from quoteweave.core.text.question_analysis import CONTACT
 from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.page_evidence import EvidenceReader, PageEvidence
+from quoteweave.retrievers.pages.evidence import EvidenceReader, PageEvidence
+from quoteweave.retrievers.pages.written_matches import sought_in
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms import Terms, finance
-from quoteweave.retrievers.written_matches import sought_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,7 @@ CONTACT_PAGES = 10
 
 
 class LexicalRetriever(Bm25Retriever):
-    """Ranks pages by their evidence (`retrievers.page_evidence`), and a page's quotes by their own BM25.
+    """Ranks pages by their evidence (`retrievers.pages.evidence`), and a page's quotes by their own BM25.
 
     The best-fitting quote of a page gets the page's score, the others at least `MIN_PAGE_SHARE` of it, in proportion to
     their own BM25, to that of what they are related to (the heading above them, the other half of a text that goes on),

@@ -18,11 +18,10 @@ from quoteweave.core.protocols import Encoder, ImageProvider, Retriever, ScoresP
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import make_shared
-from quoteweave.retrievers.catalogue import catalogue
+from quoteweave.retrievers.catalogue import catalogue, published_row
 from quoteweave.retrievers.fusion import FUSION_RULES, FusedRetriever, SplitHybrid, checked_weights
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.page_fusion import PageFusion
-from quoteweave.retrievers.published import published_row
+from quoteweave.retrievers.pages.fusion import PageFusion
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 from quoteweave.retrievers.spec import (
     RetrieverSpec,

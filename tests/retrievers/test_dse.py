@@ -16,11 +16,10 @@ from PIL import Image
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.protocols import Encoder
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.retrievers.catalogue import catalogue
+from quoteweave.retrievers.catalogue import catalogue, published_row
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.dse import DsePhi3Encoder, DseQwen2Encoder
 from quoteweave.retrievers.encoders.visual import pad_to_limits
-from quoteweave.retrievers.published import published_row
 
 CPU = Hardware(device="cpu", dtype="float32")
 TRUSTING = CPU.model_copy(update={"trust_remote_code": True})

@@ -12,8 +12,8 @@ from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Filter, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.page_evidence import PageEvidence
-from quoteweave.retrievers.second_look import SecondLook, is_continued
+from quoteweave.retrievers.pages.evidence import PageEvidence
+from quoteweave.retrievers.pages.second_look import SecondLook, is_continued
 
 Told = dict[str, list[int]]
 

@@ -20,10 +20,9 @@ from quoteweave.collection.views import item_views
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Quote
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.retrievers.catalogue import catalogue
+from quoteweave.retrievers.catalogue import catalogue, published_row, published_rows
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.colpali_engine import ColPaliEngineModel
-from quoteweave.retrievers.published import published_row, published_rows
 from quoteweave.retrievers.registry import Resources, make_encoder_for
 from quoteweave.retrievers.spec import parse_spec
 

@@ -19,7 +19,7 @@ to `PageEvidence.total`, and `search --explain` reports each of them by its name
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
 | second look | what belongs with the best pages (`retrievers.second_look`) |
 
-Quotations, amounts and spellings are looked for by `retrievers.written_matches`.
+Quotations, amounts and spellings are looked for by `retrievers.pages.written_matches`.
 
 The constants were chosen by hand, each by its gain on the questions of MMDocIR and MMLongBench-Doc; the benchmark
 `tuning_lexical.py` leaves out one document at a time, and shows what each part gives.
@@ -35,11 +35,11 @@ from quoteweave.collection.segments.builder import acronym_prefix, kind_token, m
 from quoteweave.core.text.question_analysis import QuestionAnalysis, VisualKind, analyse_lines
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
+from quoteweave.retrievers.pages.second_look import PAGE_B, Quotes, SecondLook
+from quoteweave.retrievers.pages.written_matches import Containing, WrittenMatches, sought_in
 from quoteweave.retrievers.recent_cache import RecentCache
-from quoteweave.retrievers.second_look import PAGE_B, Quotes, SecondLook
 from quoteweave.retrievers.terms import Phrase, TermExpansion, Terms
 from quoteweave.retrievers.terms.term_places import TermPlaces
-from quoteweave.retrievers.written_matches import Containing, WrittenMatches, sought_in
 
 if TYPE_CHECKING:
     import numpy as np
