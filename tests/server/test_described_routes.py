@@ -1,5 +1,7 @@
 """Requests made from the server's own description, right and wrong ones: what is answered is what it describes."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from quoteweave.server.app import make_app
 from quoteweave.server.dialects.openai_errors import is_openai_path
 from quoteweave.server.settings import ServerSettings
 
@@ -56,3 +59,22 @@ def test_no_request_ends_with_a_mistake_or_with_what_is_not_described(tmp_path: 
             for mode in GenerationMode if can_be_wrong(operation) else (GenerationMode.POSITIVE,):
                 FEW(given(case=operation.as_strategy(generation_mode=mode))(check))()
     assert tried > 200
+
+
+def test_every_body_of_a_request_has_an_example(tmp_path: Path) -> None:
+    described = make_app(ServerSettings(collections={"port": tmp_path}, state=tmp_path)).openapi()
+    schemas = described["components"]["schemas"]
+    bodies = {
+        (method, path): operation["requestBody"]["content"]
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+        if "requestBody" in operation
+    }
+
+    def has_example(body: object) -> bool:
+        written = json.dumps(body)
+        named = re.findall(r"#/components/schemas/([\w-]+)", written)
+        return '"example' in written or any('"example' in json.dumps(schemas[name]) for name in named)
+
+    assert len(bodies) >= 10
+    assert [route for route, body in bodies.items() if not has_example(body)] == []

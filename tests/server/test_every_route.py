@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from made_collections import make_collection
 
 from quoteweave.server.access.keys import KeyRequest, KeyStore, Scope
 from quoteweave.server.app import make_app
+from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings
 
 PUBLIC = {"/v1/session", "/healthz", "/readyz"}
@@ -127,6 +128,30 @@ def test_a_collection_of_others_is_as_if_it_were_not_there_on_every_route(server
         absent = server.told(method, filled(path, collection="absent", model="absent", **values), body, "absent")
         assert hidden == absent, (method, path)
         assert hidden[0] == 404, (method, path, hidden)
+
+
+def test_a_collection_of_others_is_not_looked_for_so_that_no_time_tells_of_it(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_for: list[str] = []
+    for look in ("opened", "collection"):
+        really = getattr(Served, look)
+
+        def noting(served: Served, name: str, really: Callable[[Served, str], object] = really) -> object:
+            looked_for.append(name)
+            return really(served, name)
+
+        monkeypatch.setattr(Served, look, noting)
+    for method, path in server.routes:
+        if "{collection}" in path or "{model}" in path:
+            values = {"quote_id": server.quote, "collection": "secret", "model": "secret"}
+            server.ask(method, filled(path, **values), BODIES.get((method, path)), server.own)
+    for method, path, body in NAMING:
+        named = json.loads(json.dumps(body).replace("{collection}", "secret"))
+        server.ask(method, path.replace("{collection}", "secret"), named, server.own)
+    assert "secret" not in looked_for
+    server.ask("get", "/v1/collections/port", None, server.own)
+    assert "port" in looked_for
 
 
 def test_a_collection_that_a_body_or_a_query_names_is_hidden_as_well(server: Server) -> None:

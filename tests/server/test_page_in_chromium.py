@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from live_server import LiveServer
+from made_collections import make_collection
 from page_visits import PHONE, PageVisit, Visit, sent_json
 
 from quoteweave.pipeline.settings import AnswerSettings
@@ -163,6 +165,23 @@ def test_only_ticked_documents_are_asked_with_the_chosen_retriever(live: LiveSer
     assert (body["filters"]["documents"], body["settings"]["retriever"]) == (["visitor-guide.pdf"], ["bm25"])
     turn.locator(".sources summary").click()
     assert set(turn.locator(".source .document").all_inner_texts()) == {"visitor-guide.pdf"}
+
+
+def test_another_collection_and_another_model_are_chosen(written: LiveServer, visit: Visit, tmp_path: Path) -> None:
+    make_collection(tmp_path, {"notes.md": ["The lighthouse stands on a rock off the north quay."]}).close()
+    before = written.app.state.served.settings
+    both = {"collections": {**before.collections, "notes": tmp_path / "collection"}, "state": tmp_path / "state"}
+    with LiveServer(before.model_copy(update=both)) as server:
+        seen = visit(server.url).open()
+        seen.page.locator("#collection").select_option("notes")
+        seen.page.get_by_role("button", name="Read notes.md").wait_for()
+        assert seen.page.title() == "notes · quoteweave"
+        seen.page.locator("#model").select_option("extractive")
+        with seen.page.expect_request("**/answers") as sent:
+            turn = seen.ask("Where does the lighthouse stand?")
+        assert sent.value.url == f"{server.url}/v1/collections/notes/answers"
+        assert sent_json(sent.value)["settings"]["model"] == "extractive"
+        assert "on a rock off the north quay" in turn.locator(".prose").inner_text()
 
 
 def test_the_document_is_searched_and_paged_from_there(live: LiveServer, visit: Visit) -> None:

@@ -71,7 +71,7 @@ def test_the_requests_of_the_guide_are_answered(
     shutil.copy(samples / "pdf" / "visitor-guide.pdf", tmp_path / "report.pdf")
     server = serve(collections={"port": tmp_path / "port"})
     commands, known = curl_commands(), {ADDRESS: server.url}
-    assert len(commands) == 13
+    assert len(commands) == 16
     for command in commands:
         text = json.dumps(command)
         for name, value in known.items():

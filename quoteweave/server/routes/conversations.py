@@ -34,14 +34,16 @@ _KINDS: Mapping[ExportFormat, tuple[str, str]] = {
 class NewConversation(Record):
     """A conversation to begin."""
 
-    collection: str = Field(description="the name under which its collection is served")
-    title: str = Field(default="", max_length=MAX_TITLE, description="if empty, its first question")
+    collection: str = Field(description="the name under which its collection is served", examples=["port"])
+    title: str = Field(
+        default="", max_length=MAX_TITLE, description="if empty, its first question", examples=["Grain in May"]
+    )
 
 
 class Renaming(Record):
     """A conversation's other title."""
 
-    title: str = Field(max_length=MAX_TITLE)
+    title: str = Field(max_length=MAX_TITLE, examples=["Grain in May"])
 
 
 @router.get("/v1/conversations", summary="The conversations")

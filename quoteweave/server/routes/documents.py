@@ -35,9 +35,14 @@ _UPLOAD: dict[str, Any] = {
                     "required": ["files"],
                     "properties": {
                         "files": _FILES,
-                        "folder": {"type": "string", "description": "stands, with a slash, before the files' names"},
+                        "folder": {
+                            "type": "string",
+                            "description": "stands, with a slash, before the files' names",
+                            "examples": ["reports/2024"],
+                        },
                         "metadata": {
                             "type": "string",
+                            "examples": ['{"year": "2024"}'],
                             "description": 'a JSON object of texts that the documents get, such as {"year": "2024"}',
                         },
                     },

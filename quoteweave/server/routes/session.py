@@ -26,7 +26,7 @@ Control = Annotated[AccessControl, Depends(get_control)]
 class SignIn(Record):
     """A key to sign in with."""
 
-    key: str = Field(max_length=1000, description="the whole key, `qw_…`")
+    key: str = Field(max_length=1000, description="the whole key", examples=["qw_0f3a9c51_…"])
 
 
 class Session(Record):
