@@ -133,6 +133,23 @@ def test_documents_are_uploaded_replaced_and_removed_while_the_server_answers(se
     assert [one["kind"] for one in jobs] == ["remove", "add", "add"]
 
 
+def test_a_quote_keeps_its_address_when_its_document_is_added_or_indexed_again(server: LiveServer, port: str) -> None:
+    quay: Files = {"quay.txt": b"The north quay was dredged by a barge."}
+    finished(server, upload(server, port, quay))
+    asked = {"question": "barge", "k": 1}
+    before = server.client.post(f"{port}/search", json=asked).json()["hits"][0]
+    address, as_json = before["url"], {"accept": "application/json"}
+    shown = server.client.get(address, headers=as_json).json()
+    finished(server, server.client.post(f"{port}/indexes", json={"retriever": "bm25", "replace": True}))
+    assert server.client.get(address, headers=as_json).json() == shown
+    finished(server, server.client.delete(f"{port}/documents/quay.txt"))
+    gone = problem(server.client.get(address, headers=as_json), 404, "no-such-quote")
+    assert "its document may have been changed or removed since" in gone["detail"]
+    finished(server, upload(server, port, quay))
+    assert server.client.get(address, headers=as_json).json() == shown
+    assert server.client.post(f"{port}/search", json=asked).json()["hits"][0] == before
+
+
 def test_a_change_under_way_is_not_mistaken_for_what_is_there(server: LiveServer, port: str) -> None:
     finished(server, upload(server, port, {"a.txt": b"first"}))
     root = server.app.state.served.folders()[port.rpartition("/")[2]]
