@@ -24,6 +24,18 @@ def test_the_source_of_a_sentence_is_printed_with_its_passage(quoteweave: Quotew
     assert "In 2023 the port shipped 3,210 tonnes" in got.out
 
 
+def test_a_long_passage_is_printed_from_the_sentence_that_is_like_the_claim(
+    quoteweave: Quoteweave, tmp_path: Path
+) -> None:
+    long = [
+        made_quote(f"{'The harbour is old and has seen ships of every land. ' * 6}In 1999 it sold 812 loads of timber.")
+    ]
+    make_collection(tmp_path, {"report.pdf": long}).close()
+    got = quoteweave("attribute", "It sold 812 loads of timber in 1999.", "-c", tmp_path / "collection")
+    assert "… In 1999 it sold 812 loads of timber." in got.out
+    assert "every land" not in got.out
+
+
 def test_what_is_not_found_is_said_with_the_reason(quoteweave: Quoteweave, port: Path) -> None:
     got = quoteweave("attribute", "The port shipped 8,888 tonnes of grain.", "-c", port)
     assert got.code == 0

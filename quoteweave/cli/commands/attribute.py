@@ -50,6 +50,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import SourceError, UsageError
 from quoteweave.core.protocols import ChatModel
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.runs.compose import make_chat
 from quoteweave.pipeline.runs.search import name_chat_model
 from quoteweave.pipeline.settings import ChatSettings
@@ -222,16 +224,16 @@ def _print(found: Attribution) -> None:
     if found.confidence is not None:
         out.print(plain(f"  {how_sure(found.confidence)}", "dim"))
     for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
-        _print_candidate(one)
+        _print_candidate(one, found.excerpt.claim)
 
 
-def _print_candidate(found: Candidate) -> None:
+def _print_candidate(found: Candidate, claim: str) -> None:
     citation = found.citation
     line = plain(f"  {found.rank:>2}  ").append_text(plain(found.under(shown_name(found.title)), "bold"))
     # Papers are in the order of three rankings and the gate's verdicts, which their scores alone do not explain.
     score = f"{found.score:.2f}  " if found.paper is None else ""
     line.append(f"  {score}{citation.quote_id}\n", style="dim")
-    line.append_text(plain(f"      {snippet(found.passage, 'paragraph')}"))
+    line.append_text(plain(f"      {snippet(_from_closest_sentence(found, claim), 'paragraph')}"))
     if found.paper is not None:
         line.append_text(plain(f"\n      {describe_paper(found.paper)}, {found.paper.url}", "dim"))
     if found.note is not None:
@@ -239,3 +241,12 @@ def _print_candidate(found: Candidate) -> None:
     if citation.reason is not None:
         line.append_text(plain(f"\n      {citation.reason}", "dim"))
     console().print(line)
+
+
+def _from_closest_sentence(found: Candidate, claim: str) -> str:
+    """The passage from the sentence on that has most of the claim's words."""
+    sentences = sentence_texts(found.passage) if found.kind == "text" else [found.passage]
+    wanted = set(words(claim))
+    shared = [len(wanted & set(words(one))) for one in sentences]
+    first = shared.index(max(shared)) if shared else 0
+    return f"{'… ' if first else ''}{' '.join(sentences[first:])}"
