@@ -136,7 +136,7 @@ def says(text: str, gold: str, answer_format: str) -> bool:
     Left aside are marks, those of images with their summaries, the closing sentence that names pages, and labels such
     as "Table 2" and "page 12", whose numbers are no answer. Case does not count, nor commas in numbers.
     """
-    told = _tokens(_LABEL.sub(" ", _SOURCES.sub(" ", _without_marks(text))))
+    told = _tokens(_LABEL.sub(" ", _SOURCES.sub(" ", without_marks(text))))
     items = _items(gold) if answer_format == "list" else [gold]
     return all(_holds(told, _tokens(item)) for item in items)
 
@@ -179,7 +179,8 @@ def _meets_box(asked: Asked, answer: Answer) -> bool:
     )
 
 
-def _without_marks(text: str) -> str:
+def without_marks(text: str) -> str:
+    """The text of an answer without its marks."""
     parts, end = [], 0
     for mark in parse_marks(text):
         parts.append(text[end : mark.start])

@@ -7,23 +7,50 @@ counted as not judged; the answers are printed, so that anyone can judge them.
 The generator's rules were made while looking at the `first`, and changed after the answers to the `second` and `third`
 had been read; the `fourth` were written after that, and but for one rule (that an acronym in brackets explains nothing)
 nothing was changed by their answers.
+
+With `--small`, questions of `small_questions.jsonl` over a folder of 35 small documents instead: the samples, the pages
+that `made_highlight_pages.py` draws, and Markdown and HTML of our own (`small_documents/`). Each is asked over the
+folder (`folder`), and of its document alone in a collection of its own (`alone`); those about nothing in them over the
+folder and of three documents alone. What is answered is right if it has all words in `says`, and what is located is
+`shown` if the places have; a question about something else is right if it is declined. The rules were changed after
+the answers to the `first` had been read, and not after those to the `second`.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from answer_rows import found_for, search_of
+from answer_rows import found_for, search_of, without_marks
 from answer_tables import OUTCOMES
-from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir
+from common import (
+    Machine,
+    Table,
+    add_collection_options,
+    arguments,
+    collection_of,
+    finish,
+    machine,
+    mmdocir,
+    working_folder,
+)
+from made_highlight_pages import make_pages
 from pydantic import BaseModel
 
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import Answer
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
+from quoteweave.documents.ingest import add
 from quoteweave.generation.extractive import ExtractiveGenerator
 
 SETS = ("first", "second", "third", "fourth")
 QUESTIONS = Path(__file__).with_name("natural_questions.jsonl")
+SMALL_QUESTIONS = Path(__file__).with_name("small_questions.jsonl")
+SMALL_DOCUMENTS = Path(__file__).with_name("small_documents")
+SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
+ALONE = ("plan.md", "leave-policy.html", "travel-policy.pdf")
+"""Documents of which alone questions about something else are asked."""
 
 
 class Asked(BaseModel):
@@ -35,12 +62,36 @@ class Asked(BaseModel):
     judged: Literal["right", "wrong"] | None = None
 
 
+class SmallAsked(BaseModel):
+    """A question over small documents, and the words by which its answer is told to be right."""
+
+    set: Literal["first", "second"]
+    question: str
+    document: str | None
+    """None for a question about nothing in the documents."""
+    says: tuple[str, ...]
+
+    def judge(self, answer: Answer) -> str:
+        """How it was judged, as the docstring above says; `abstained` or `located` where nothing is right or wrong."""
+        if self.document is None:
+            return "right" if answer.status == "abstained" else answer.status
+        text = " ".join(without_marks(answer.text).split()).casefold()
+        says = all(word.casefold() in text for word in self.says)
+        if answer.status == "located":
+            return "shown" if says else "located"
+        return answer.status if answer.status == "abstained" else "right" if says else "wrong"
+
+
 def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
     add_collection_options(parser)
+    parser.add_argument("--small", action="store_true", help="ask over small documents, which are made for it")
     options = parser.parse_args()
     found = machine()
+    if options.small:
+        _ask_small(found, as_json=options.json)
+        return
     lines = QUESTIONS.read_text("utf-8").splitlines()
     counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
     with collection_of([mmdocir(), mmdocir().parent / "mmlongbench"], options) as collection:
@@ -60,6 +111,50 @@ def main() -> None:
     tables = [Table(f"{len(lines)} questions as people ask them", ["set", *names], rows)]
     figures = {each: {name: counts[each, name] for name in names} for each in SETS}
     finish(found, {"counts": figures, "answers": told}, tables, as_json=options.json)
+
+
+def _ask_small(found: Machine, *, as_json: bool) -> None:
+    asked = [SmallAsked.model_validate_json(line) for line in SMALL_QUESTIONS.read_text("utf-8").splitlines()]
+    counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
+    with working_folder(None) as folder:
+        make_pages(folder)
+        files = [SAMPLES, SMALL_DOCUMENTS, *sorted(folder.glob("*.pdf"))]
+        by_name = {path.name: path for path in [*SAMPLES.iterdir(), *SMALL_DOCUMENTS.iterdir(), *files[2:]]}
+        scopes = [("folder", files, asked)]
+        for name in sorted({*ALONE, *(one.document for one in asked if one.document)}):
+            own = [one for one in asked if one.document == name or (one.document is None and name in ALONE)]
+            scopes.append(("alone", [by_name[name]], own))
+        for at, (scope, paths, questions) in enumerate(scopes):
+            for one, judged, text in _answers(folder / f"collection-{at}", paths, questions):
+                group = f"{one.set}{'' if one.document else ', about something else'}, {scope}"
+                counts[group, judged] += 1
+                told.append({"group": group, "question": one.question, "judged": judged, "answer": text})
+    if not as_json:
+        print(
+            *(f"{one['question']} [{one['group']}: {one['judged']}]\n{one['answer']}" for one in told),
+            sep="\n\n",
+            end="\n\n",
+        )
+    groups, names = (
+        sorted({group for group, _ in counts}),
+        ("right", "wrong", "answered", "shown", "located", "abstained"),
+    )
+    rows = [[group, *(str(counts[group, name]) for name in names)] for group in groups]
+    figures = {group: {name: counts[group, name] for name in names} for group in groups}
+    tables = [Table("Questions over small documents", ["", *names], rows)]
+    finish(found, {"counts": figures, "answers": told}, tables, as_json=as_json)
+
+
+def _answers(place: Path, paths: Sequence[Path], asked: Sequence[SmallAsked]) -> list[tuple[SmallAsked, str, str]]:
+    """Each question with how its answer is judged, and its text."""
+    generator, answered = ExtractiveGenerator(), []
+    with Collection.open_or_create(place) as collection:
+        add(collection, paths)
+        search = search_of(collection)
+        for one in asked:
+            answer = run_sync(generator.answer(Query(text=one.question), found_for(search, one.question, None)))
+            answered.append((one, one.judge(answer), answer.text))
+    return answered
 
 
 if __name__ == "__main__":

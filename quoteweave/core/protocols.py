@@ -71,6 +71,7 @@ class Explanation(Record):
         default_factory=dict, description="by quote id: what speaks for its page, the heaviest first"
     )
     rarity: Mapping[str, float] = Field(default_factory=dict, description="as `Context.rarity`")
+    pages: int | None = Field(default=None, description="as `Context.pages`")
 
 
 class PageSource(Protocol):

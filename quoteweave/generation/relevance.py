@@ -40,6 +40,8 @@ _FISCAL_YEAR = re.compile(r"\bFY[ ']?((?:19|20)\d\d)\b")
 _ASKED_AT_THE_END = re.compile(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
 )
+# "How much may it cost?" asks about no month.
+_MODAL = re.compile(r"^May\b|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])")
 # A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
 _ANOTHER = re.compile(
     r"(?<=\?)\s+|(?:[,;]|(?<!\s))\s++(?:and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)"
@@ -67,7 +69,7 @@ def question_terms(question: str) -> QuestionTerms:
     """Analyse a question, leaving out words that only ask (`tell`, `according to the report`) or say how to answer."""
     reading = analyse_question(question)
     text = reading.text
-    asked = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
+    asked = _MODAL.sub(r"\g<how>", _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text))))
     kept = [word for word in words(asked, stem=False) if word not in request_words()]
     stems = words(" ".join(kept), stop=False)
     terms = tuple(dict.fromkeys(stems))

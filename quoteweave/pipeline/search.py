@@ -147,7 +147,7 @@ class Search:
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
         texts, images = await self._ranked(steps, wanted)
-        context = Context(texts=tuple(texts), images=tuple(images), rarity=steps.rarity)
+        context = Context(texts=tuple(texts), images=tuple(images), rarity=steps.rarity, pages=steps.pages)
         return RetrievedContext(context=context, trace=self._trace(steps))
 
     async def _expand(self, steps: "_SearchState") -> None:
@@ -196,7 +196,7 @@ class Search:
         explanation = retriever.explain(steps.query, hits if self._explain else (), where=where)
         steps.read += [line for line in explanation.read if line not in steps.read]
         steps.reasons.update(explanation.reasons)
-        steps.rarity = explanation.rarity
+        steps.rarity, steps.pages = explanation.rarity, explanation.pages
 
     def _pools(self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
         queries, pools = [Query(text=clause) for clause in clauses], list[Sequence[Hit]]()
@@ -238,6 +238,7 @@ class _SearchState:
         self.read: list[str] = []
         self.reasons: dict[str, tuple[Reason, ...]] = {}
         self.rarity: Mapping[str, float] = {}
+        self.pages: int | None = None
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
 

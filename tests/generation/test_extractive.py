@@ -49,9 +49,8 @@ LOCATABLE = {
     "What does Figure 2 show?": "quarters",
     "What does the ferry to the Outer Isles cost?": "ferry",
     "Can I take my bicycle in May?": "dogs",
+    "Who sells tickets?": "tickets",
 }
-# The words of these do not meet those of their evidence: "sells" and "sold".
-MISSED = ["Who sells tickets?"]
 UNANSWERABLE = [
     "What is the capital of France?",
     "Who won the football world cup in 2022?",
@@ -88,10 +87,6 @@ def test_the_first_place_is_the_evidence_where_no_sentence_answers(question: str
 def test_abstains_in_plain_words_where_nothing_bears_on_the_question(question: str) -> None:
     answer = ask(question)
     assert (answer.status, answer.text, answer.citations) == ("abstained", NOTHING_FOUND, ())
-
-
-def test_known_limits() -> None:
-    assert [ask(question).status for question in MISSED] == ["abstained"]
 
 
 @pytest.mark.parametrize("question", ["", "What is it?", "Tell me about it.", "東京の人口は何人ですか", "Сколько?"])
@@ -443,6 +438,9 @@ def test_a_question_of_two_is_answered_part_by_part() -> None:
         ("What is Plug&Quay?", "For Plug&Quay, the adapter is used."),
         ("What is the flow sensor?", "Mass Flow Sensor (MFS)."),
         ("What is the seat of the county?", "Seats of the county were the cause of wars in Tolland."),
+        ("How long does the ferry to the isles take?", "The ferry to the isles takes 214,000 passengers."),
+        ("How heavy is the crane?", "The crane lifts 30 containers."),
+        ("Is there a crane?", "The quay is used by fishermen."),
     ],
 )
 def test_a_statement_of_something_else_does_not_answer(question: str, text: str) -> None:
@@ -472,6 +470,14 @@ def test_a_statement_of_something_else_does_not_answer(question: str, text: str)
         ("Where are the headquarters located?", "We let two houses in San Jose, where our headquarters are located."),
         ("What fuel is used by the ferry?", "The ferry employs a fuel that is made from straw."),
         ("Which classes does the port support?", "The port offers the following classes of berths: Day and Year."),
+        ("How long does the ferry to the isles take?", "The ferry to the isles takes 35 minutes."),
+        ("How heavy is the crane?", "The crane weighs 40 tonnes."),
+        ("Is there a crane?", "A crane of 40 tonnes stands on the quay."),
+        ("What is the price of a berth?", "The fee for a berth is 60 euros a day."),
+        ("How much money may be spent on the crane?", "The port agreed to spend up to 9 pounds on the crane."),
+        ("When does the board meet next?", "The next meeting of the board is on 3 April."),
+        ("How much does the large crane cost?", "It was said that the cost of the large crane is 9 euros."),
+        ("What should I do if the crane hums?", "If the crane hums, pull the plug."),
     ],
 )
 def test_a_statement_in_the_question_s_words_answers(question: str, text: str) -> None:
@@ -491,6 +497,26 @@ def test_sentences_that_count_otherwise_do_not_answer() -> None:
 def test_the_first_cell_of_a_table_says_what_its_columns_are() -> None:
     table = image("Earnings", "Fiscal years ended | January 2022 | January 2023\nRevenue | 51 | 46", layout="table")
     assert "Revenue (January 2023: 46)" in ask("What was the revenue in fiscal 2023?", context(images=[table])).text
+
+
+def test_of_two_columns_both_headings_belong_to_each_row() -> None:
+    table = image("Lamps", "Lamp | Meaning\nOrange | No current\nRed | Too hot", layout="table")
+    assert "Orange (No current)" in ask("What does the orange lamp mean?", context(images=[table])).text
+
+
+def test_the_heading_may_say_what_a_person_or_date_belongs_to() -> None:
+    told = quote("Tomasz Wren is in charge.", document="plan.md", section="Move to the new office")
+    assert ask("Who is in charge of the move?", context([told])).text.startswith("Tomasz Wren is in charge [1].")
+    fragment = told.model_copy(update={"text": "Tomasz Wren, in charge"})
+    assert ask("Who is in charge of the move?", context([fragment])).status != "answered"
+
+
+def test_of_a_heading_what_stands_under_it_is_shown() -> None:
+    title = quote("Move to the new office", id="p:0:0", document="plan.md", layout="title")
+    text = quote("Order desks.", id="p:0:1", document="plan.md", section="Move to the new office")
+    shown = ask("Whose is the move?", context([title, text])).text
+    assert "(move): “Order desks” [2]." in shown
+    assert "[1]" not in shown
 
 
 def test_a_sentence_of_a_picture_that_is_mostly_numbers_is_none() -> None:

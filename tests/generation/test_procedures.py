@@ -68,6 +68,24 @@ def test_a_line_that_announces_steps_is_their_heading() -> None:
     )
 
 
+def test_what_the_name_of_the_manual_says_need_not_stand_in_the_heading() -> None:
+    own = step("Press the knob for ten seconds.", 1, section="Resetting to factory settings")
+    care = step("Press the knob to clean it.", 1, section="Care", page=6)
+    assert "Under “Resetting to factory settings”" in ask("How do I reset the watch?", [care, own]).text
+    changed = step("Pull the strap outwards.", 1, section="Changing the strap")
+    assert "Under “Changing the strap”" in ask("How do I replace the strap?", [changed]).text
+
+
+def test_of_what_only_the_name_of_the_document_says_the_only_steps_are_given() -> None:
+    def of(text: str, section: str, page: int) -> Quote:
+        return quote(text, id=f"s:{page}:1", document="lentil-soup.md", page=page, section=section, layout="list")
+
+    method = of("1. Chop the onions.\n2. Add the lentils.", "Method", 1)
+    other = of("1. Fill the jars.\n2. Close them.", "Keeping", 2)
+    assert "Under “Method”" in ask("How do I make lentil soup?", [of("2 onions", "Ingredients", 0), method]).text
+    assert ask("How do I make lentil soup?", [method, other]).status != "answered"
+
+
 def test_of_several_headings_the_one_that_says_what_is_asked_and_no_more_is_given() -> None:
     other = [step("Use the knuckle twice.", at, section="Take a scrolling screenshot", page=7) for at in (1, 2)]
     own = step("Press both buttons.", 1, section="Take a screenshot", page=8)

@@ -53,6 +53,20 @@ def test_a_rare_word_that_stands_somewhere_by_itself_is_no_sign() -> None:
     assert about("When did the wall fall?", said, wall=0.75, fall=0.4)
 
 
+def test_of_few_pages_a_word_by_itself_is_a_sign_and_another_that_is_not_there_is_none() -> None:
+    given = context(["A doctor's certificate is needed."])
+    asked = {"doctor": 0.8, "certif": 0.8, "send": 1.0, "anna": 1.0}
+    few, many = (given.model_copy(update={"rarity": asked, "pages": pages}) for pages in (1, 300))
+    assert is_on_topic(question_terms("When does the doctor send the certificate?"), few)
+    assert not is_on_topic(question_terms("When does the doctor send the certificate?"), many)
+    assert not is_on_topic(
+        question_terms("When does Anna give the certificate to a doctor?"), few
+    )  # a name that is not there
+    unknown = given.model_copy(update={"rarity": asked})
+    for question in ("When does the doctor send the certificate?", "Which doctor is it?"):
+        assert topic_margin(question_terms(question), unknown) == topic_margin(question_terms(question), many)
+
+
 def test_hits_from_many_documents_are_a_weaker_sign() -> None:
     one = [quote("A lynx was seen."), *(quote(f"Dues {n}", page=n) for n in range(1, 8))]
     many = [quote("A lynx was seen."), *(quote(f"Dues {n}", document=f"{n}.pdf") for n in range(1, 8))]

@@ -48,7 +48,7 @@ and images, with citations), citations (mark, start, end, kind, number, quote_id
 page from 0, page_label, bbox, section, has_pages, verdict, reason, entailed, quoted,
 page_size, evidence, spans, regions: where it stands on each page, in points and as fractions of the page;
 url and image_url, of a server), unresolved, raw, model, usage, price_usd,
-seconds, warnings; context: texts and images, the hits that marks refer to, rarity, of the question's words, and
+seconds, warnings; context: texts and images, the hits that marks refer to, rarity, of the question's words, pages, and
 structure, of a document whose parts are counted; and trace: how they were found.
 
 --events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),

@@ -48,6 +48,8 @@ AROUND, MOST_ASKED = 1.2, 0.8
 """Factor by which the least share rises with the text above the statement included, and the highest share required."""
 DISTINGUISHING = 0.6
 """Words with at least this share of the heaviest word's weight must not be missing."""
+MIN_ANNOUNCED, ALL = 0.45, 0.97
+"""Least share in the sentence where the text above it has all the rest (`_may_be_announced`), and what is all."""
 MIN_SUBJECT_TERMS = 2
 """Least words that say what a question is about: any statement contains the single one of "what year is it for"."""
 
@@ -55,13 +57,18 @@ CLEARLY_FIRST_SHARE = 2 / 3
 """Share of these requirements that suffices for the statement that a model ranks clearly first."""
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
+_ANNOUNCED_KINDS = frozenset({"date", "person", "money"})
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands behind the noun: "When was the survey conducted?"."""
+_ALSO_BEFORE = frozenset({"next", "last"})
+# "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
+_MAY_ASK_OF_ONE = re.compile(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
 _LAYOUTS_WITHOUT_ANSWERS = frozenset({"title", "caption", "equation", "header", "footer"})
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
 _NO_STATEMENT = re.compile(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
+_DOES = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"\w{2,}ed")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
 _NOUN = re.compile(
@@ -103,11 +110,19 @@ class AnswerCriteria:
         total = sum(self._subject.values())
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
         around = min(least * AROUND, MOST_ASKED * total)
-        if coverage(self._subject, held) < least or coverage(self._subject, held | beside) < around:
+        inside, with_above = coverage(self._subject, held), coverage(self._subject, held | beside)
+        announced = inside >= MIN_ANNOUNCED * total and with_above >= ALL * total and self._may_be_announced(statement)
+        if (inside < least or with_above < around) and not announced:
             return False
         keeps_together = statement.is_row or self._keeps_adjacent_pairs(statement)
         says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
         return keeps_together and says_more and has_answer_kind(statement, self._question)
+
+    def _may_be_announced(self, statement: Statement) -> bool:
+        """Whether what the question is about may stand in the heading alone: "Tomasz Wren is in charge" of the move."""
+        reading, text = self._question.reading, statement.text
+        told = reading.asks in _ANNOUNCED_KINDS and not reading.asks_front
+        return told and statement.quote.kind == "text" and text.endswith((".", "!"))
 
     def _held(self, statement: Statement) -> frozenset[str]:
         """The words of a statement; for questions that need their verb, without compounds that these lack.
@@ -133,7 +148,8 @@ class AnswerCriteria:
         if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             return layout != "caption" and not statement.is_row
         few = len(self._subject) < MIN_SUBJECT_TERMS and not (
-            reading.asks == "place" and says_where(statement, self._question)
+            (reading.asks == "place" and says_where(statement, self._question))
+            or _MAY_ASK_OF_ONE.match(reading.asked_by if reading.asks == "amount" else reading.text)
         )
         if layout in _LAYOUTS_WITHOUT_ANSWERS or few:
             return False
@@ -159,27 +175,41 @@ class AnswerCriteria:
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
 
     def _keeps_adjacent_pairs(self, statement: Statement) -> bool:
-        """Whether one of the question's adjacent pairs, among those the statement contains, is adjacent in it."""
+        """Whether one of the question's adjacent pairs, among those the statement contains, is adjacent in it.
+
+        In either order with "next" or "last": "when does the board meet next" is answered by its "next meeting".
+        """
         held = frozenset(statement.words)
         pairs = {pair for pair in self._pairs if held.issuperset(pair)}
+        pairs |= {pair[::-1] for pair in pairs if pair[1] in _ALSO_BEFORE}
         return not pairs or not pairs.isdisjoint(itertools.pairwise(statement.words))
 
 
 def _adjacent_pairs(question: QuestionTerms, among: frozenset[str]) -> frozenset[tuple[str, str]]:
-    """The pairs of these words that are directly adjacent in the question, without even a stop word between them."""
+    """The pairs of these words that are directly adjacent in the question, without even a stop word between them.
+
+    The verb of "How much does a new impeller cost?" stands elsewhere in what answers it.
+    """
     written = [(word, words(word)) for word in words(question.reading.text, stem=False, stop=False)]
     parted = question.reading.asks in _TOLD_KINDS
+    last = [word for word, _ in written if word not in _ALSO_BEFORE][-1:] if _DOES.search(question.reading.text) else []
     pairs = (
         one + other
         for (_, one), (word, other) in itertools.pairwise(written)
-        if not (parted and _PARTICIPLE.fullmatch(word))
+        if word not in last and not (parted and _PARTICIPLE.fullmatch(word))
     )
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
 def _words_above(quote: Quote, *, is_row: bool) -> frozenset[str]:
-    """The words above a quote: of its caption, section and document's name; for a row of the table's first cell too."""
-    first = re.split(r"\s\|\s|\n", quote.text or quote.ocr_text or "", maxsplit=1)[0] if is_row else ""
+    """The words above a quote: of its caption, section and document's name; for a row of the table's headings too.
+
+    Of these the first, or both of two.
+    """
+    header = (quote.text or quote.ocr_text or "").partition("\n")[0].split(" | ") if is_row else [""]
+    first = (
+        " ".join(header) if len(header) == 2 and quote.layout == "table" else header[0]
+    )  # of two columns the second is that of every cell
     names = [quote.caption, quote.section, quote.document.rpartition(".")[0], first]
     return frozenset(words("\n".join(filter(None, names))))

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from quoteweave.core.text.mentions import alternation
 from quoteweave.core.text.question_analysis import CONTACT, MAX_ANALYSED_CHARACTERS, AnswerType, imperative_verbs
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.core.text.units import CURRENCIES
+from quoteweave.core.text.units import CURRENCIES, find_unit
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
@@ -53,11 +53,12 @@ _SAYS_WHAT = re.compile(
     re.IGNORECASE,
 )
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
+_AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
 _ASKED_NOUN = re.compile(
     r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
     r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)"
     r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)(?P<ending>s?)\s*(?:\b(?:of|for|in|to|at|on|by|per)\b|\?|$)"
-    r"|(?:what|which)\s+(?:\w+\s+){0,2}?(?P<kind>\w+?)s?\s+"
+    rf"|(?:what|which)\s+(?!{_AUXILIARY})(?:\w+\s+){{0,2}}?(?P<kind>\w+?)s?\s+"
     r"(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
     re.IGNORECASE,
 )
@@ -78,6 +79,18 @@ _TELLS_VALUE = (
     r"(?:about|approximately|around|only|up to|nearly|over)?\s*[$€£]?\s*(?:(?!(?:19|20)\d\d\b)\d|"
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:\w+\s+)?(?:in\s+)?{noun}"
+)
+_LENGTHS, _TIMES = frozenset({"length", "mile", "foot"}), frozenset({"time", "months"})
+# What is long may be a way or a wait, unless it is asked how long something takes.
+_MEASURES = (
+    (re.compile(r"how long", re.IGNORECASE), _LENGTHS | _TIMES),
+    (re.compile(r"how heavy|what weight", re.IGNORECASE), frozenset({"mass"})),
+    (re.compile(r"how (?:tall|deep|wide)", re.IGNORECASE), _LENGTHS),
+    (re.compile(r"how old", re.IGNORECASE), _TIMES),
+)
+# Pounds are weighed too, so that they are no unit of a single kind.
+_OTHER_MONEY = re.compile(
+    r"\d\s+(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b", re.IGNORECASE
 )
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
@@ -166,7 +179,15 @@ def _following(amount: Amount, text: str) -> list[str]:
 
 
 def _measures(statement: Statement, question: QuestionTerms) -> bool:
-    return any(not one.year for one in _facts(statement, question)[1])
+    """Whether a statement has a number; of a time, a weight or a length where these are asked for."""
+    amounts = [one for one in _facts(statement, question)[1] if not one.year]
+    wanted = next((units for asked, units in _MEASURES if asked.match(question.reading.asked_by)), None)
+    if wanted is None or statement.is_row:
+        return bool(amounts)
+    spelled = {unit.dimension for word in _WORD.findall(statement.text) if (unit := find_unit(word)) is not None}
+    return any(one.unit.dimension in wanted for one in amounts if one.unit is not None) or not wanted.isdisjoint(
+        spelled
+    )
 
 
 def _percents(statement: Statement, question: QuestionTerms) -> bool:
@@ -175,8 +196,9 @@ def _percents(statement: Statement, question: QuestionTerms) -> bool:
 
 def _costs(statement: Statement, question: QuestionTerms) -> bool:
     amounts = _facts(statement, question)[1]
+    named = _OTHER_MONEY.search(statement.text) is not None
     return any(one.unit is not None and one.unit.dimension in CURRENCIES for one in amounts) or (
-        statement.is_row and bool(amounts)
+        (statement.is_row or named) and bool(amounts)
     )
 
 

@@ -21,6 +21,7 @@ from quoteweave.generation.extractive.statements import (
     has_cells,
     image_mark,
     image_name,
+    place_in_document,
     place_phrase,
     quote_words,
     words_with_headings,
@@ -112,14 +113,26 @@ def find_places(
     places: list[LocatedQuote] = []
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = max(pages[at], key=lambda one: fits[id(one[1])])
-        excerpt = _excerpt(hit.quote, question, weights, most, standings)
         matches = _matches(hit.quote, question, weights)
+        number, hit = _under_heading(hit.quote, pages[at]) or (number, hit)
+        excerpt = _excerpt(hit.quote, question, weights, most, standings)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
             continue
         places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches))
     return places
+
+
+def _under_heading(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
+    """The first text under a heading, of those found on its page, which it only announces; None for no heading."""
+    title = " ".join(quote.text.split())
+    under = [
+        one
+        for one in hits
+        if one[1].quote.layout in ("paragraph", "list") and " ".join((one[1].quote.section or "").split()) == title
+    ]
+    return min(under, key=lambda one: place_in_document(one[1].quote)) if quote.layout == "title" and under else None
 
 
 def compose_places(places: Sequence[LocatedQuote], question: QuestionTerms) -> str:

@@ -3,7 +3,8 @@
 The steps of a manual seldom mention their aim, such as "to replace the strap"; the heading above them does, or a line
 that announces them ("To force an application to quit:"). Of the quotes that were found, those under one heading form a
 section. A section answers the question where its heading, with the document's name, contains what the question is
-about, and where it consists of steps: items of a list, numbered lines, or instructions.
+about, and where it consists of steps: items of a list, numbered lines, or instructions. Where the document's name alone
+does ("How do I make lentil soup?" of `lentil-soup.md`), so does the only section that consists of steps.
 """
 
 import re
@@ -14,12 +15,13 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.question_analysis import has_opposite_word
+from quoteweave.core.text.question_analysis import has_opposite_word, words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, join_with_and, tidy
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
 from quoteweave.generation.extractive.composition import sources_sentence
-from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage
+from quoteweave.generation.extractive.statements import place_in_document
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, subject_terms
 
 LEAST_NAMED = 0.85
 """Least share of the question's weight that a heading contains together with the document's name."""
@@ -73,22 +75,39 @@ def find_procedure(
     """
     if question.reading.asks != "steps" or not weights:
         return None
-    found = []
+    subject = subject_terms(question)
+    total = coverage(weights, subject)
+    weights = {word: weights[word] / total for word in subject if word in weights} if total else weights
+    found: list[tuple[tuple[float, ...], Procedure]] = []
+    by_name: list[Procedure] = []
     for heading, hits in _sections(context):
         if not hits or _is_about_something_else(question.reading.text, heading):
             continue
-        held = set(words(heading))
-        beside = held.union(words(PurePosixPath(hits[0][1].quote.document).stem))
-        if coverage(weights, held) < LEAST_IN_HEADING or coverage(weights, beside) < LEAST_NAMED:
+        held = _with_alike(set(words(heading)), question)
+        named = set(words(PurePosixPath(hits[0][1].quote.document).stem))
+        beside = held | named
+        # "How do I reset the router?" in the manual of the router asks for the heading "Resetting".
+        rest = weights.keys() - named
+        heads = coverage(weights, held) >= LEAST_IN_HEADING or (rest and rest <= held)
+        if not (heads or not rest) or coverage(weights, beside) < LEAST_NAMED:
             continue
         steps = _steps(hits, limit)
-        if steps:
-            quotes = tuple(hit.quote for number, hit in hits if any(number in step.marks for step in steps))
+        quotes = tuple(hit.quote for number, hit in hits if any(number in step.marks for step in steps))
+        if steps and not heads:
+            by_name.append(Procedure(heading, tuple(steps), quotes))
+        elif steps:
             # "Take a scrolling screenshot" does not answer "How to take a screenshot".
             nearest = adjacency(question, words(heading)), -len(held.difference(weights))
             worth = (coverage(weights, beside), *nearest, max(hit.score for _, hit in hits))
             found.append((worth, Procedure(heading, tuple(steps), quotes)))
+    if not found and len(by_name) == 1 and len(by_name[0].steps) >= LEAST_ITEMS:
+        return by_name[0]
     return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _with_alike(held: set[str], question: QuestionTerms) -> set[str]:
+    """These words, and the question's words that they say otherwise."""
+    return held.union(word for word in question.terms if not words_alike(word).isdisjoint(held))
 
 
 def compose_procedure(found: Procedure) -> str:
@@ -130,7 +149,7 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
             sections[hit.quote.document, hit.quote.section].append((number, hit))
     for (_, heading), hits in sections.items():
         title, page, own = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
-        for number, hit in sorted(hits, key=lambda one: _place(one[1].quote)):
+        for number, hit in sorted(hits, key=lambda one: place_in_document(one[1].quote)):
             announced = _ANNOUNCED.fullmatch(" ".join(hit.quote.text.split()))
             if announced or hit.quote.page > page + 1:
                 yield title, own
@@ -139,12 +158,6 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
             if not announced:
                 own.append((number, hit))
         yield title, own
-
-
-def _place(quote: Quote) -> tuple[int, int]:
-    """A quote's position in its document: its page, and its ordinal on the page."""
-    ordinal = quote.id.rpartition(":")[2]
-    return quote.page, int(ordinal) if ordinal.isdecimal() else 0
 
 
 def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:

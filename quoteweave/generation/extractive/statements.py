@@ -118,6 +118,12 @@ def image_mark(quote: Quote, number: int) -> str:
     return f"![{summary}](image{number})"
 
 
+def place_in_document(quote: Quote) -> tuple[int, int]:
+    """A quote's position in its document: its page, and its ordinal on the page."""
+    ordinal = quote.id.rpartition(":")[2]
+    return quote.page, int(ordinal) if ordinal.isdecimal() else 0
+
+
 def place_phrase(quote: Quote) -> str:
     """The quote's place within a sentence; a heading in quotation marks."""
     return quote.place if quote.has_pages or not quote.heading else f"“{quote.place}”"

@@ -16,6 +16,10 @@ weight, with the text around it:
 - scattered: the share of the first quotes that are of other documents than the very first: one document in which
   something stands by chance is easily found among many.
 
+Words stand by chance in many pages, and are lacking by chance in few: below `MANY_PAGES` pages, with size from 0 to 1
+as the logarithm of their number, CHANCE counts by size, and ABSENT by half of 1 + size but for names; and a word may be
+said by another ("cost" by "price", `words_alike`).
+
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
 about?"). For a question in another language than the quotes, only its names and numbers are looked for.
@@ -28,6 +32,7 @@ to questions about other things, and rounded: `benchmarks/off_topic.py` has thes
 """
 
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -37,7 +42,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.languages import Language, function_words, guess_language
 from quoteweave.core.text.mentions import heading_names, labels_in
-from quoteweave.core.text.question_analysis import QuestionAnalysis, interrogative_words
+from quoteweave.core.text.question_analysis import QuestionAnalysis, interrogative_words, words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import quote_words, words_with_headings
@@ -46,6 +51,8 @@ from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 HELD, ABSENT, REPEATED, ADJACENT, CHANCE, SCATTER = 5.0, 8.0, 1.5, 3.0, 4.5, 2.0
 THRESHOLD = 0.5
+MANY_PAGES = 300
+"""Pages of a collection from which on a word may well stand on some by chance, and one that stands on none tells."""
 FIRST_HITS = 8
 MOST_ADJACENT = 2
 REPEATED_IN = 2
@@ -99,13 +106,17 @@ def topic_margin(question: QuestionTerms, context: Context) -> float:
 
 def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     """Weigh the best place; there must be quotes."""
-    quotes = [(hit.quote, words_with_headings(hit.quote)) for hit in _ranked(context)]
-    known = frozenset[str]().union(*(held for _, held in quotes))
     asked = subject_terms(question)
+    size = _size(context.pages)
+    alike = {word: group for word in asked if (group := words_alike(word))}
+    # Of many pages some have a word like it by chance, too.
+    alike = alike if size < 1 or not context.rarity else {}
+    quotes = [(hit.quote, _with_alike(words_with_headings(hit.quote), alike)) for hit in _ranked(context)]
+    known = frozenset[str]().union(*(held for _, held in quotes))
     if language_difference(question.reading.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
-    absent = frozenset(word for word in rarity if _is_absent(word, context))
+    absent = frozenset(word for word in rarity if _is_absent(word, context) and not (word in alike and word in known))
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
     best, held = max(
@@ -118,11 +129,22 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         margin = _weight(held, rarity) - UNKNOWN_MISSING * _weight(missing, rarity) - UNKNOWN_SCATTER * scattered
         return TopicEvidence(held, missing, absent, margin - UNKNOWN_THRESHOLD)
     times = Counter(word for quote, own in quotes if quote.document == best.document for word in held & own)
-    margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * len(absent) / len(rarity)
+    lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent)
+    margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
-    margin -= CHANCE * max((rarity[word] for word in held), default=0.0) + SCATTER * scattered + THRESHOLD
+    margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0) + SCATTER * scattered + THRESHOLD
     return TopicEvidence(held, missing, absent, margin)
+
+
+def _with_alike(held: frozenset[str], alike: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """These words, and the question's words that they say otherwise."""
+    return held.union(word for word, group in alike.items() if not group.isdisjoint(held)) if alike else held
+
+
+def _size(pages: int | None) -> float:
+    """The size of a collection, from 0 for one without pages to 1 from `MANY_PAGES` on, or where it is not known."""
+    return 1.0 if pages is None else min(1.0, math.log1p(pages) / math.log1p(MANY_PAGES))
 
 
 def language_difference(question: str, context: Context) -> LanguageDifference | None:
