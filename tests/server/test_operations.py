@@ -135,6 +135,25 @@ def test_a_server_that_is_told_to_end_ends_its_streams_and_itself(sample_collect
         assert json.loads(rest[-1].removeprefix("data: "))["problem"]["type"].endswith("shutting-down")
 
 
+LIBRARIES = ("torch", "transformers", "sentence_transformers", "onnxruntime", "faiss", "openai", "mcp", "docx")
+ANSWERING = """
+import sys
+from pathlib import Path
+from fastapi.testclient import TestClient
+from quoteweave.server.app import make_app
+from quoteweave.server.settings import ServerSettings
+settings = ServerSettings(collections={"port": Path(sys.argv[1])}, state=Path(sys.argv[2]))
+with TestClient(make_app(settings), base_url="http://127.0.0.1") as client:
+    assert client.post("/v1/collections/port/answers", json={"question": sys.argv[3]}).json()["answer"]["citations"]
+print(*sorted(sys.modules.keys() & set(sys.argv[4:])))
+"""
+
+
+def test_no_library_of_models_is_loaded_where_no_request_needs_one(sample_collection: Path, tmp_path: Path) -> None:
+    command = (sys.executable, "-c", ANSWERING, str(sample_collection), str(tmp_path), QUESTION, *LIBRARIES)
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() == ""
+
+
 @contextmanager
 def running(collection: Path, state: Path, workers: int) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     """A server that has just told its address, and its port."""

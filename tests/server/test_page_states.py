@@ -318,6 +318,16 @@ def test_what_was_cited_of_a_document_that_changed_is_shown_without_a_box(serve:
     assert seen.page.locator(".region").count() == 0
 
 
+def test_a_server_without_a_collection_says_how_to_make_one(serve: Serve, visit: Visit, tmp_path: Path) -> None:
+    server = serve(collections={}, collections_folder=tmp_path / "none-yet")
+    seen = visit(server.url)
+    seen.page.goto(server.url)
+    alert = seen.page.get_by_role("alert")
+    alert.wait_for()
+    assert "There is no collection yet" in alert.inner_text()
+    assert "quoteweave add FILES -c FOLDER" in alert.inner_text()
+
+
 def test_a_quote_that_is_gone_is_told(live: LiveServer, visit: Visit) -> None:
     seen = visit(live.url)
     seen.page.goto(f"{live.url}/c/port/q/ffff:0:0")
