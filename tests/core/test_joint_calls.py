@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Barrier, Event
 
 import pytest
+from waiting_threads import counted_waiters
 
 from quoteweave.core.concurrency.shared_calls import JointCalls
 
@@ -28,24 +29,15 @@ class Function:
 
 def ask_while_busy(requests: Sequence[Sequence[int]], *, at_once: int) -> tuple[Function, list[Future[list[int]]]]:
     """Ask the first request, and while it is answered all the others."""
-    function, calls = Function(), WatchedCalls(at_once=at_once)
-    with ThreadPoolExecutor(len(requests)) as threads:
+    function = Function()
+    with counted_waiters() as waiters, ThreadPoolExecutor(len(requests)) as threads:
+        calls: JointCalls[int, int] = JointCalls(at_once=at_once)
         futures = [threads.submit(calls.run, function, requests[0])]
         assert function.began.wait(30)
         futures += [threads.submit(calls.run, function, request) for request in requests[1:]]
-        calls.until_waiting(len(requests) - 1)
+        waiters.until(len(requests) - 1)
         function.release.set()
     return function, futures
-
-
-class WatchedCalls(JointCalls[int, int]):
-    """Tells when so many requests wait."""
-
-    def until_waiting(self, count: int) -> None:
-        while True:
-            with self._changed:
-                if len(self._waiting) == count:
-                    return
 
 
 def test_requests_that_wait_are_called_together_and_each_gets_its_own() -> None:
@@ -79,12 +71,13 @@ def test_after_an_interrupt_the_others_are_still_answered() -> None:
                 raise KeyboardInterrupt
             return super().__call__(items)
 
-    function, calls = Interrupted(), WatchedCalls(at_once=8)
-    with ThreadPoolExecutor(3) as threads:
+    function = Interrupted()
+    with counted_waiters() as waiters, ThreadPoolExecutor(3) as threads:
+        calls: JointCalls[int, int] = JointCalls(at_once=8)
         futures = [threads.submit(calls.run, function, [1])]
         assert function.began.wait(30)
         futures += [threads.submit(calls.run, function, [number]) for number in (2, 3)]
-        calls.until_waiting(2)
+        waiters.until(2)
         function.release.set()
     assert futures[0].result() == [2]
     outcomes = [future.exception() or future.result() for future in futures[1:]]

@@ -3,8 +3,11 @@
 import asyncio
 import json
 import shutil
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Callable, Sequence
+from itertools import accumulate, count, permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 import torch
 import transformers
 from harbour_quotes import context, quote
+from model_calls import watched_models
 from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
 
 from quoteweave.core.errors import ModelFailed, ModelNotFound
@@ -57,34 +61,75 @@ def test_a_passage_is_read_alike_whatever_stands_beside_it(taught: Path) -> None
     assert read(taught, []) == []
 
 
-def test_logits_are_those_of_transformers(random: Path) -> None:
-    library = LIBRARY.AutoTokenizer.from_pretrained(random)
-    model = LIBRARY.AutoModelForQuestionAnswering.from_pretrained(random)
-    with torch.inference_mode():
-        given = model(**library(QUESTION, " ".join(TELLS), return_tensors="pt"))
-    reader = SpanReader(str(random), CPU)
-    (one,) = reader._windows(QUESTION, 0, TELLS)
-    (logits,) = reader._logits([one])
-    np.testing.assert_allclose(logits, [given.start_logits[0], given.end_logits[0]], atol=1e-5)
+def test_scores_are_those_of_transformers_logits(taught: Path) -> None:
+    library = LIBRARY.AutoTokenizer.from_pretrained(taught)
+    model = LIBRARY.AutoModelForQuestionAnswering.from_pretrained(taught)
+    for sentences in permutations(TELLS):
+        encoded = library(QUESTION, " ".join(sentences), return_tensors="pt")
+        with torch.inference_mode():
+            given = model(**encoded)
+        ends = list(accumulate(len(sentence) + 1 for sentence in sentences))
+        starts = [encoded.token_to_chars(at) for at in range(encoded["input_ids"].shape[1])]
+        of_passage = [sequence == 1 for sequence in encoded.sequence_ids()]
+        places = [bisect(ends, span.start) if own else -1 for own, span in zip(of_passage, starts, strict=True)]
+        logits = torch.stack([given.start_logits[0], given.end_logits[0]]).numpy()
+        expected = best_sentence([(window(places), logits)])
+        assert expected is not None
+        (scores,) = read(taught, [sentences])
+        assert scores == [pytest.approx(expected[1], abs=1e-4) if at == expected[0] else None for at in range(3)]
 
 
-def test_each_token_is_of_its_sentence(random: Path) -> None:
-    reader = SpanReader(str(random), CPU)
-    (one,) = reader._windows(QUESTION, 0, ["Coal, grain.", "By rail."])
-    tokens = LIBRARY.AutoTokenizer.from_pretrained(random).convert_ids_to_tokens(one.row["input_ids"])
+def forge(monkeypatch: pytest.MonkeyPatch, logits: Callable[[Any], Any]) -> None:
+    """Have the model give these logits (windows, tokens) for its input ids, both of beginnings and of ends."""
+
+    def forward(_: object, *, input_ids: Any, **__: object) -> Any:
+        given = logits(input_ids).float()
+        return SimpleNamespace(start_logits=given, end_logits=given)
+
+    monkeypatch.setattr(LIBRARY.BertForQuestionAnswering, "forward", forward)
+
+
+def test_each_token_is_of_its_sentence(random: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    passage = ["Coal, grain.", "By rail."]
+    with watched_models() as batches:
+        read(random, [passage])
+    ((row,),) = batches
+    tokens = LIBRARY.AutoTokenizer.from_pretrained(random).convert_ids_to_tokens(row["input_ids"])
     behind = tokens.index("[SEP]") + 1
+    assert tokens[0] == "[CLS]"
     assert tokens[behind:] == ["coal", ",", "grain", ".", "by", "rail", ".", "[SEP]"]
-    assert one.sentences == (*[-1] * behind, 0, 0, 0, 0, 1, 1, 1, -1)
-    assert tokens[one.nothing] == "[CLS]"
+    sentences = [*[None] * behind, 0, 0, 0, 0, 1, 1, 1, None]
+    for token, sentence in enumerate(sentences):
+        # An answer of this token alone, twice as likely as none, of which the first token tells.
+        at = torch.arange(len(tokens))
+        forge(monkeypatch, lambda ids, at=at, token=token: torch.where(at == token, 2, at == 0).expand(ids.shape))
+        (scores,) = read(random, [passage])
+        assert scores == [2.0 if sentence == number else None for number in range(2)]
 
 
-def test_a_long_passage_is_read_in_windows_to_its_end(random: Path) -> None:
-    reader = SpanReader(str(random), CPU)
-    windows = reader._windows(QUESTION, 3, LONG)
-    assert len(windows) > 1
-    assert {one.passage for one in windows} == {3}
-    assert max(len(one.sentences) for one in windows) <= 64
-    assert {sentence for one in windows for sentence in one.sentences} == {-1, *range(len(LONG))}
+def test_a_long_passage_is_read_in_windows_to_its_end(random: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with watched_models() as batches:
+        read(random, [LONG])
+    rows = [row["input_ids"] for batch in batches for row in batch]
+    assert len(rows) > 1
+    assert max(map(len, rows)) <= 64
+    tokenizer = LIBRARY.AutoTokenizer.from_pretrained(random)
+    whole = tokenizer(" ".join(LONG), add_special_tokens=False, verbose=False)["input_ids"]
+    first, *later = [row[row.index(tokenizer.sep_token_id) + 1 : -1] for row in rows]
+    shared = 64 // 4  # tokens of consecutive windows
+    assert first + [token for part in later for token in part[shared:]] == whole
+
+    # In each window an answer of one token at its end, as likely as the window is late: the last sentence's is best.
+    began = count(1)
+
+    def at_the_end(ids: Any) -> Any:
+        lengths = (ids != tokenizer.pad_token_id).sum(1)
+        late = torch.tensor([next(began) for _ in ids])
+        return torch.where(torch.arange(ids.shape[1]) == lengths[:, None] - 2, late[:, None], 0)
+
+    forge(monkeypatch, at_the_end)
+    (scores,) = read(random, [LONG])
+    assert scores == [*[None] * (len(LONG) - 1), 2.0 * len(rows)]
 
 
 def test_a_question_that_is_too_long_leaves_room_for_the_passage(random: Path) -> None:
@@ -93,9 +138,10 @@ def test_a_question_that_is_too_long_leaves_room_for_the_passage(random: Path) -
 
 
 def test_marks_of_the_model_in_a_document_are_plain_text(random: Path) -> None:
-    reader = SpanReader(str(random), CPU)
-    (one,) = reader._windows("Grain [SEP]?", 0, ["Coal [CLS] [SEP]."])
-    tokens = LIBRARY.AutoTokenizer.from_pretrained(random).convert_ids_to_tokens(one.row["input_ids"])
+    with watched_models() as batches:
+        read(random, [["Coal [CLS] [SEP]."]], question="Grain [SEP]?")
+    ((row,),) = batches
+    tokens = LIBRARY.AutoTokenizer.from_pretrained(random).convert_ids_to_tokens(row["input_ids"])
     assert (tokens.count("[CLS]"), tokens.count("[SEP]")) == (1, 2)
 
 

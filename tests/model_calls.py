@@ -1,0 +1,54 @@
+"""What models of transformers are given by whoever calls them: each batch, row by row, without its padding."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import pytest
+import torch
+from transformers import PreTrainedModel
+
+Row = dict[str, list[int]]
+"""The inputs of one text or pair by their names: token ids, and what else has a number for each token."""
+Batch = list[Row]
+
+
+@contextmanager
+def watched_models(during: Callable[[Batch], AbstractContextManager[Any]] = nullcontext) -> Iterator[list[Batch]]:
+    """The batches that models compute in this block; each is computed within `during`, which may raise instead."""
+    batches: list[Batch] = []
+    call, place = torch.nn.Module.__call__, threading.local()
+
+    def watched(module: torch.nn.Module, *args: Any, **named: Any) -> Any:
+        if not isinstance(module, PreTrainedModel) or getattr(place, "inside", False):
+            return call(module, *args, **named)
+        batch = rows_of({"input_ids": args[0], **named} if args else named)
+        if batch:
+            batches.append(batch)
+        place.inside = True
+        try:
+            with during(batch) if batch else nullcontext():
+                return call(module, *args, **named)
+        finally:
+            place.inside = False
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.Module, "__call__", watched)
+        yield batches
+
+
+def rows_of(named: dict[str, Any]) -> Batch:
+    ids, mask = named.get("input_ids"), named.get("attention_mask")
+    if ids is None or mask is None or ids.shape != mask.shape:
+        return []
+    inputs = {name: value for name, value in named.items() if torch.is_tensor(value) and value.shape == ids.shape}
+    return [{name: value[at][mask[at].bool()].tolist() for name, value in inputs.items()} for at in range(len(ids))]
+
+
+@contextmanager
+def little_memory(batch: Batch) -> Iterator[None]:
+    """Memory for two rows: what torch says of more."""
+    if len(batch) > 2:
+        raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+    yield
