@@ -1,7 +1,7 @@
 """What models of transformers are given by whoever calls them: each batch, row by row, without its padding."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -21,9 +21,12 @@ def watched_models(during: Callable[[Batch], AbstractContextManager[Any]] = null
     call, place = torch.nn.Module.__call__, threading.local()
 
     def watched(module: torch.nn.Module, *args: Any, **named: Any) -> Any:
-        if not isinstance(module, PreTrainedModel) or getattr(place, "inside", False):
+        # Modules of sentence-transformers take all inputs in one mapping, models of transformers each by its name.
+        inputs = args[0] if args and isinstance(args[0], Mapping) else named
+        known = isinstance(module, PreTrainedModel) or inputs is not named
+        if not known or getattr(place, "inside", False):
             return call(module, *args, **named)
-        batch = rows_of({"input_ids": args[0], **named} if args else named)
+        batch = rows_of(inputs)
         if batch:
             batches.append(batch)
         place.inside = True
@@ -38,7 +41,7 @@ def watched_models(during: Callable[[Batch], AbstractContextManager[Any]] = null
         yield batches
 
 
-def rows_of(named: dict[str, Any]) -> Batch:
+def rows_of(named: Mapping[str, Any]) -> Batch:
     ids, mask = named.get("input_ids"), named.get("attention_mask")
     if ids is None or mask is None or ids.shape != mask.shape:
         return []

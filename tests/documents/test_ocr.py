@@ -1,17 +1,18 @@
 """Text read off pictures, with the models that come with RapidOCR."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import rapidocr
 from made_pages import canvas
 from PIL import Image, ImageDraw
 
 from quoteweave.core.boxes import inside
 from quoteweave.core.errors import UsageError
-from quoteweave.documents.sources import ocr as module
-from quoteweave.documents.sources.lines import Line, Word
+from quoteweave.documents.sources import ocr
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -49,61 +50,93 @@ def test_an_unknown_language_is_refused_with_a_way_out() -> None:
         RapidOcr("klingon").read(written(("Depth", 20, 20)))
 
 
-def test_characters_of_unspaced_scripts_are_put_together_as_the_text_has_them() -> None:
-    characters = [Word(c, (10.0 * i, 0, 10.0 * i + 9, 10)) for i, c in enumerate("港口水深ab")]
-    joined = module._join_unspaced("港口 水深ab", characters)
-    assert [word.text for word in joined] == ["港口", "水深ab"]
-    assert joined[1].box == (20, 0, 59, 10)
+def reading(text: str, quad: list[list[float]], words: list[Any]) -> Any:
+    """What RapidOCR gives for a picture with one line; `quad` has its corners in pixels."""
+    return SimpleNamespace(txts=[text], scores=[1.0], boxes=np.array([quad]), word_results=[words])
 
 
-def test_a_line_whose_words_have_no_boxes_is_parted_by_letters() -> None:
-    across = module._run("Depth 290 cm", [[0, 0], [240, 0], [240, 40], [0, 40]], [], 2.0)
-    assert across is not None
+def has_engine_give(monkeypatch: pytest.MonkeyPatch, read: Callable[[], Any]) -> None:
+    monkeypatch.setattr(rapidocr.RapidOCR, "__call__", lambda *_, **__: read())
+
+
+def unread(size: int = 50) -> Raster:
+    """A picture that no other test has read."""
+    return Raster(np.random.default_rng().integers(0, 255, (size, 50, 3), dtype=np.uint8), 1.0)
+
+
+def test_characters_of_unspaced_scripts_are_put_together_as_the_text_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def corners(left: float, right: float) -> list[list[float]]:
+        return [[left, 0], [right, 0], [right, 10], [left, 10]]
+
+    characters = [(c, 1.0, corners(10 * i, 10 * i + 9)) for i, c in enumerate("港口水深ab")]
+    has_engine_give(monkeypatch, lambda: reading("港口 水深ab", corners(0, 59), characters))
+    (line,) = RapidOcr().read(unread())
+    assert [word.text for word in line.words] == ["港口", "水深ab"]
+    assert line.words[1].box == (20, 0, 59, 10)
+
+
+def test_a_line_whose_words_have_no_boxes_is_parted_by_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    has_engine_give(monkeypatch, lambda: reading("Depth 290 cm", [[0, 0], [240, 0], [240, 40], [0, 40]], []))
+    (across,) = RapidOcr().read(Raster(unread().pixels, 2.0))
     assert [(word.text, word.box) for word in across.words] == [
         ("Depth", (0, 0, 50, 20)),
         ("290", (60, 0, 90, 20)),
         ("cm", (100, 0, 120, 20)),
     ]
-    down = module._run("left side", [[0, 0], [40, 0], [40, 180], [0, 180]], [], 1.0)
-    assert down is not None
-    assert [word.box for word in down.words] == [(0, 0, 40, 80), (0, 100, 40, 180)]
+    has_engine_give(monkeypatch, lambda: reading("left side", [[0, 0], [40, 0], [40, 180], [0, 180]], []))
+    down = [word for line in RapidOcr().read(unread()) for word in line.words]
+    assert [word.box for word in down] == [(0, 0, 40, 80), (0, 100, 40, 180)]
 
 
-def test_a_picture_that_is_repeated_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, asked = module._engine("ch"), list[str]()
+@pytest.fixture
+def engine_calls(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What the engine was asked to read so far."""
+    calls: list[object] = []
+    call: Any = rapidocr.RapidOCR.__call__
 
-    def counted(language: str) -> Callable[..., Any]:
-        asked.append(language)
-        return engine
+    def counted(self: object, pixels: object, **named: Any) -> Any:
+        calls.append(pixels)
+        return call(self, pixels, **named)
 
-    monkeypatch.setattr(module, "_engine", counted)
-    monkeypatch.setattr(module, "_remembered", {})
-    picture = written(("Depth 290 cm", 20, 15))
+    monkeypatch.setattr(rapidocr.RapidOCR, "__call__", counted)
+    return calls
+
+
+def test_a_picture_that_is_repeated_is_read_once(engine_calls: list[object]) -> None:
+    picture = written(("Depth 291 cm", 20, 15))
     first = RapidOcr().read(picture)
     again = RapidOcr().read(Raster(picture.pixels.copy(), picture.scale))
-    assert (again, len(asked)) == (first, 1)
+    assert (again, len(engine_calls)) == (first, 1)
     (larger,) = RapidOcr().read(Raster(picture.pixels, picture.scale / 2))
-    assert (larger.box[0], len(asked)) == (2 * first[0].box[0], 2)
+    assert (larger.box[0], len(engine_calls)) == (2 * first[0].box[0], 2)
 
 
-def test_no_more_pictures_are_remembered_than_a_process_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_remembered", {})
-    monkeypatch.setattr(module, "MAX_REMEMBERED", 2)
-    for size in (40, 50, 60):
-        RapidOcr().read(Raster(canvas((size, 50)), 2.0))
-    assert len(module._remembered) == 2
+def test_no_more_pictures_are_remembered_than_a_process_has_room_for(
+    monkeypatch: pytest.MonkeyPatch, engine_calls: list[object]
+) -> None:
+    monkeypatch.setattr(ocr, "MAX_REMEMBERED", 2)
+    first, second, third = (unread(size) for size in (40, 50, 60))
+    for picture in (first, second, third, third, second):
+        RapidOcr().read(picture)
+    assert len(engine_calls) == 3
+    RapidOcr().read(first)
+    assert len(engine_calls) == 4
 
 
 def test_a_picture_read_while_another_is_being_read_leaves_no_more_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_remembered", {})
-    monkeypatch.setattr(module, "MAX_REMEMBERED", 1)
+    monkeypatch.setattr(ocr, "MAX_REMEMBERED", 1)
+    pictures, calls = [unread() for _ in range(3)], list[int]()
 
-    def meanwhile(self: RapidOcr, picture: Raster) -> list[Line]:
-        if picture.scale < 3:  # another is read before this one is done, as another thread would
-            self.read(Raster(picture.pixels, picture.scale + 1))
-        return []
+    def meanwhile() -> Any:
+        calls.append(len(calls))
+        if len(calls) < len(pictures):  # another is read before this one is done, as another thread would
+            assert RapidOcr().read(pictures[len(calls)]) == []
+        return SimpleNamespace(txts=None)
 
-    monkeypatch.setattr(RapidOcr, "_read", meanwhile)
-    for size in (40, 50):
-        assert RapidOcr().read(Raster(canvas((size, 50)), 1.0)) == []
-    assert len(module._remembered) == 1
+    has_engine_give(monkeypatch, meanwhile)
+    for picture in (pictures[0], pictures[0]):  # it was done last, and is the one that is remembered
+        assert RapidOcr().read(picture) == []
+    assert len(calls) == 3
+    for picture in pictures[1:]:
+        RapidOcr().read(picture)
+    assert len(calls) == 5

@@ -89,6 +89,10 @@ def forge(monkeypatch: pytest.MonkeyPatch, logits: Callable[[Any], Any]) -> None
     monkeypatch.setattr(LIBRARY.BertForQuestionAnswering, "forward", forward)
 
 
+def always(logits: Any) -> Callable[[Any], Any]:
+    return lambda _: logits
+
+
 def test_each_token_is_of_its_sentence(random: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     passage = ["Coal, grain.", "By rail."]
     with watched_models() as batches:
@@ -101,8 +105,9 @@ def test_each_token_is_of_its_sentence(random: Path, monkeypatch: pytest.MonkeyP
     sentences = [*[None] * behind, 0, 0, 0, 0, 1, 1, 1, None]
     for token, sentence in enumerate(sentences):
         # An answer of this token alone, twice as likely as none, of which the first token tells.
-        at = torch.arange(len(tokens))
-        forge(monkeypatch, lambda ids, at=at, token=token: torch.where(at == token, 2, at == 0).expand(ids.shape))
+        logits = torch.zeros(1, len(tokens))
+        logits[0, 0], logits[0, token] = 1, 2
+        forge(monkeypatch, always(logits))
         (scores,) = read(random, [passage])
         assert scores == [2.0 if sentence == number else None for number in range(2)]
 

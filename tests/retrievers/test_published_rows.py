@@ -113,22 +113,25 @@ def test_colpali_is_of_the_authors_version() -> None:
 
 
 @tiny_visual.needs_engine
-def test_colqwen2_gets_the_authors_prompts(tmp_path: Path) -> None:
+def test_colqwen2_gets_the_authors_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from colpali_engine.models import ColQwen2Processor
+
     folder = tiny_visual.colqwen(tmp_path / "model")
     row = published_row("mmdocir", "colqwen2")
     model = ColPaliEngineModel(row, folder, base=None, dtype=torch.float32, device="cpu")
     asked: list[str] = []
-    processor: Any = model._processor
-    prepare: Callable[..., Any] = processor.process_texts
+    processors: list[Any] = []
+    prepare: Callable[..., Any] = ColQwen2Processor.process_texts
 
-    def spied(texts: list[str]) -> Any:
+    def spied(processor: Any, texts: list[str]) -> Any:
         asked.extend(texts)
-        return prepare(texts)
+        processors.append(processor)
+        return prepare(processor, texts)
 
-    processor.process_texts = spied
+    monkeypatch.setattr(ColQwen2Processor, "process_texts", spied)
     model.questions(["how much grain"])
     assert asked == ["Query: how much grain" + "<pad>" * 10]
-    assert processor.visual_prompt_prefix.endswith("Describe the image.<|im_end|>\n")
+    assert processors[0].visual_prompt_prefix.endswith("Describe the image.<|im_end|>\n")
     assert model.pictures([Image.new("RGB", (60, 60))])[0].shape[1] == tiny_visual.DIMENSION
 
 

@@ -14,6 +14,7 @@ import tiny_checkpoints as tiny
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_calls import little_memory, watched_models
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
@@ -256,14 +257,14 @@ def test_missing_libraries_are_named_with_the_extra(
 def test_threads_share_an_encoder_and_load_it_once(
     checkpoints: dict[str, str], encoders: dict[str, TextEncoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loads: list[Path] = []
-    load = SentenceTransformerEncoder._load
+    loads: list[str] = []
 
-    def counted(self: SentenceTransformerEncoder, folder: Path) -> Any:
-        loads.append(folder)
-        return load(self, folder)
+    class Counted(SentenceTransformer):
+        def __init__(self, folder: str, **named: Any) -> None:
+            loads.append(folder)
+            super().__init__(folder, **named)
 
-    monkeypatch.setattr(SentenceTransformerEncoder, "_load", counted)
+    monkeypatch.setattr("sentence_transformers.SentenceTransformer", Counted)
     encoder = make_encoder(catalogue()["bge"], CPU, checkpoints["bge"])
     texts = [["the ship " * n, "harbour"] for n in range(1, 17)]
     with ThreadPoolExecutor(8) as threads:
@@ -274,22 +275,13 @@ def test_threads_share_an_encoder_and_load_it_once(
 
 
 def test_memory_that_runs_out_costs_time_but_no_vectors(
-    checkpoints: dict[str, str], encoders: dict[str, TextEncoder], monkeypatch: pytest.MonkeyPatch
+    checkpoints: dict[str, str], encoders: dict[str, TextEncoder]
 ) -> None:
-    encode, sizes = SentenceTransformerEncoder._batch, []
-
-    def small(self: SentenceTransformerEncoder, texts: list[str], *, query: bool) -> Any:
-        sizes.append(len(texts))
-        if len(texts) > 3:
-            raise torch.OutOfMemoryError("CUDA out of memory.")
-        return encode(self, texts, query=query)
-
-    monkeypatch.setattr(SentenceTransformerEncoder, "_batch", small)
     encoder = make_encoder(catalogue()["bge"], Hardware(device="cpu", batch_size=8), checkpoints["bge"])
     texts = list(tiny.HARD_TEXTS)
-    found = encoder.encode_views(texts)
-    assert sizes[:3] == [8, 4, 2]
-    monkeypatch.undo()
+    with watched_models(little_memory) as batches:
+        found = encoder.encode_views(texts)
+    assert [len(batch) for batch in batches][:3] == [8, 4, 2]
     np.testing.assert_allclose(found, encoders["bge"].encode_views(texts), atol=1e-5)
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import tiny_visual_checkpoints as tiny
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from model_calls import watched_models
 from PIL import Image
 from tiny_visual_checkpoints import MOST_PIXELS, PALI_SIDE, needs_engine
 
@@ -23,7 +25,6 @@ from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import ModelRow, catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.colpali_engine import ColPaliEngineModel
-from quoteweave.retrievers.encoders.colpali_hf import ColPaliHfModel
 from quoteweave.retrievers.encoders.visual import ColPaliEncoder, pad_to_limits
 
 if TYPE_CHECKING:
@@ -198,21 +199,13 @@ def test_both_forms_of_one_checkpoint_see_the_same(
 
 
 @needs_engine
-def test_both_forms_of_colpali_read_the_same_tokens(
-    checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[list[list[int]]] = []
-
-    def kept(_: object, inputs: Any) -> "list[Matrix]":
-        ids, masks = inputs["input_ids"], inputs["attention_mask"].bool()
-        read.append([own[mask].tolist() for own, mask in zip(ids, masks, strict=True)])
-        return [np.ones((1, 128), np.float32)] * len(ids)
-
-    for form, kind in {"colpali": ColPaliEngineModel, "colpali-hf": ColPaliHfModel}.items():
-        monkeypatch.setattr(kind, "_vectors", kept)
-        make_encoder(catalogue()[form], CPU, str(checkpoint(form))).encode_queries(QUESTIONS)
-    assert len(read) == 2
-    assert read[0] == read[1]
+def test_both_forms_of_colpali_read_the_same_tokens(checkpoint: Callable[[str], Path]) -> None:
+    with watched_models() as batches:
+        for form in ("colpali", "colpali-hf"):
+            make_encoder(catalogue()[form], CPU, str(checkpoint(form))).encode_queries(QUESTIONS)
+    assert len(batches) == 2
+    first, second = ([row["input_ids"] for row in batch] for batch in batches)
+    assert first == second
 
 
 @pytest.mark.parametrize("name", [*ENGINE[:4], *ENGINE[-2:], *HF])
@@ -288,16 +281,14 @@ def test_a_picture_has_a_vector_for_each_patch_within_the_limits(name: str, enco
 
 
 @needs_engine
-def test_colsmol_sees_a_picture_in_tiles_and_once_more_whole(
-    checkpoint: Callable[[str], Path], encoder: Callable[[str], Encoder]
-) -> None:
-    _, processor = engine_itself(checkpoint("colsmol"))
-    used = encoder("colsmol")
-    assert isinstance(used, ColPaliEncoder)
+def test_colsmol_sees_a_picture_in_tiles_and_once_more_whole(checkpoint: Callable[[str], Path]) -> None:
+    folder = checkpoint("colsmol")
+    _, processor = engine_itself(folder)
+    used = ColPaliEngineModel(catalogue()["colsmol-256m"], folder, base=None, dtype=torch.float32, device="cpu")
     for picture in map(pad_to_limits, PICTURES):
         ids = processor.process_images([picture])["input_ids"]
-        assert used._tokens(picture) == int((ids == processor.image_token_id).sum())
-    assert used._tokens(noise(64, 64)) == 4 * (2 * 2 + 1)
+        assert used.tokens(picture) == int((ids == processor.image_token_id).sum())
+    assert used.tokens(noise(64, 64)) == 4 * (2 * 2 + 1)
 
 
 def test_a_picture_of_any_size_has_the_same_number_of_patches_for_colpali(encoder: Callable[[str], Encoder]) -> None:
