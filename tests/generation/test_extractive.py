@@ -441,6 +441,8 @@ def test_a_question_of_two_is_answered_part_by_part() -> None:
         ("How long does the ferry to the isles take?", "The ferry to the isles takes 214,000 passengers."),
         ("How heavy is the crane?", "The crane lifts 30 containers."),
         ("Is there a crane?", "The quay is used by fishermen."),
+        ("What is the budget?", "The chair praised the budget of 2019."),
+        ("What is the budget?", "The budget is seldom kept."),
     ],
 )
 def test_a_statement_of_something_else_does_not_answer(question: str, text: str) -> None:
@@ -477,6 +479,7 @@ def test_a_statement_of_something_else_does_not_answer(question: str, text: str)
         ("How much money may be spent on the crane?", "The port agreed to spend up to 9 pounds on the crane."),
         ("When does the board meet next?", "The next meeting of the board is on 3 April."),
         ("How much does the large crane cost?", "It was said that the cost of the large crane is 9 euros."),
+        ("What is the budget?", "The budget is 14,500 euros."),
         ("What should I do if the crane hums?", "If the crane hums, pull the plug."),
     ],
 )

@@ -31,7 +31,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
 from quoteweave.core.text.question_analysis import has_opposite_word, words_alike
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_where
+from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_what, says_where
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
@@ -61,7 +61,11 @@ _ANNOUNCED_KINDS = frozenset({"date", "person", "money"})
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands behind the noun: "When was the survey conducted?"."""
 _ALSO_BEFORE = frozenset({"next", "last"})
+# "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
+_ASKS_WHAT_ONE_IS = re.compile(
+    r"what(?:'s|\s+(?:is|are|was|were))\s+(?:the|our|my|your)\s+[\w'’-]+\s*\?*", re.IGNORECASE
+)
 _MAY_ASK_OF_ONE = re.compile(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
 _LAYOUTS_WITHOUT_ANSWERS = frozenset({"title", "caption", "equation", "header", "footer"})
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
@@ -149,6 +153,7 @@ class AnswerCriteria:
             return layout != "caption" and not statement.is_row
         few = len(self._subject) < MIN_SUBJECT_TERMS and not (
             (reading.asks == "place" and says_where(statement, self._question))
+            or (_ASKS_WHAT_ONE_IS.fullmatch(reading.text) and says_what(statement, tuple(self._subject)))
             or _MAY_ASK_OF_ONE.match(reading.asked_by if reading.asks == "amount" else reading.text)
         )
         if layout in _LAYOUTS_WITHOUT_ANSWERS or few:

@@ -217,7 +217,7 @@ def _names_person(statement: Statement, question: QuestionTerms) -> bool:
         return False
     subject = subject_terms(question)
     if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
-        return _says_what(statement, subject)
+        return says_what(statement, subject)
     found = [
         words(match[0])
         for match in _PERSON.finditer(text)
@@ -254,10 +254,10 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
         return any(
             text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places
         )
-    return _says_what(statement, subject_terms(question))
+    return says_what(statement, subject_terms(question))
 
 
-def _says_what(statement: Statement, subject: Sequence[str]) -> bool:
+def says_what(statement: Statement, subject: Sequence[str]) -> bool:
     """Whether a statement begins with the subject and says what it is, or says so in an apposition."""
     asked, text = set(subject), statement.text
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
