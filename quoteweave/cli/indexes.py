@@ -11,7 +11,7 @@ from quoteweave.index.vector_store import counts_by_reason
 def index_json(collection: Collection, state: IndexState, manifest: Manifest | None) -> dict[str, object]:
     """Return an index as the documented JSON object."""
     return {
-        "name": state.name,
+        "name": state.name if manifest is None else manifest.name,
         "fingerprint": state.fingerprint,
         "up_to_date": state.revision == collection.revision(),
         "spec": manifest and manifest.spec,
