@@ -1,9 +1,12 @@
 """Small collections made by hand, without any parsing, for the tests of what searches them."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from quoteweave.collection.catalog.database import Catalog
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import Origin
@@ -84,3 +87,18 @@ def make_collection(
             made = [made_quote(quote) if isinstance(quote, str) else quote for quote in quotes]
             put(writer, folder / "files", name, made)
     return collection
+
+
+@contextmanager
+def reading(root: Path) -> Iterator[sqlite3.Connection]:
+    """Another's reading of a collection's catalogue, which keeps what is removed meanwhile in its log."""
+    with closing(Catalog(root / "catalog.sqlite")) as catalog, catalog.read() as db:
+        db.execute("SELECT * FROM documents").fetchall()
+        yield db
+
+
+@contextmanager
+def changing(root: Path) -> Iterator[sqlite3.Connection]:
+    """A change of a collection's catalogue that no writer would make."""
+    with closing(Catalog(root / "catalog.sqlite")) as catalog, catalog.write() as db:
+        yield db

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # How many requests are under way at once.
 MAX_CONCURRENT_REQUESTS = 4
 # UTF-8 bytes in a request. A token has three or four on average, and OpenAI takes 300,000 tokens at once.
-_BYTES_AT_ONCE = 400_000
+BYTES_AT_ONCE = 400_000
 _WANTED = "list of embeddings"
 # Status codes with which servers refuse a request that is too large, or a text in it that is too long.
 _TOO_MUCH = (400, 413, 422)
@@ -231,11 +231,11 @@ def _named(texts: Sequence[str], number: int) -> str:
 
 
 def _batches(texts: Sequence[str], most: int) -> Iterator[range]:
-    """Group texts into batches of at most `most` texts and `_BYTES_AT_ONCE` bytes, unless one text alone has more."""
+    """Group texts into batches of at most `most` texts and `BYTES_AT_ONCE` bytes, unless one text alone has more."""
     start = size = 0
     for i, text in enumerate(texts):
         bytes_here = len(text.encode("utf-8", "replace"))
-        if i - start == most or (i > start and size + bytes_here > _BYTES_AT_ONCE):
+        if i - start == most or (i > start and size + bytes_here > BYTES_AT_ONCE):
             yield range(start, i)
             start, size = i, 0
         size += bytes_here

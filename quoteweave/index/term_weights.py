@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Lucene's BM25 (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with the parameters that bm25s has by default.
 K1, B = 1.5, 0.75
 # Postings that are scored in one go, in a few megabytes.
-_AT_ONCE = 1 << 17
+POSTINGS_AT_ONCE = 1 << 17
 
 Ids = tuple[int | None, ...]
 """The number of a token in each segment."""
@@ -226,10 +226,10 @@ class Field:
 
 
 def _batches(having: "Positions") -> Iterator[slice]:
-    """Split tokens, of which so many items have each, into stretches with about `_AT_ONCE` postings."""
+    """Split tokens, of which so many items have each, into stretches with about `POSTINGS_AT_ONCE` postings."""
     import numpy as np
 
-    ends = [*(np.flatnonzero(np.diff(having.cumsum() // _AT_ONCE)) + 1).tolist(), len(having)]
+    ends = [*(np.flatnonzero(np.diff(having.cumsum() // POSTINGS_AT_ONCE)) + 1).tolist(), len(having)]
     yield from (slice(*each) for each in pairwise([0, *ends]))
 
 

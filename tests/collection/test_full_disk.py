@@ -3,9 +3,10 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,10 +14,11 @@ from types import SimpleNamespace
 import pytest
 from command_line import Quoteweave
 from killed_processes import in_a_process
-from made_collections import made_quote, make_collection, put
+from made_collections import changing, made_quote, make_collection, put
 
 from quoteweave.collection import storage_errors as faults
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.removals import record_removal
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import StorageError
 from quoteweave.index.lexical import current_lexical_index
@@ -228,16 +230,16 @@ def test_large_documents_are_removed_one_right_after_another(disk: Path) -> None
 
 
 def test_a_lexical_index_that_was_dropped_in_vain_is_made_again(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refusing(self: Writer, names: Sequence[str], *, overwrite: bool) -> None:
+    def refusing(*_: object) -> None:
         raise StorageError("the disk is full")
 
-    monkeypatch.setattr(Writer, "_remove", refusing)
+    monkeypatch.setattr("quoteweave.collection.writer.record_removal", refusing)
     with Collection.open(full) as collection:
         with pytest.raises(StorageError, match=r"^the disk is full$"), collection.writer() as writer:
             writer.remove("large.txt")
         assert indexed(collection) == ["large.txt", "small.txt"]
         with monkeypatch.context() as patched:
-            patched.setattr(Writer, "rebuild_lexical", lambda self: refusing(self, (), overwrite=False))
+            patched.setattr(Writer, "rebuild_lexical", refusing)
             with (
                 pytest.raises(StorageError, match="the lexical index, which was dropped to make room"),
                 collection.writer() as writer,
@@ -248,8 +250,10 @@ def test_a_lexical_index_that_was_dropped_in_vain_is_made_again(full: Path, monk
 def test_where_nothing_helps_the_cause_is_named(full: Path) -> None:
     for path in full.parent.glob("filler*"):
         path.unlink()
-    with Collection.open(full) as collection, collection.writer() as writer:
-        writer._drop_segments()
+    with changing(full) as db:  # the lexical index is gone, which would give room
+        db.execute("DELETE FROM segments")
+    for path in (full / "lexical").iterdir():
+        path.unlink()
     (full / "reserve").unlink()
     fill(full.parent)
     assert faults.is_full(full / "catalog.sqlite")
@@ -262,19 +266,19 @@ def test_where_nothing_helps_the_cause_is_named(full: Path) -> None:
 def test_a_lexical_index_that_was_dropped_for_room_comes_back_with_the_next_writer(
     tmp_path: Path, quoteweave: Quoteweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remove, refusals = Writer._remove, iter(range(4))
+    refusals = iter(range(4))
 
-    def refusing(self: Writer, names: Sequence[str], *, overwrite: bool) -> None:
+    def refusing(db: sqlite3.Connection, name: str) -> None:
         if next(refusals, None) is not None:
             raise StorageError("the disk is full")
-        remove(self, names, overwrite=overwrite)
+        record_removal(db, name)
 
     def full_again(self: Writer) -> None:
         raise StorageError("the disk is full")
 
     with make_collection(tmp_path, {"a.txt": ["Grain came by sea."], "b.txt": ["Timber came."]}) as collection:
         with monkeypatch.context() as patched:
-            patched.setattr(Writer, "_remove", refusing)
+            patched.setattr("quoteweave.collection.writer.record_removal", refusing)
             patched.setattr(Writer, "rebuild_lexical", full_again)
             with pytest.raises(StorageError, match=r"removed: b\.txt\. The lexical index was dropped to make room"):
                 remove_documents(collection, ["b.txt"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from killed_processes import die_at, in_a_process
-from made_collections import made_quote, make_collection, put
+from made_collections import made_quote, make_collection, put, reading
 
 from quoteweave.collection.catalog import database as catalog
 from quoteweave.collection.collection import Collection
@@ -72,7 +72,7 @@ def vectors(*texts: str, many: bool = False) -> list[bytes]:
 def words_of_pages(collection: Collection) -> list[bytes]:
     """How the words of its pages begin as they lie on disk; they are compressed, and begin with a checksum."""
     query = "SELECT substr(words, 1, 16) FROM page_words WHERE document = (SELECT key FROM documents WHERE name = ?)"
-    with collection._catalog.read() as db:
+    with reading(collection.root) as db:
         return [head for (head,) in db.execute(query, (NAME,))]
 
 
@@ -150,8 +150,7 @@ def test_pages_that_sqlite_rebalanced_keep_no_copies(tmp_path: Path) -> None:
 
 def test_a_reader_in_the_way_is_told_and_the_next_writer_finishes(with_wren: Collection) -> None:
     build(with_wren, "flat")
-    with Collection.open(with_wren.root) as other, other._catalog.read() as db:
-        db.execute("SELECT * FROM documents").fetchall()
+    with reading(with_wren.root):
         outcome = remove_documents(with_wren, [NAME])
         assert outcome.removed == (NAME,)
         (told,) = outcome.remains
@@ -171,7 +170,7 @@ def test_a_removal_that_is_not_finished_tells_nothing_of_the_name(with_wren: Col
     with with_wren.writer() as writer:
         writer.remove(NAME)
         assert writer.unfinished_removals([NAME, "kept.txt"]) == {NAME}
-    with with_wren._catalog.read() as db:
+    with reading(with_wren.root) as db:
         (salt, hashed) = db.execute("SELECT salt, hash FROM removals").fetchone()
     assert len(salt) == 32
     assert len(hashed) == 64

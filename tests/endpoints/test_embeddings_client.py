@@ -69,7 +69,7 @@ def test_many_texts_go_in_several_requests_and_come_back_in_order_with_all_their
 
 
 def test_a_request_holds_no_more_bytes_than_an_endpoint_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "_BYTES_AT_ONCE", 10)
+    monkeypatch.setattr(embeddings, "BYTES_AT_ONCE", 10)
     texts = ["aaaa", "bbbb", "éééé", "a text longer than any request", "c"]
     with ModelServer() as server:
         asyncio.run(EmbeddingsClient("m", base_url=server.base_url).embed(texts))

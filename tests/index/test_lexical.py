@@ -8,19 +8,21 @@ import threading
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_collections import made_quote, make_collection, prepare, put
+from made_collections import changing, made_quote, make_collection, prepare, put
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments import builder as segment_builder
 from quoteweave.collection.segments import store as segment_store
 from quoteweave.collection.segments.merge import merge_segments
 from quoteweave.collection.segments.segment import read_segment, write_segment
+from quoteweave.collection.segments.store import SegmentStore
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Query
@@ -256,12 +258,15 @@ def test_only_the_words_of_what_changed_are_read_again(
 def test_a_failed_transaction_leaves_the_index_as_it_was(
     collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(*_: object) -> None:
+    update = SegmentStore.update
+
+    def fails(*given: Any, **named: Any) -> None:
+        update(*given, **named)
         raise RuntimeError("in the middle")
 
     before = collection.segments()[0]
     with monkeypatch.context() as patch, collection.writer() as writer:
-        patch.setattr("quoteweave.collection.writer._count_revision", fails)
+        patch.setattr(SegmentStore, "update", fails)
         with pytest.raises(RuntimeError):
             put(writer, tmp_path / "files", "c", [made_quote("grain")])
     assert collection.segments()[0] == before
@@ -300,7 +305,7 @@ def test_every_flip_of_a_segment_is_found_out(collection: Collection) -> None:
 
 
 def test_a_quote_that_the_catalogue_lacks_is_damage_and_no_silence(collection: Collection) -> None:
-    with collection._catalog.write() as db:
+    with changing(collection.root) as db:
         db.execute("DELETE FROM quotes WHERE id IN (SELECT id FROM quotes LIMIT 1)")
     with pytest.raises(CollectionError, match="lacks quotes"):
         found(Bm25Retriever(collection))
@@ -350,7 +355,7 @@ def test_documents_stored_together_are_listed_together(tmp_path: Path) -> None:
 
 def test_rows_of_any_size_stay_what_they_are(collection: Collection, tmp_path: Path) -> None:
     """A repair gives rows beyond all that may have been given, and segments of either kind are merged."""
-    with collection.writer() as writer, writer._folder.catalog.write() as db:
+    with collection.writer(), changing(collection.root) as db:
         db.execute("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'quotes'", (1 << 33,))
     names = [f"later{number}" for number in range(40)]
     for number, name in enumerate(names):
@@ -490,6 +495,6 @@ def test_words_are_scored_alike_however_many_at_once(
         return [index.scores("quotes", tokens, within=each).tolist() for each in (None, within)]
 
     together = scores()
-    monkeypatch.setattr(term_weights, "_AT_ONCE", 1)
+    monkeypatch.setattr(term_weights, "POSTINGS_AT_ONCE", 1)
     assert scores() == together
     assert together[0][2] > together[0][1] > 0

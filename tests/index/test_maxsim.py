@@ -1,5 +1,6 @@
 """MaxSim is what its formula says, whatever the lengths and signs, and however items fall into blocks and files."""
 
+import os
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,10 +75,11 @@ def test_exact_search_is_brute_force(
 ) -> None:
     items = {2 * at: -np.abs(vectors) - 1 if negative else vectors for at, vectors in enumerate(made)}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(item_table, "_NUMBERS_AT_ONCE", numbers_at_once)
-        patch.setattr(maxsim, "_ASKED_AT_ONCE", asked_at_once)
-        patch.setattr(maxsim, "_PRODUCTS_AT_ONCE", products_at_once)
-        patch.setattr(maxsim, "_threads", lambda *_: threads)
+        patch.setattr(item_table, "NUMBERS_AT_ONCE", numbers_at_once)
+        patch.setattr(maxsim, "ASKED_AT_ONCE", asked_at_once)
+        patch.setattr(maxsim, "PRODUCTS_AT_ONCE", products_at_once)
+        patch.setattr(maxsim, "BYTES_FOR_A_THREAD", 1)
+        patch.setattr(os, "sched_getaffinity", lambda _: set(range(threads)), raising=False)
         index = MultiVectorIndex("exact", 3)
         for document in range(3):
             own = {row: items[row] for row in items if document_of[row // 2] == document}

@@ -1,5 +1,6 @@
 """The recall that a user is told is that of the kind on the user's own items."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -67,11 +68,13 @@ def test_it_falls_with_the_candidates(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_first_stage_that_knows_nothing_finds_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lowest_rows(self: Any, queries: Any, count: int, scope: Any) -> Any:
-        return [self._items.rows[:count] for _ in queries]
+    index = made_index(tmp_path)
+
+    def lowest_rows(_: object, queries: Sequence[object], count: int, __: object) -> Any:
+        return [index.rows[:count] for _ in queries]
 
     monkeypatch.setattr(candidates.CompressedCandidates, "nearest", lowest_rows)
-    told = measure_maxsim_recall("pool2", made_index(tmp_path))
+    told = measure_maxsim_recall("pool2", index)
     assert told is not None
     assert told.recall < 0.5
 

@@ -1,7 +1,9 @@
 """The Milvus index does what every index does, whatever documents are called and however much is asked for."""
 
+import json
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from quoteweave.core.records import Filter
 from quoteweave.index.base import SearchScope, VectorIndex
 from quoteweave.index.milvus import index as milvus
 from quoteweave.index.milvus.connection import Milvus
-from quoteweave.index.milvus.index import MilvusIndex
+from quoteweave.index.milvus.index import POINTER, MilvusIndex
 from quoteweave.index.milvus.schema import expression
 from quoteweave.testing.vector_fixtures import DIMENSION, DOCUMENTS, VectorFixture, make_vectors
 from quoteweave.testing.vector_index_conformance import FILTERS, VectorIndexTests
@@ -72,7 +74,7 @@ class TestMilvusIndex(VectorIndexTests):
     def test_how_much_milvus_gives_at_once_limits_nothing(
         self, made: VectorFixture, items: "Items", monkeypatch: pytest.MonkeyPatch, at_once: int
     ) -> None:
-        limits = {"_MAX_HITS": at_once, "_HITS_AT_ONCE": 20, "_QUESTIONS_AT_ONCE": 2, "_ROWS_AT_ONCE": 5}
+        limits = {"MAX_HITS": at_once, "HITS_AT_ONCE": 20, "QUESTIONS_AT_ONCE": 2, "ROWS_AT_ONCE": 5}
         for name, most in limits.items():
             monkeypatch.setattr(milvus, name, most)
         _refuse_more(monkeypatch, hits=at_once, questions=2, rows=5)
@@ -125,13 +127,15 @@ class TestMilvusIndex(VectorIndexTests):
         with pytest.raises(UsageError, match=r"mil\.txt.*did you mean 'mill\.txt'"):
             index.search(self.queries(1), 3, SearchScope(made.collection, Filter(documents=(MILL, "mil.txt"))))
 
-    def test_milvus_has_the_fields_of_each_quote(self, index: VectorIndex, made: VectorFixture) -> None:
+    def test_milvus_has_the_fields_of_each_quote(self, index: VectorIndex, made: VectorFixture, tmp_path: Path) -> None:
         assert isinstance(index, MilvusIndex)
         (row, *_) = made.rows(ROAD)
         (quote,) = made.collection.quotes_at([row])
         assert quote is not None
-        with index._milvus.client() as client:
-            (stored,) = client.get(index._name, [row])
+        index.save(tmp_path)
+        name = json.loads((tmp_path / POINTER).read_text("utf-8"))["collection"]
+        with closing(Milvus(self.place)) as milvus_itself, milvus_itself.client() as client:
+            (stored,) = client.get(name, [row])
         stored.pop("vector")
         assert stored == {
             "row": row,

@@ -27,7 +27,7 @@ from quoteweave.core.errors import (
     StorageError,
     UsageError,
 )
-from quoteweave.index.milvus.connection import TOKEN_VARIABLE, URI_VARIABLE, Server
+from quoteweave.index.milvus.connection import TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
 from quoteweave.index.milvus.index import POINTER, MilvusIndex
 from quoteweave.testing.vector_fixtures import DIMENSION, VectorFixture, make_vector_fixture
 
@@ -188,7 +188,7 @@ def test_an_index_whose_collection_is_gone_is_to_be_built_again(saved: Path) -> 
 
 
 def test_an_index_that_was_never_saved_leaves_nothing_behind(saved: Path, server: MilvusServer) -> None:
-    with closing(MilvusIndex(DIMENSION, saved, place=saved)) as other, other._milvus.client() as client:
+    with closing(Milvus(Server.at(server.uri))) as other, other.client() as client:
         before = client.list_collections()
         with closing(MilvusIndex(DIMENSION, place=saved, uri=server.uri)):
             assert len(client.list_collections()) == len(before) + 1
@@ -204,17 +204,22 @@ def test_a_closed_index_refuses_and_may_be_closed_again(tmp_path: Path) -> None:
             call()
 
 
-def test_an_index_that_is_closed_under_a_call_says_so(saved: Path, tmp_path: Path) -> None:
+def test_an_index_that_is_closed_under_a_call_says_so(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pymilvus import MilvusClient
+
+    iterate = MilvusClient.query_iterator
     for place in (saved, tmp_path):
         index = MilvusIndex(DIMENSION, saved if place == saved else None, place=place)
 
-        def call_and_close(index: MilvusIndex = index) -> None:
-            with index._milvus.client() as client:
-                index.close()
-                client.list_collections()
+        def close_and_call(client: MilvusClient, *given: Any, index: MilvusIndex = index, **named: Any) -> Any:
+            index.close()
+            return iterate(client, *given, **named)
 
+        monkeypatch.setattr(MilvusClient, "query_iterator", close_and_call)
         with pytest.raises(UsageError, match="is closed; open it again"):
-            call_and_close()
+            _ = index.rows
 
 
 @pytest.mark.parametrize(
@@ -306,7 +311,7 @@ def test_a_file_for_lookups_that_a_kill_cut_short_is_made_anew(
     with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
         add(index, made)
         index.save(tmp_path)
-    (path,) = (tmp_path / "collections" / index._name).rglob(f"*.{suffix}")
+    (path,) = (tmp_path / "collections").rglob(f"*.{suffix}")
     path.write_bytes(b"")
     with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
         assert index.search(QUERY, 1)[0].rows.tolist() == made.rows(MILL)[-1:]

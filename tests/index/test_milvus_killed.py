@@ -36,7 +36,7 @@ def store_of(collection: Collection) -> VectorStore:
 
 
 def refresh(root: Path) -> None:
-    milvus._ROWS_AT_ONCE = 2
+    milvus.ROWS_AT_ONCE = 2
     with Collection.open(root) as collection, collection.writer() as writer:
         store_of(collection).refresh(writer)
 

@@ -2,18 +2,20 @@
 
 import json
 import shutil
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from command_line import Quoteweave
-from made_collections import made_quote, make_collection, put
+from made_collections import made_quote, make_collection, put, reading
 
 from quoteweave.collection.catalog import database as catalog
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.collection.segments.segment import write_segment
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.index.sync import refresh_indexes, remove_documents
 from quoteweave.maintenance.removal_proof import check_removed
 
@@ -84,10 +86,21 @@ def test_what_is_left_is_told(root: Path, leave: Callable[[Path], object], told:
     assert any(told in trace for trace in traces), traces
 
 
-def test_a_page_that_is_free_and_not_empty_is_told(tmp_path: Path) -> None:
+def test_a_page_that_is_free_and_not_empty_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = catalog.Catalog.write
+
+    @contextmanager
+    def without_room(opened: catalog.Catalog, *, overwrite: bool = True) -> Iterator[sqlite3.Connection]:
+        """What is removed cannot be overwritten, which takes room in the log."""
+        if overwrite:
+            raise StorageError("the disk is full")
+        with write(opened, overwrite=False) as db:
+            yield db
+
     with make_collection(tmp_path, {"a.txt": ["text " * 5000], "b.txt": ["other"]}) as collection:
-        with collection.writer() as writer:
-            writer._remove(["a.txt"], overwrite=False)
+        with collection.writer() as writer, monkeypatch.context() as patch:
+            patch.setattr(catalog.Catalog, "write", without_room)
+            writer.remove("a.txt")
         path = collection.root
     assert any("is free and not empty" in trace for trace in check_removed(path, "a.txt").traces)
     assert "a removal was not finished; any command that writes does it" in check_removed(path, "a.txt").traces
@@ -114,8 +127,7 @@ def test_the_command_finishes_what_a_reader_kept_and_searches_for_the_words_of_t
     (tmp_path / "kept.md").write_text("what stays")
     root = tmp_path / "c"
     quoteweave("add", tmp_path / "gone.md", tmp_path / "kept.md", "-c", root)
-    with Collection.open(root) as reading, reading._catalog.read() as db:
-        db.execute("SELECT * FROM documents").fetchall()
+    with reading(root):
         assert "because someone is reading" in quoteweave("remove", "gone.md", "-c", root).err
         got = quoteweave("check", "--removed", "gone.md", "-c", root)
         assert (got.code, "because someone is reading" in got.out) == (1, True)

@@ -147,15 +147,15 @@ def test_nothing_stays_of_a_crop_whose_document_is_removed_while_it_is_read(
     collection: Collection, tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quote = put(collection, tmp_path, "latin")
-    read = CollectionPictures._read
+    read = RapidOcr.read
 
-    def removing(self: CollectionPictures, quote: Quote, language: str) -> str:
-        text = read(self, quote, language)
+    def removing(ocr: RapidOcr, picture: Raster) -> list[Line]:
+        lines = read(ocr, picture)
         with Collection.open(collection.root) as other:
             remove_documents(other, ["a.pdf"])
-        return text
+        return lines
 
-    monkeypatch.setattr(CollectionPictures, "_read", removing)
+    monkeypatch.setattr(RapidOcr, "read", removing)
     assert CollectionPictures(collection).ocr_text(quote) == "pool"
     assert reads == ["latin"]
     assert [path for path in (collection.root / "ocr_texts").rglob("*") if path.is_file()] == []

@@ -107,19 +107,14 @@ def check(retriever: VectorRetriever, there: Mapping[str, Sequence[str]], at: ob
 def first_stages_of_few_items() -> Iterator[list[str]]:
     """Has graphs, lists and candidates go before the comparison of a handful of items too; gives the calls of them."""
     reached: list[str] = []
-    quick, lists = faiss_search._quick, faiss.IndexIVFPQ
+    lists = faiss.IndexIVFPQ
 
     def counted(name: str, of: Any) -> Any:
-        def call(*arguments: Any) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
             reached.append(name)
-            return of(*arguments)
+            return of(*arguments, **named)
 
         return call
-
-    def counted_quick(*arguments: Any) -> Any:
-        found = quick(*arguments)
-        reached.extend([] if found is None else ["quick"])
-        return found
 
     def of_two_bits(quantizer: Any, dimension: int, number: int, parts: int, bits: int, metric: int) -> Any:
         return lists(quantizer, dimension, number, parts, min(bits, 2), metric)  # which four vectors can train
@@ -132,7 +127,8 @@ def first_stages_of_few_items() -> Iterator[list[str]]:
         for name in ("TIMES_POOLED", "TIMES_COMPRESSED", "FEWEST"):
             patch.setattr(candidates, name, 1)
         patch.setattr(faiss, "IndexIVFPQ", of_two_bits)
-        patch.setattr(faiss_search, "_quick", counted_quick)
+        for parameters in ("SearchParametersHNSW", "SearchParametersIVF"):
+            patch.setattr(faiss, parameters, counted("quick", getattr(faiss, parameters)))
         for stage in (candidates.MeanVectorCandidates, candidates.CompressedCandidates):
             patch.setattr(stage, "nearest", counted("nearest", stage.nearest))
         yield reached

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ITEM = [("row", "<i8"), ("file", "<i8"), ("start", "<i8"), ("length", "<i8")]
 _ITEMS, _FILES, _SUMS, _VECTORS = "items.npy", "files.json", "checksums.npy", "vectors.bin"
 # 4 MB in single precision: what the processor's caches hold beside a question's scores.
-_NUMBERS_AT_ONCE = 1 << 20
+NUMBERS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class ItemTable:
         mapped, first = _Mapped(self._files), 0
         while first < len(items):
             before = ends[first] - items["length"][first]
-            most = max(1, _NUMBERS_AT_ONCE // self._files[items["file"][first]].dimension)
+            most = max(1, NUMBERS_AT_ONCE // self._files[items["file"][first]].dimension)
             last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
             chosen = items[first:last]
             yield VectorBlock(first, ends[first:last] - chosen["length"] - before, list(_parts(chosen, mapped)))

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     Similarities = npt.NDArray[Any]
 
 # So many vectors of questions meet a block at once: with them its similarities too stay in the processor's caches.
-_ASKED_AT_ONCE = 32
+ASKED_AT_ONCE = 32
 # Up to so many multiplications OpenBLAS multiplies matrices in the thread that asks, and faster than larger ones. Its
 # own threads wait for each other so busily that beside other work they take several times as long as one.
-_PRODUCTS_AT_ONCE = 1 << 18
+PRODUCTS_AT_ONCE = 1 << 18
 # A thread has buffers of some 8 MB, and is worth beginning for so many bytes to read.
 _MAX_THREADS = 16
-_BYTES_FOR_A_THREAD = 4 << 20
+BYTES_FOR_A_THREAD = 4 << 20
 # Half precision as single: its 15 bits below the sign lie 13 places further left, and its exponent counts from 15.
 _PLACES = 13
 _SIGN_AND_REST = -0x70002000
@@ -59,7 +59,7 @@ class InnerProducts:
 
         count, dimension = asked.shape
         self._asked = asked.T.copy()
-        self._at_once = max(1, _PRODUCTS_AT_ONCE // (dimension * min(count, _ASKED_AT_ONCE)))
+        self._at_once = max(1, PRODUCTS_AT_ONCE // (dimension * min(count, ASKED_AT_ONCE)))
         self._wide = np.empty((0, dimension), np.float32)
 
     def read(self, parts: "Sequence[Vectors]") -> "Vectors":
@@ -148,8 +148,8 @@ def maxsim(similar: Similarity, lengths: Sequence[int], blocks: "Iterable[Vector
     for block in blocks:
         vectors = similar.read(block.parts)
         similarities = (
-            similar.compare(vectors, first, min(asked, first + _ASKED_AT_ONCE))
-            for first in range(0, asked, _ASKED_AT_ONCE)
+            similar.compare(vectors, first, min(asked, first + ASKED_AT_ONCE))
+            for first in range(0, asked, ASKED_AT_ONCE)
         )
         largest = [np.maximum.reduceat(some, block.starts, axis=0) for some in similarities]
         of_block = np.add.reduceat(np.concatenate(largest, axis=1), questions, axis=1)
@@ -186,4 +186,4 @@ def _widen(vectors: "Vectors", out: "Matrix") -> None:
 
 def _threads(items: ItemTable, places: "Rows") -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, _MAX_THREADS, items.vector_bytes(places) // _BYTES_FOR_A_THREAD))
+    return max(1, min(cores, _MAX_THREADS, items.vector_bytes(places) // BYTES_FOR_A_THREAD))

@@ -31,10 +31,10 @@ _EMBEDDED = "embedded"
 _LOOKUP = "idx"  # how the names of files end that the embedded Milvus makes of its items
 _LOOKUPS_S = 5.0
 _OURS = re.compile(leftovers.MILVUS_NAME_PATTERN)
-_MAX_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
-_HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
-_QUESTIONS_AT_ONCE = 1_000
-_ROWS_AT_ONCE = 1_000
+MAX_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
+HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
+QUESTIONS_AT_ONCE = 1_000
+ROWS_AT_ONCE = 1_000
 _FLOATS_AT_ONCE = 1_000_000
 
 
@@ -102,7 +102,7 @@ class MilvusIndex:
         rows: list[int] = []
         with self._milvus.client() as client:
             pages = client.query_iterator(
-                self._name, batch_size=_MAX_HITS, output_fields=["row"], timeout=CALL_S, consistency_level="Strong"
+                self._name, batch_size=MAX_HITS, output_fields=["row"], timeout=CALL_S, consistency_level="Strong"
             )
             with closing(pages):
                 while page := pages.next():
@@ -121,7 +121,7 @@ class MilvusIndex:
         if (shard.lengths != 1).any():
             raise ValueError(f"items of {shard.document!r} have other than one vector each, which Milvus cannot hold")
         vectors = shard.vectors()
-        step = max(1, min(_ROWS_AT_ONCE, _FLOATS_AT_ONCE // self.dimension))
+        step = max(1, min(ROWS_AT_ONCE, _FLOATS_AT_ONCE // self.dimension))
         for start in range(0, len(vectors), step):
             part = np.asarray(vectors[start : start + step], dtype=np.float32)
             with self._milvus.client() as client:
@@ -129,9 +129,9 @@ class MilvusIndex:
 
     def remove(self, rows: "Rows") -> None:
         """Removes items; rows that are not there are passed over."""
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
+        for start in range(0, len(rows), ROWS_AT_ONCE):
             with self._milvus.client() as client:
-                client.delete(self._name, ids=rows[start : start + _ROWS_AT_ONCE].tolist(), timeout=CALL_S)
+                client.delete(self._name, ids=rows[start : start + ROWS_AT_ONCE].tolist(), timeout=CALL_S)
 
     def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
         """At most `k` items for each question, best first; of equal scores the lower row comes first.
@@ -217,7 +217,7 @@ class MilvusIndex:
 
     def _best(self, vectors: "Matrix", k: int, where: str, *, ask: int) -> list[TopItems]:
         """The best `k` or more for each question. Of equal scores Milvus gives any, so a worse one must be seen."""
-        if ask > _MAX_HITS:
+        if ask > MAX_HITS:
             return self._best_in_ranges(vectors, k, where)
         found = self._ask(vectors, ask, where)
         unsure = [
@@ -232,10 +232,10 @@ class MilvusIndex:
     def _best_in_ranges(self, vectors: "Matrix", k: int, where: str) -> list[TopItems]:
         """The best `k` for each question, from ranges of rows so small that Milvus gives all that is in them."""
         best, rows = [_found([], [])] * len(vectors), self.rows
-        for start in range(0, len(rows), _MAX_HITS):
-            part = rows[start : start + _MAX_HITS]
+        for start in range(0, len(rows), MAX_HITS):
+            part = rows[start : start + MAX_HITS]
             within = f"row >= {part[0]} and row <= {part[-1]}"
-            found = self._ask(vectors, _MAX_HITS, f"{where} and {within}" if where else within)
+            found = self._ask(vectors, MAX_HITS, f"{where} and {within}" if where else within)
             best = [
                 _found([*one.rows, *more.rows], [*one.scores, *more.scores], k)
                 for one, more in zip(best, found, strict=True)
@@ -244,7 +244,7 @@ class MilvusIndex:
 
     def _ask(self, vectors: "Matrix", limit: int, where: str) -> list[TopItems]:
         found: list[TopItems] = []
-        step = max(1, min(_QUESTIONS_AT_ONCE, _HITS_AT_ONCE // limit))
+        step = max(1, min(QUESTIONS_AT_ONCE, HITS_AT_ONCE // limit))
         for start in range(0, len(vectors), step):
             with self._milvus.client() as client:
                 answers = client.search(
