@@ -72,12 +72,13 @@ class Script:
         limits: SourceLimits | None = None,
         cache: Path | None = None,
         http: BoundedClient | None = None,
+        jitter: float = 0.0,
     ) -> SourceClient:
         return SourceClient(
             service,
             service.address(base_url, key),
             limits=limits,
-            pace=SourcePace(self.time.timing()),
+            pace=SourcePace(self.time.timing(jitter)),
             cache=None if cache is None else ReplyCache(cache),
             http=http or BoundedClient(transport=httpx2.MockTransport(self)),
         )

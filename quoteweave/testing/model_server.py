@@ -194,7 +194,7 @@ class ModelServer:
         self.headers: list[dict[str, str]] = []
         self.connections = 0
         self._script = script if script is not None else lambda _: Reply()
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._closing = threading.Event()
         self._open: set[socket.socket] = set()
         self._http = _Http(self)
@@ -219,6 +219,11 @@ class ModelServer:
                 with suppress(OSError):  # the client may have closed it
                     connection.shutdown(socket.SHUT_RDWR)
 
+    def wait_until_left(self, seconds: float) -> bool:
+        """Wait until clients have closed all connections that they opened; return False where some stay open."""
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._open, seconds)
+
     def _reply(self, path: str, request: dict[str, Any], headers: dict[str, str]) -> Reply:
         with self._lock:
             self.paths.append(path)
@@ -238,6 +243,7 @@ class ModelServer:
     def _closed(self, connection: socket.socket) -> None:
         with self._lock:
             self._open.discard(connection)
+            self._lock.notify_all()
 
     def _wait(self, seconds: float) -> None:
         if seconds:

@@ -18,9 +18,9 @@ from quoteweave.attribution.literature.attributor import (
     SECONDHAND,
     SNIPPET,
     LiteratureAttributor,
-    _attribution,
-    _calibration,
-    _earliest,
+    earliest_of_equals,
+    literature_calibration,
+    ranked_attribution,
 )
 from quoteweave.attribution.literature.library.fetching import PdfFetcher
 from quoteweave.attribution.literature.library.paper_library import NOT_OPEN
@@ -298,19 +298,19 @@ def test_of_papers_whose_passages_say_the_same_the_earliest_stands_first(
 ) -> None:
     same = [("supported", 0.9, "2019-03-01"), *others]
     candidates = [candidate(*each, title=name) for each, name in zip(same, "ABC", strict=False)]
-    assert _earliest(candidates).title == first
+    assert earliest_of_equals(candidates).title == first
 
 
 @pytest.mark.parametrize("outcome", ["likely", "not_found"])
 def test_an_earlier_paper_does_not_pass_one_where_neither_is_known_to_say_what_is_claimed(outcome: Outcome) -> None:
     found, earlier = candidate(outcome, 0.9, "2018-03-01", "A"), candidate(outcome, 0.85, "2009-03-01", "B")
-    assert _earliest([found, earlier]) is found
+    assert earliest_of_equals([found, earlier]) is found
 
 
 def test_a_paper_that_an_earlier_one_passes_still_speaks_against_it() -> None:
     later, first = candidate("supported", 0.9, "2018-03-01", "A"), candidate("supported", 0.9, "2009-03-01", "B")
     excerpt = Excerpt(mark=None, start=0, claim="-", text="-")
-    found = _attribution(excerpt, [later, first], {"A": 0.06, "B": 0.05}, Trace(clauses=()))
+    found = ranked_attribution(excerpt, [later, first], {"A": 0.06, "B": 0.05}, Trace(clauses=()))
     assert [one.title for one in found.candidates] == ["B", "A"]
     assert EARLIEST in (found.reason or "")
     assert found.signals is not None
@@ -323,7 +323,7 @@ def test_support_that_no_excerpt_had_adds_nothing_to_how_sure_it_is() -> None:
     for outcome, verdict in [("supported", "supported"), ("likely", "unchecked")]:
         one = candidate(outcome, 0.2, "2018-03-01", "A")  # type: ignore[arg-type]  # an outcome
         one = one.model_copy(update={"citation": one.citation.model_copy(update={"verdict": verdict})})
-        found = _attribution(excerpt, [one], {"A": 0.06, "B": 0.06}, Trace(clauses=()))
+        found = ranked_attribution(excerpt, [one], {"A": 0.06, "B": 0.06}, Trace(clauses=()))
         confidences.append(found.confidence)
     assert confidences[0] == confidences[1]
 
@@ -343,7 +343,7 @@ def test_a_source_has_to_be_named() -> None:
 
 def test_how_sure_it_is_decides_whether_the_source_counts_as_found(server: LibraryServer, papers: Path) -> None:
     """The first candidate of a sentence with a source far before others is given; below the threshold none is."""
-    fitted = _calibration().after
+    fitted = literature_calibration().after
     outcomes = set()
     for excerpt in [of_kind(server, "plain")[0], *server.library.absent[-3:]]:
         (found,) = attribute(server, papers, excerpt.text, excerpt.source)

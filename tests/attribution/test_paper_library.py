@@ -6,13 +6,13 @@ import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from file_server import FileServer, Request, answer, file_server
 from killed_processes import die_at, in_a_process
 from made_papers import paper_pdf
 
+from quoteweave.attribution.literature.library import paper_library
 from quoteweave.attribution.literature.library.fetching import FetchLimits, PdfFetcher
 from quoteweave.attribution.literature.library.paper_library import (
     MOST_SNIPPETS,
@@ -25,6 +25,7 @@ from quoteweave.attribution.literature.sources.own_collection import OwnCollecti
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText, PublicationDate
 from quoteweave.collection.collection import Collection
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.maintenance.check import check
 from quoteweave.pipeline.runs.search import make_search
 from quoteweave.pipeline.settings import RetrievalSettings
@@ -321,13 +322,14 @@ def test_a_reading_that_is_cancelled_is_no_damage_of_the_paper(
     paper = linked(server, "/cancelled.pdf")
 
     async def cancel_while_it_is_kept(opened: PaperLibrary) -> None:
-        loop, begun, keep = asyncio.get_running_loop(), asyncio.Event(), opened._keep
+        loop, begun = asyncio.get_running_loop(), asyncio.Event()
 
-        def tell_and_keep(*args: Any) -> PaperText:
-            loop.call_soon_threadsafe(begun.set)
-            return keep(*args)
+        def tell_and_hash(path: Path) -> str:
+            if path.name == paper_library.FILE:  # it was fetched, and is looked at
+                loop.call_soon_threadsafe(begun.set)
+            return file_sha256(path)
 
-        monkeypatch.setattr(opened, "_keep", tell_and_keep)
+        monkeypatch.setattr(paper_library, "file_sha256", tell_and_hash)
         reading = asyncio.create_task(opened.read(paper))
         await begun.wait()
         reading.cancel()

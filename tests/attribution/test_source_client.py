@@ -77,8 +77,7 @@ def test_pauses_double_and_are_shorter_by_chance_and_end() -> None:
     assert script.time.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
 
     script = Script(*(reply({}, 503) for _ in range(3)))
-    client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(attempts=3, per_second=1000))
-    client._pace.timing = script.time.timing(jitter=1.0)
+    client = script.client(SEMANTIC_SCHOLAR, limits=SourceLimits(attempts=3, per_second=1000), jitter=1.0)
     with pytest.raises(SourceUnreachable):
         asyncio.run(client.read(REQUEST, Total))
     assert script.time.slept == [0.5, 1.0]

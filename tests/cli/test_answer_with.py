@@ -8,7 +8,7 @@ from made_collections import made_quote, make_collection
 from made_runs import RunIt
 from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
 
-from quoteweave.cli.eval.calibrate import _retriever_and_model
+from quoteweave.cli.eval.calibrate import retriever_and_model
 from quoteweave.core.errors import UsageError
 from quoteweave.core.runs import read_run
 from quoteweave.testing import ModelServer, Reply
@@ -69,7 +69,7 @@ def test_a_run_says_what_ordered_its_sentences(run_it: RunIt, reader: Path, tmp_
     result = run_it(f'quotes = "dataset"\nanswer_with = "reader={reader}"\n', "--limit", 2)
     assert result.exit_code == 0
     assert (
-        _retriever_and_model(tmp_path / "runs")[1] == f"extractive; answer-with reader={reader}"
+        retriever_and_model(tmp_path / "runs")[1] == f"extractive; answer-with reader={reader}"
     )  # what a calibration is for
     assert read_run(tmp_path / "runs")[0].configuration["answer_with"] == f"reader={reader}"
     wrong = run_it('model = "m"\nquotes = "dataset"\nanswer_with = "minilm"\n', url="http://127.0.0.1:9/v1", out="b")

@@ -36,7 +36,7 @@ def test_the_kind_takes_the_place_of_the_one_there_was(
     with make_collection(tmp_path, {"a.txt": ["grain", "coal"]}) as collection:
         retriever = VectorRetriever(collection, FakeEncoder(), spec=parse_spec(spec))
         retriever.refresh()
-        build._suggest_faster_kind(collection, retriever, TerminalProgress())
+        build.note_faster_kind(collection, retriever, TerminalProgress())
     told = re.search(r"quoteweave index build .*", " ".join(capsys.readouterr().err.splitlines()))
     assert told is not None
     assert shlex.split(told[0])[:6] == ["quoteweave", "index", "build", suggested, "-c", str(collection.root)]

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -76,14 +77,15 @@ def test_a_real_model_is_measured(quoteweave: Quoteweave, port: Path) -> None:
 
 
 @pytest.fixture
-def no_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+def no_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[str]]:
     """A machine without weights that may download them; the lines that it would say so with."""
     constants = pytest.importorskip("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     told: list[str] = []
-    monkeypatch.setattr(weights, "_listeners", [told.append])
-    return told
+    weights.on_download(told.append)
+    yield told
+    weights.on_download(lambda _: None)
 
 
 def test_without_weights_the_catalogue_answers_and_nothing_is_downloaded(port: Path, no_weights: list[str]) -> None:

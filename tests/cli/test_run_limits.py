@@ -1,6 +1,8 @@
 """What a run asks besides its answers, and what may go wrong with it, against a scripted model server."""
 
+import errno
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -82,12 +84,13 @@ def test_counts_below_zero_are_not_known(run_it: RunIt, tmp_path: Path) -> None:
 
 def test_a_folder_of_calls_that_cannot_be_written_ends_the_run(run_it: RunIt, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
-        raise StorageError("no space left")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("quoteweave.endpoints.call_cache._write", full)
+    monkeypatch.setattr("quoteweave.endpoints.call_cache.written_whole", full)
     with ModelServer(told) as server:
         result = run_it(OWN + '[limits]\nconcurrency = 1\ncalls = "calls"\n', url=server.base_url)
     assert isinstance(result.exception, StorageError)
+    assert "No space left on device; free space and resume" in str(result.exception)
     assert len(server.requests) == 1
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import aclosing, closing
 from pathlib import Path
@@ -179,11 +178,6 @@ class EndlessModel(ModelServer):
         event = f"data: {json.dumps(chunk | {'choices': choices})}\n\n".encode()
         kind = {"Content-Type": "text/event-stream"}
         super().__init__(lambda _: Reply(headers=kind, body=event, endless=event, every_s=0.01))
-        self.left = threading.Event()
-
-    def _closed(self, connection: Any) -> None:
-        super()._closed(connection)
-        self.left.set()
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -206,7 +200,7 @@ def test_a_stream_that_is_left_early_ends_the_servers_work(serve: Serve, asynchr
         else:
             with closing(Client(server.url).stream(QUESTION)) as events:
                 assert any(isinstance(event, TextEvent) for event in events)
-        assert model.left.wait(30), "the model goes on writing"
+        assert model.wait_until_left(30), "the model goes on writing"
 
 
 def test_a_collection_must_be_named_where_there_are_several(serve: Serve, sample_collection: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.sources.text_layer import Characters, _placed_words
+from quoteweave.documents.sources.text_layer import Characters, placed_words
 
 PAGE = (600.0, 800.0)
 
@@ -15,7 +15,7 @@ def words(text: str, *, boxes: dict[int, Box] | None = None) -> list[tuple[str, 
     for i, box in (boxes or {}).items():
         edges[i] = box
     codes = np.array([ord(c) for c in text], dtype=np.int64)
-    found = _placed_words(Characters(codes, edges, np.arange(len(text))), PAGE)
+    found = placed_words(Characters(codes, edges, np.arange(len(text))), PAGE)
     return [(placed.word.text, placed.word.box) for placed in found]
 
 
@@ -43,5 +43,5 @@ def test_words_outside_the_page_are_dropped_and_boxes_cut_at_its_edge() -> None:
 def test_codes_beyond_unicode_are_replaced() -> None:
     codes = np.array([65, 0x110000, 2**31 - 1], dtype=np.int64)
     edges = np.tile([50.0, 100, 55, 110], (3, 1))
-    (placed,) = _placed_words(Characters(codes, edges, np.arange(3)), PAGE)
+    (placed,) = placed_words(Characters(codes, edges, np.arange(3)), PAGE)
     assert placed.word.text == "A\ufffd\ufffd"

@@ -178,7 +178,7 @@ def test_by_default_all_processes_fit_into_half_of_the_machine() -> None:
 
 
 PARENT = """
-import os, signal, sys
+import os, psutil, signal, sys
 from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from test_workers import one, waits
 with WorkerPool(2) as workers:
@@ -186,7 +186,7 @@ with WorkerPool(2) as workers:
     pids = [pid.result().items[0] for pid in pids]
     for _ in range(2):
         workers.submit(ProcessLimits(), waits)
-    print(*(process._process.pid for process in workers._processes), flush=True)
+    print(*(child.pid for child in psutil.Process().children(recursive=True)), flush=True)
     signal.pause()
 """
 

@@ -90,32 +90,30 @@ def filled(path: str, **values: str) -> str:
 
 
 def test_every_route_but_the_public_ones_refuses_what_is_no_key(server: Server) -> None:
-    revoked, later = KeyRequest("revoked"), datetime.now(UTC) + timedelta(days=1)
+    revoked, now = KeyRequest("revoked"), datetime.now(UTC)
+    earlier = KeyStore(server.keys.path.parent, clock=lambda: now - timedelta(days=2))
+    _, expired = earlier.add(KeyRequest("expired", expires=now - timedelta(seconds=1)))
     headers = {
         "none": {},
         "wrong": {"Authorization": f"Bearer qw_00000000_{'0' * 64}"},
         "basic": {"Authorization": "Basic YTpi"},
         "revoked": server.header(revoked),
-        "expired": server.header(KeyRequest("expired", expires=later)),
+        "expired": {"Authorization": f"Bearer {expired}"},
         "session": {"Cookie": "quoteweave=0000"},
     }
     server.keys.revoke("revoked")
-    server.app.state.access.keys._clock = lambda: later + timedelta(seconds=1)
-    try:
-        for method, path in server.routes:
-            if path in PUBLIC:
-                continue
-            for what, header in headers.items():
-                response = server.ask(method, filled(path), BODIES.get((method, path)), header)
-                assert response.status_code == 401 or (what == "session" and response.status_code == 403), (
-                    method,
-                    path,
-                    what,
-                    response.text,
-                )
-                assert "no-such" not in response.text
-    finally:
-        server.app.state.access.keys._clock = lambda: datetime.now(UTC)
+    for method, path in server.routes:
+        if path in PUBLIC:
+            continue
+        for what, header in headers.items():
+            response = server.ask(method, filled(path), BODIES.get((method, path)), header)
+            assert response.status_code == 401 or (what == "session" and response.status_code == 403), (
+                method,
+                path,
+                what,
+                response.text,
+            )
+            assert "no-such" not in response.text
 
 
 def test_a_collection_of_others_is_as_if_it_were_not_there_on_every_route(server: Server) -> None:

@@ -3,9 +3,7 @@
 import asyncio
 import base64
 import json
-import socket
 import sys
-import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +22,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Citation
 from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.app import make_app
-from quoteweave.server.mcp import http
+from quoteweave.server.mcp import session_manager
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
 from quoteweave.testing import ModelServer, Reply
@@ -292,15 +290,10 @@ def test_progress_is_told_to_a_client_that_asks(live: LiveServer, mode: str) -> 
 
 
 class WatchedModel(ModelServer):
-    """A chat model that writes until the connection is closed, and knows when it was."""
+    """A chat model that writes until the connection is closed."""
 
     def __init__(self) -> None:
         super().__init__(lambda _: Reply(headers={"content-type": "text/event-stream"}, endless=WORD, every_s=0.01))
-        self.left = threading.Event()
-
-    def _closed(self, connection: socket.socket) -> None:
-        super()._closed(connection)
-        self.left.set()
 
 
 def test_a_cancelled_call_stops_the_model(serve: Serve) -> None:
@@ -314,7 +307,7 @@ def test_a_cancelled_call_stops_the_model(serve: Serve) -> None:
 
             with anyio.CancelScope() as scope:
                 await client.call_tool("ask", {"question": QUESTION}, progress_callback=on_progress)
-            assert await anyio.to_thread.run_sync(model.left.wait, 30)
+            assert await anyio.to_thread.run_sync(model.wait_until_left, 30)
 
         use(server, give_up)
     assert len(model.requests) == 1
@@ -356,7 +349,7 @@ def test_an_application_may_be_started_again(app: FastAPI) -> None:
 def test_a_first_request_that_is_given_up_keeps_no_other_from_an_answer(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, made = http._make_manager, []
+    make, made = session_manager.make_session_manager, []
 
     async def ask() -> list[int]:
         transport = httpx2.ASGITransport(app)
@@ -371,7 +364,7 @@ def test_a_first_request_that_is_given_up_keeps_no_other_from_an_answer(
                     anyio.from_thread.run_sync(scope.cancel)
                     return make(served)
 
-                monkeypatch.setattr(http, "_make_manager", make_while_the_client_leaves)
+                monkeypatch.setattr(session_manager, "make_session_manager", make_while_the_client_leaves)
                 await client.post("/mcp", json=LISTED, headers=HEADERS)
             assert scope.cancelled_caught
             return [

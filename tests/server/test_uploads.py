@@ -18,7 +18,6 @@ from live_server import LiveServer
 from test_served_answers import problem, read_events
 
 from quoteweave.collection.collection import Collection
-from quoteweave.server.jobs import uploads as uploads_module
 from quoteweave.server.jobs.runner import jobs_lock
 from quoteweave.server.jobs.uploads import Uploads
 from quoteweave.server.problems import ProblemError
@@ -258,14 +257,16 @@ def test_a_full_disk_keeps_nothing_of_an_upload(
         def close(self) -> None:
             pass
 
-    made = uploads_module._Part.__init__
+    made = Path.open
 
-    def full(self: Any, filename: str, path: Path) -> None:
-        made(self, filename, path)
-        self.file.close()
-        self.file = FullFile()
+    def full(path: Path, mode: str = "r", **named: Any) -> Any:
+        opened = made(path, mode, **named)
+        if mode != "xb":
+            return opened
+        opened.close()
+        return FullFile()
 
-    monkeypatch.setattr(uploads_module._Part, "__init__", full)
+    monkeypatch.setattr(Path, "open", full)
     response = upload(server, "/v1/collections/named", {"a.txt": b"Text."})
     assert "its disk is full; make room there" in problem(response, 507, "storage")["detail"]
     assert kept(server) == []

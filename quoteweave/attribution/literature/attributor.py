@@ -157,7 +157,7 @@ class LiteratureAttributor:
             self._described(one, papers[by_name[one.citation.document]], texts.get(by_name[one.citation.document]))
             for one in candidates
         ]
-        return _attribution(excerpt, described, scores, _trace(found, found_in))
+        return ranked_attribution(excerpt, described, scores, _trace(found, found_in))
 
     def rank_by(self, settings: RetrievalSettings, progress: Progress = NO_PROGRESS) -> None:
         """Rank candidates by these retrievers, the rankings of several fused, and by a reranker if one is set.
@@ -289,11 +289,11 @@ def _names(entry: str, title: str) -> bool:
     return len(title) >= _SHORTEST_TITLE and title in entry
 
 
-def _attribution(
+def ranked_attribution(
     excerpt: Excerpt, candidates: Sequence[Candidate], scores: Mapping[str, float], trace: Trace
 ) -> Attribution:
     """What was found: the candidates, of those that say the same the earliest first, and how sure that is."""
-    first = _earliest(candidates)
+    first = earliest_of_equals(candidates)
     ranked = [
         one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
         for rank, one in enumerate([first, *(each for each in candidates if each is not first)], 1)
@@ -304,7 +304,7 @@ def _attribution(
     return found.model_copy(update={"reason": " ".join(part for part in (found.reason, EARLIEST) if part)})
 
 
-def _earliest(candidates: Sequence[Candidate]) -> Candidate:
+def earliest_of_equals(candidates: Sequence[Candidate]) -> Candidate:
     """The candidate that has to stand first: the best, or else the earliest of those that say the same.
 
     Passages say the same where they support the claim and have nearly as much of its words. Those that are only likely
@@ -338,7 +338,7 @@ def _sure(found: Attribution, scores: Mapping[str, float]) -> Attribution:
     following = max((score for name, score in scores.items() if name != best.citation.document), default=0.0)
     support = 0.0 if best.citation.reason == SECONDHAND else SUPPORT[best.citation.verdict or "unchecked"]
     signals = Signals(score=best.score - following, bearing=best.coverage, support=support)
-    fitted = _calibration().after
+    fitted = literature_calibration().after
     confidence = fitted.confidence(signals)
     outcome: Outcome = "not_found"
     # A passage that lacks a number of the claim, or has it from another paper, is not its source, whoever cites it.
@@ -353,7 +353,7 @@ def _sure(found: Attribution, scores: Mapping[str, float]) -> Attribution:
 
 
 @cache
-def _calibration() -> Calibration:
+def literature_calibration() -> Calibration:
     """The chance that a first candidate is the source; `benchmarks/literature.py` fitted it over the made library."""
     text = resources.files("quoteweave.attribution.literature").joinpath("confidence.json").read_text("utf-8")
     return Calibration.model_validate_json(text)

@@ -89,7 +89,7 @@ def calibrate(
 
     if not run.is_dir():
         raise DatasetError(f"{run} is no run folder; confidences need what quoteweave run keeps, contexts and answers")
-    retriever, model = _retriever_and_model(run)
+    retriever, model = retriever_and_model(run)
     pairs = load_judged_items(run, dataset, references)
     failed = sum(prediction.error is not None for prediction, _ in pairs)
     examples = _calibration_examples(pairs, _correctness_check(right, run))
@@ -106,8 +106,11 @@ def calibrate(
         raise typer.Exit(1)
 
 
-def _retriever_and_model(run: Path) -> tuple[str, str]:
-    """The retriever and the model of a run. Raises UsageError where its answers were withheld by a calibration."""
+def retriever_and_model(run: Path) -> tuple[str, str]:
+    """The retriever and the model of a run, as a calibration names them.
+
+    Raises UsageError where its answers were withheld by a calibration.
+    """
 
     described = read_run_record(run)
     if "abstain" in described.fingerprints:

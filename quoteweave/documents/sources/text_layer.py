@@ -137,7 +137,7 @@ class _Style:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class PlacedWord:
     """A word with the row of the text layer it stands in, its first character's number, and its largest character."""
 
     word: Word
@@ -154,13 +154,14 @@ def read_runs(
     `shown` (2, 3) maps PDF user space to points from the top left of the page as shown, `page` is its width and height.
     """
     styles = _Styles(raw, shown)
-    placed = _without_duplicates(_placed_words(characters, page))
+    placed = _without_duplicates(placed_words(characters, page))
     for (_, style), group in itertools.groupby(placed, key=lambda word: (word.row, styles.at(word.number))):
         words = list(group)
         yield _run(words, style, styles.baseline(words[0].number))
 
 
-def _placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[_Placed]:
+def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[PlacedWord]:
+    """The words of a page of this width and height in points, cut at its edges; those outside it are left out."""
     codes = characters.codes
     starts, ends, rows = _spans(codes)
     if not len(starts):
@@ -174,7 +175,7 @@ def _placed_words(characters: Characters, page: tuple[float, float]) -> Iterator
         x1, y1, x2, y2 = hulls[i].tolist()
         width, height = letters[i].tolist()
         word = Word(_clean(text[starts[i] : ends[i]]), (x1, y1, x2, y2))
-        yield _Placed(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
+        yield PlacedWord(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
 
 
 def _spans(codes: Ints) -> tuple[Ints, Ints, Ints]:
@@ -206,7 +207,7 @@ def _clean(text: str) -> str:
     return unicodedata.normalize("NFKC", text) if LETTER_FORMS.search(text) else text
 
 
-def _without_duplicates(words: Iterator[_Placed]) -> Iterator[_Placed]:
+def _without_duplicates(words: Iterator[PlacedWord]) -> Iterator[PlacedWord]:
     places: dict[str, list[Box]] = {}
     for placed in words:
         x1, y1, _, y2 = placed.word.box
@@ -262,7 +263,7 @@ class _Styles:
         return float(self._shown[1] @ (x.value, y.value, 1.0))
 
 
-def _run(placed: list[_Placed], style: _Style, baseline: float) -> TextRun:
+def _run(placed: list[PlacedWord], style: _Style, baseline: float) -> TextRun:
     words = tuple(word.word for word in placed)
     upright = style.upright and not _runs_down(placed)
     tallest = max(word.letter[style.upright] for word in placed)
@@ -276,7 +277,7 @@ def _run(placed: list[_Placed], style: _Style, baseline: float) -> TextRun:
     return TextRun(words, size, baseline, style.font, style.bold, upright)
 
 
-def _runs_down(placed: list[_Placed]) -> bool:
+def _runs_down(placed: list[PlacedWord]) -> bool:
     """Whether characters stand under each other: Chinese and Japanese set in columns."""
     longest = max(placed, key=lambda word: len(word.word.text))
     x1, y1, x2, y2 = longest.word.box

@@ -116,7 +116,7 @@ def build_index(
         )
         report = retriever.refresh(watch, wait_s=wait_s, replace=replace)
     if progress.watched:
-        _suggest_faster_kind(collection, retriever, progress)
+        note_faster_kind(collection, retriever, progress)
     return report
 
 
@@ -267,8 +267,8 @@ def _read_pictures(pictures: CollectionPictures, progress: Progress) -> None:
             task.advance()
 
 
-def _suggest_faster_kind(collection: Collection, retriever: VectorRetriever, progress: Progress) -> None:
-    """Suggest a faster kind of index where flat search is slow."""
+def note_faster_kind(collection: Collection, retriever: VectorRetriever, progress: Progress) -> None:
+    """Note the command that builds a faster index of a retriever, where search in its flat one is slow."""
     plan = retriever.store.plan
     if plan.kind != kinds.default_kind(many=False):
         return
