@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -26,6 +27,9 @@ MORE_PARAMETERS = {
     "quoteweave/interchange/mteb.py",
 }
 HEAVY = ("torch", "transformers", "faiss", "pymilvus", "openai", "fastapi", "numpy", "cv2", "PIL", "pypdfium2")
+
+# What looks names up by strings.
+REPLACING = ("setattr", "getattr", "delattr", "patch", "object")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -86,6 +90,52 @@ def test_no_module_imports_itself_in_a_circle() -> None:
             del imports[module]
     # What is left is in a circle, or imports one.
     assert {module: sorted(imported & imports.keys()) for module, imported in imports.items()} == {}
+
+
+def test_no_test_reaches_for_what_is_private() -> None:
+    private = {name for path in SOURCES for name in _defined(ast.parse(path.read_text("utf-8"))) if _is_private(name)}
+    reached = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for line, name in _reached(ast.parse(path.read_text("utf-8")), private)
+    ]
+    assert reached == []
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and name.strip("_") != "" and not name.endswith("__")
+
+
+def _defined(tree: ast.AST) -> set[str]:
+    """Names of functions, classes, variables and attributes that are given a value."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                found.add(name)
+    return found
+
+
+def _reached(tree: ast.AST, private: set[str]) -> Iterator[tuple[int, str]]:
+    """Line and name wherever a test imports, reads or replaces a private name, also in a program in a string."""
+    own = _defined(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names) if module.partition(".")[0] == "quoteweave":
+                parts = [*module.split("."), *(alias.name for alias in names)]
+                yield from ((node.lineno, name) for name in parts if _is_private(name))
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name) if name in own:
+                pass  # of a class of the test
+            case ast.Attribute(attr=name) if name in private:
+                yield node.lineno, name
+            case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called), args=args) if called in REPLACING:
+                named = [arg.value for arg in args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+                yield from ((node.lineno, text) for text in named if text.rpartition(".")[2] in private)
+            case ast.Constant(value=str(text)) if "import" in text and "quoteweave" in text:
+                with suppress(SyntaxError):
+                    yield from ((node.lineno, name) for _, name in _reached(ast.parse(text), private))
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

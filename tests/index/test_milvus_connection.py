@@ -367,7 +367,7 @@ from quoteweave.testing.vector_fixtures import DIMENSION, VectorFixture
 
 place, made = Path(sys.argv[1]), VectorFixture(Collection.open(Path(sys.argv[2])), Path(sys.argv[1]))
 shard = made.shard("mill.txt", {row: np.full((1, DIMENSION), row, np.float32) for row in made.rows("mill.txt")})
-milvus._ROWS_AT_ONCE = 5
+milvus.ROWS_AT_ONCE = 5
 """
 WORK = """
 index = milvus.MilvusIndex(DIMENSION, place=place)
