@@ -4,9 +4,10 @@ import gc
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
@@ -194,3 +195,20 @@ def quoteweave(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
         return Outcome(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def small_blocks(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own in blocks of one kilobyte, into which SQLite maps files with holes."""
+    folder, image = tmp_path / "disk", tmp_path / "image"
+    folder.mkdir()
+    image.write_bytes(bytes(8 << 20))
+    try:
+        subprocess.run(["mkfs.ext4", "-q", "-m", "0", "-b", "1024", image], check=True, capture_output=True)
+        subprocess.run(["mount", "-o", "loop", image, folder], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs the right to mount a small disk of its own")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)

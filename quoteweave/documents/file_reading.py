@@ -28,7 +28,7 @@ from quoteweave.documents.parser import (
     read_whole,
 )
 from quoteweave.documents.steps import Steps, failure_reason
-from quoteweave.documents.worker_pool import WorkerPool
+from quoteweave.documents.worker_pool import WorkerPool, overtime_message
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
 PAGES_PER_TASK = 6
@@ -270,11 +270,14 @@ class _PagesReading:
 
     def _is_hopeless(self) -> bool:
         """Whether more of it need not be read."""
-        if any(part.error for part in self._parts):
+        if any(part.error for part in self._parts) or self._is_overtime():
             return True
         lost = sum(len(part.lost) for part in self._parts)
         read = self._count - self._pages + sum(len(part.done) for part in self._parts) - lost
         return lost > max(MAX_LOST, read)
+
+    def _is_overtime(self) -> bool:
+        return sum(part.seconds for part in self._parts) > self._limits.document_seconds
 
     def _join(self) -> None:
         limits = self._limits.for_file(self._count * USUAL_PAGE + self._size)
@@ -286,6 +289,8 @@ class _PagesReading:
         untried = {number for part in self._parts for number in part.untried()}
         if not untried:
             return lost
+        if self._is_overtime():
+            return lost | dict.fromkeys(untried, overtime_message(self._limits))
         first = min(lost)
         others = f"{len(lost)} others could not be read; page {first + 1} {lost[first]}"
         return lost | dict.fromkeys(untried, f"was not tried, because {others}")

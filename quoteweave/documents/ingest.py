@@ -101,7 +101,8 @@ class AddOptions:
     @property
     def partial_fingerprint(self) -> str:
         """That of documents some of whose pages are beyond the limits: with other limits they are read again."""
-        return f"{self.fingerprint}/{self.limits.memory or 0}/{self.limits.seconds:g}"
+        limits = self.limits
+        return f"{self.fingerprint}/{limits.memory or 0}/{limits.seconds:g}/{limits.document_seconds:g}"
 
 
 def add(

@@ -25,7 +25,7 @@ from quoteweave.documents.sources.ocr import Ocr, RapidOcr
 from quoteweave.documents.sources.pdf import open_pdf
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.structure.assemble import assemble
-from quoteweave.documents.worker_pool import extend_time_limit
+from quoteweave.documents.worker_process import extend_time_limit
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
 PARSER_VERSION = "9"

@@ -31,6 +31,8 @@ class Steps(Generic[S, T]):
         self.done: dict[int, T | str] = {}
         self.lost: list[tuple[S, str]] = []
         self.error: Exception | None = None
+        self.seconds = 0.0
+        """Of processor time so far, as `TaskOutcome` counts it."""
         self._workers, self._limits, self._call, self._rest = workers, limits, call, rest
         self._steps, self._after_crash = list(steps), after_crash or call
         self._tried: dict[int, StopReason] = {}
@@ -69,6 +71,7 @@ class Steps(Generic[S, T]):
         if self.future is None or not self.future.done():
             return
         outcome = self.future.result()
+        self.seconds += outcome.seconds
         if outcome.items and self._tried.get(len(self.done)) is StopReason.CRASH:
             self._call = self._after_crash
         for item in outcome.items:

@@ -5,11 +5,7 @@ limits is known exactly, costs one task and leaves no semaphore behind. A thread
 cannot be ended, and a pool of `concurrent.futures` is lost with one of its processes.
 """
 
-import contextlib
-import logging
 import multiprocessing
-import os
-import pickle
 import signal
 import sys
 import threading
@@ -19,11 +15,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from multiprocessing.connection import Connection
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
 from quoteweave.core.errors import ProcessError
+from quoteweave.documents.worker_process import Message, serve
 
 if TYPE_CHECKING:
     import psutil
@@ -41,14 +37,12 @@ WALL_CLOCK_FACTOR = 60
 OCR_TIME_FACTOR = 4
 MEGABYTE = 1_000_000
 # A page read by OCR takes up to 450 MB, any other up to 190.
-USUAL_MEMORY = 600 * MEGABYTE
+USUAL_MEMORY = 500 * MEGABYTE
 MIN_MEMORY = 300 * MEGABYTE
-# Allocating more than this many times the limit at once fails in the process itself.
-ALLOCATION_FACTOR = 1.5
 
 
 def default_memory(count: int) -> int:
-    """Bytes that each of `count` processes may take on this machine: 600 MB, less where all would fill half of it."""
+    """Bytes that each of `count` processes may take on this machine: 500 MB, less where all would fill half of it."""
     import psutil
 
     return max(MIN_MEMORY, min(USUAL_MEMORY, int(psutil.virtual_memory().total / (2 * count))))
@@ -62,9 +56,11 @@ class ProcessLimits:
     """Bytes of resident memory; None as `default_memory` says."""
     seconds: float = 10.0
     """Of processor time; four times as many once OCR reads. A process may wait three times as many."""
+    document_seconds: float = 1800.0
+    """Of processor time for all pages of a document; what takes long because OCR reads counts a quarter."""
 
     def __post_init__(self) -> None:
-        if (self.memory is not None and self.memory <= 0) or not self.seconds > 0:
+        if (self.memory is not None and self.memory <= 0) or not (self.seconds > 0 and self.document_seconds > 0):
             raise ValueError("the limits of memory and time must be greater than 0")
 
     def for_file(self, size: int) -> "ProcessLimits":
@@ -92,24 +88,48 @@ class TaskOutcome(Generic[T]):
     """Why its process ended."""
     fresh: bool = True
     """Whether the process had done nothing before, so that nothing before can have been the cause."""
+    seconds: float = 0.0
+    """Of processor time that it took; a quarter of it where OCR read."""
 
 
-class _Message(StrEnum):
-    START = "start"
-    ITEM = "item"
-    LONGER = "longer"
-    END = "end"
-    ERROR = "error"
-    MEMORY = "memory"
+class _Allowance:
+    """The memory that all processes may take together; whoever may take more than the usual waits for the others."""
+
+    def __init__(self, total: int) -> None:
+        self._total = self._left = total
+        self._changed = threading.Condition()
+        self._turn, self._last = 0, 0
+
+    @contextmanager
+    def reserved(self, memory: int) -> Iterator[None]:
+        """Have so much of it, or all, until the block ends; in the order of asking, or large tasks would starve."""
+        memory = min(memory, self._total)
+        with self._changed:
+            mine, self._last = self._last, self._last + 1
+            self._changed.wait_for(lambda: self._turn == mine and self._left >= memory)
+            self._turn, self._left = self._turn + 1, self._left - memory
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._left += memory
+                self._changed.notify_all()
 
 
 class WorkerPool:
-    """A pool of spawned processes, each started when it is first needed, and again after it has ended."""
+    """A pool of spawned processes, each started when it is first needed, and again after it has ended.
+
+    Together they may take what their number times the usual limit comes to: a task that may take more waits until
+    others have ended, and runs alone where it may take as much by itself, or more.
+    """
 
     def __init__(self, count: int, limits: ProcessLimits | None = None) -> None:
         self.count = count
         limits = limits or ProcessLimits()
-        self.limits = replace(limits, memory=limits.memory or default_memory(max(1, count)))
+        memory = limits.memory or default_memory(max(1, count))
+        self.limits = replace(limits, memory=memory)
+        self._allowance = _Allowance(memory * count)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="reading")
         self._mine = threading.local()  # the process of each thread
         self._lock = threading.Lock()
@@ -139,16 +159,17 @@ class WorkerPool:
         self._threads.shutdown(cancel_futures=True)
 
     def _run(self, limits: ProcessLimits, *task: Any) -> TaskOutcome[Any]:
-        process = self._process()
-        if process is None:
-            return TaskOutcome(stop=StopReason.CRASH)
-        outcome = process.run(limits, *task)
-        if outcome.stop is not None:
-            with self._lock:
-                process.end()
-                self._processes.discard(process)
-            self._mine.process = None
-        return outcome
+        with self._allowance.reserved(limits.memory or 0):
+            process = self._process()
+            if process is None:
+                return TaskOutcome(stop=StopReason.CRASH)
+            outcome = process.run(limits, *task)
+            if outcome.stop is not None:
+                with self._lock:
+                    process.end()
+                    self._processes.discard(process)
+                self._mine.process = None
+            return outcome
 
     def _process(self) -> "_Process | None":
         """The process of this thread; None once the pool is closed."""
@@ -173,7 +194,7 @@ class _Process:
         # Spawned, not forked: a forked child would share the catalogue's connections and the writer's lock.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, memory), daemon=True)
+        self._process = context.Process(target=serve, args=(theirs, memory), daemon=True)
         try:
             with _starting():
                 self._process.start()
@@ -203,21 +224,34 @@ class _Process:
 
     def _receive(self, outcome: TaskOutcome[Any], limits: ProcessLimits) -> None:
         """What the process sends, until the task ends or goes beyond its limits."""
-        spent = _Spent(self._watched)
-        while True:
-            outcome.stop = self._wait(limits, spent)
-            if outcome.stop is not None:
-                return
-            message, value = self._pipe.recv()
-            if message == _Message.ITEM:
-                outcome.items.append(value)
-                spent = _Spent(self._watched)
-            elif message == _Message.LONGER:
-                spent.factor = OCR_TIME_FACTOR
-            else:
-                outcome.error = value
-                outcome.stop = StopReason.MEMORY if message == _Message.MEMORY else None
-                return
+        spent, began, factor = _Spent(self._watched), self._processor_time(), 1
+        try:
+            while True:
+                outcome.stop = self._wait(limits, spent)
+                if outcome.stop is not None:
+                    return
+                message, value = self._pipe.recv()
+                if message == Message.ITEM:
+                    outcome.items.append(value)
+                    spent = _Spent(self._watched)
+                elif message == Message.LONGER:
+                    spent.factor = factor = OCR_TIME_FACTOR
+                else:
+                    outcome.error = value
+                    outcome.stop = StopReason.MEMORY if message == Message.MEMORY else None
+                    return
+        finally:
+            outcome.seconds = max(0.0, self._processor_time() - began) / factor
+
+    def _processor_time(self) -> float:
+        """Seconds that the process has computed; 0 once it is gone."""
+        import psutil
+
+        try:
+            times = self._watched.cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
 
     def _wait(self, limits: ProcessLimits, spent: "_Spent") -> StopReason | None:
         """Wait for the next message; says which limit was reached before it came."""
@@ -289,87 +323,10 @@ def _starting() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_parent: Connection | None = None  # in a process of the pool, the pipe to the parent
-
-
-def extend_time_limit() -> None:
-    """In a process of the pool: say that the item in hand takes longer than most, because OCR reads it."""
-    if _parent is not None:
-        _parent.send((_Message.LONGER, None))
-
-
-def _serve(pipe: Connection, memory: int) -> None:
-    """In a new process: do the tasks that come, until the pipe or the parent ends."""
-    global _parent  # noqa: PLW0603 - one a process
-    _parent = pipe
-    os.environ.update(OMP_NUM_THREADS="1", OPENCV_FOR_THREADS_NUM="1")
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _refuse_beyond(int(ALLOCATION_FACTOR * memory))
-    _return_freed_memory()
-    _silence_native_code()
-    while True:
-        try:
-            call, args, kwargs = pipe.recv()
-        except EOFError:
-            return
-        pipe.send((_Message.START, None))
-        try:
-            for item in call(*args, **kwargs):
-                pipe.send((_Message.ITEM, item))
-        except MemoryError:
-            pipe.send((_Message.MEMORY, None))
-        except Exception as error:
-            pipe.send((_Message.ERROR, _sendable(error)))
-        else:
-            pipe.send((_Message.END, None))
-
-
-def _refuse_beyond(memory: int) -> None:
-    """Let allocations fail that go far beyond the limit between two looks at the process; not on Windows."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        # Not of the address space, of which libraries reserve much more than they use.
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-
-
-def _return_freed_memory() -> None:
-    """Have large blocks go back to the system when they are freed, where the C library is glibc.
-
-    Else what pictures took stays with the process: a quarter more for a document that is read by OCR.
-    """
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        import ctypes
-
-        mmap_threshold, trim_threshold = -3, -1
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(mmap_threshold, 4 * 2**20)
-        mallopt(trim_threshold, 64 * 2**20)
-
-
-def _silence_native_code() -> None:
-    """Libraries in C write of damaged files to file 2, past Python, and Pillow logs: none of it is for a user."""
-    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
-    logging.getLogger("PIL").addHandler(logging.NullHandler())  # else its errors go to this process's stderr
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-
-
-def _sendable(error: Exception) -> Exception:
-    """The error, or its words where it cannot be sent."""
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def overtime_message(limits: ProcessLimits) -> str:
+    """Describe why the rest of a document is not read, to continue a sentence that begins with "page 3"."""
+    seconds = f"{limits.document_seconds:.4g} seconds"
+    return f"was not tried: its document ran out of the {seconds} that reading it may take; allow more, or split it"
 
 
 def stop_message(stop: StopReason, limits: ProcessLimits) -> str:

@@ -70,23 +70,6 @@ def test_everything_that_reads_works(full: Path, quoteweave: Quoteweave) -> None
     assert (answer.code, answer.json()["citations"] != []) == (0, True)
 
 
-@pytest.fixture
-def small_blocks(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own in blocks of one kilobyte, into which SQLite maps files with holes."""
-    folder, image = tmp_path / "disk", tmp_path / "image"
-    folder.mkdir()
-    image.write_bytes(bytes(8 << 20))
-    try:
-        subprocess.run(["mkfs.ext4", "-q", "-m", "0", "-b", "1024", image], check=True, capture_output=True)
-        subprocess.run(["mount", "-o", "loop", image, folder], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("needs the right to mount a small disk of its own")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", folder], check=True)
-
-
 def test_so_it_is_where_the_blocks_of_a_disk_are_small(small_blocks: Path) -> None:
     make_collection(small_blocks, {"small.txt": ["Grain came by sea."], "large.txt": LARGE}).close()
     fill(small_blocks)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hostile_files import PICTURES, TEXTS
-from hostile_pdfs import AFTER, BEFORE, PDFS
+from hostile_pdfs import AFTER, BEFORE, PDFS, pages, stream
 
 from quoteweave.collection.collection import Collection
 from quoteweave.documents.ingest import AddOptions, AddReport, add
@@ -107,3 +107,27 @@ def test_labels_that_crash_the_program_that_reads_them_cost_no_page(tmp_path: Pa
     told = "left out, as reading the page with them crashed"
     assert warnings[0] == f"page 1: its label, and the file's bookmarks, were {told}"
     assert warnings[1:] == [f"page {number}: its label was {told}" for number in (2, 3)]
+
+
+def test_the_pages_of_a_document_are_bounded_together(tmp_path: Path) -> None:
+    """However many pages there are, each within its own limit: what was read by then is kept, and the rest is named."""
+    plain = "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 3 0 R /Resources <</Font <</F1 4 0 R>>>>>>"
+    font = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
+    words_of_page = stream(b"BT /F1 12 Tf 72 700 Td (%b) Tj ET" % BEFORE.encode())
+    numbers = " ".join(f"{number} 0 R" for number in range(5, 45))
+    (tmp_path / "a.pdf").write_bytes(pages(numbers, 40, words_of_page, font, *[plain.encode()] * 40))
+    with Collection.create(tmp_path / "c") as collection:
+
+        def report(document_seconds: float) -> AddReport:
+            limits = ProcessLimits(document_seconds=document_seconds)
+            options = AddOptions(settings=ParserSettings(ocr=False), limits=limits, processes=1)
+            return add(collection, [tmp_path / "a.pdf"], options)
+
+        warnings = [warning.reason for warning in report(0.01).warnings]
+        why = "ran out of the 0.01 seconds that reading it may take; allow more, or split it"
+        assert f"page 40 was not tried: its document {why}" in warnings[-1]
+        read = words(collection, "a.pdf").count(BEFORE)
+        assert 6 <= read < 40
+        assert len(collection.pages("a.pdf")) == 40
+        assert report(60.0).updated == ("a.pdf",)
+        assert words(collection, "a.pdf").count(BEFORE) == 40

@@ -276,6 +276,17 @@ def test_what_readers_would_miss_is_told(page: Path, images: ImageStore) -> None
     )
 
 
+def test_what_else_than_readings_of_words_is_left_out_is_told(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji<rt>letter</ruby> are characters.</p>"
+        "<p>Outside <rt>of any ruby</rt> it is text.</p>"
+        "<p><ruby>One<rt>two <ruby>three<rt>four</rt></ruby></rt></ruby> <ruby>Five<rt><p>Six.</p></rt></ruby></p>"
+    )
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["漢字 are characters.", "Outside it is text.", "One Five"]
+    assert parsed.warnings == ("What these elements show was not read: 3 rt.",)
+
+
 @pytest.mark.parametrize("tag", ["script", "style"])
 def test_what_an_unclosed_script_or_style_may_swallow_is_told(tag: str, page: Path, images: ImageStore) -> None:
     page.write_text(f"<p>Seen.</p><script>let x = '<script>'</script><{tag}>a<p>Swallowed.")

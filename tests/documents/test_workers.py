@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -85,7 +86,8 @@ def test_what_a_call_yields_and_raises_is_given_back() -> None:
         assert (outcome.items, repr(outcome.error), outcome.stop) == ([0, 1, 2], "KeyError('x')", None)
         outcome = workers.submit(ROOMY, raises_odd).result()
         assert (outcome.items, repr(outcome.error)) == ([1], "RuntimeError('Odd: often')")
-        assert asked(workers, divmod, 7, 2) == TaskOutcome([(3, 1)], fresh=False)
+        after = asked(workers, divmod, 7, 2)
+        assert after == TaskOutcome([(3, 1)], fresh=False, seconds=after.seconds)
 
 
 def dies_after(count: int) -> Iterator[int]:
@@ -121,6 +123,29 @@ def test_a_process_beyond_its_memory_is_ended(step: int) -> None:
         outcome = workers.submit(workers.limits, hoards, step).result()
         assert (outcome.items, outcome.stop) == ([1], StopReason.MEMORY)
         assert asked(workers, divmod, 7, 2).items == [(3, 1)]
+
+
+def sleeps(seconds: float) -> Iterator[float]:
+    yield time.monotonic()
+    time.sleep(seconds)
+    yield time.monotonic()
+
+
+@pytest.mark.parametrize(("share", "together"), [(1.0, True), (1.5, False), (9.0, False)])
+def test_processes_that_may_take_more_than_the_usual_memory_run_apart(share: float, *, together: bool) -> None:
+    with WorkerPool(2, ROOMY) as workers:
+        limits = ProcessLimits(memory=int(share * 300 * MEGABYTE), seconds=60)
+        for _ in range(2):  # processes take a moment to start
+            tasks = [workers.submit(limits, sleeps, 0.3) for _ in range(2)]
+            (first, ended), (second, _) = sorted(task.result().items for task in tasks)
+        assert (second < ended) == together
+        assert first < second
+
+
+def test_it_is_said_how_long_a_process_computed() -> None:
+    with WorkerPool(1) as workers:
+        assert workers.submit(ROOMY, sleeps, 0.2).result().seconds < 0.1
+        assert workers.submit(ProcessLimits(seconds=0.3), spins, 0).result().seconds == pytest.approx(0.3, abs=0.15)
 
 
 def spins(after: int) -> Iterator[int]:
@@ -172,7 +197,7 @@ def test_nothing_starts_before_it_is_needed() -> None:
 
 
 def test_by_default_all_processes_fit_into_half_of_the_machine() -> None:
-    assert default_memory(1) <= 600 * MEGABYTE
+    assert default_memory(1) <= 500 * MEGABYTE
     assert default_memory(10_000) == 300 * MEGABYTE
     assert WorkerPool(3).limits.memory == default_memory(3)
 

@@ -61,7 +61,7 @@ def add(
     processes: Annotated[int, typer.Option(min=0, help="Processes that read; 0 for one a core, four at most.")] = 0,
     memory: Annotated[
         int | None,
-        typer.Option(min=50, help="Megabytes that each of them may take.", show_default="600, or less", metavar="MB"),
+        typer.Option(min=50, help="Megabytes that each of them may take.", show_default="500, or less", metavar="MB"),
     ] = None,
     page_seconds: Annotated[
         float,
@@ -69,6 +69,14 @@ def add(
             min=0.1, help="Processor time that a page may take; four times as long with OCR.", metavar="SECONDS"
         ),
     ] = 10.0,
+    document_seconds: Annotated[
+        float,
+        typer.Option(
+            min=0.1,
+            help="Processor time that all pages of a document may take; OCR counts a quarter.",
+            metavar="SECONDS",
+        ),
+    ] = 1800.0,
     encode: Annotated[bool, typer.Option(help="Encode what is new for the indexes of models that there are.")] = True,
     wait: WaitOption = False,
     as_json: JsonOption = False,
@@ -85,7 +93,7 @@ def add(
         metadata=pairs(meta),
         password=password,
         processes=processes,
-        limits=ProcessLimits(memory * MEGABYTE if memory else None, page_seconds),
+        limits=ProcessLimits(memory * MEGABYTE if memory else None, page_seconds, document_seconds),
         wait_s=None if wait else 0.0,
         prefix=prefix,
     )
@@ -105,6 +113,7 @@ _OPTIONS = {
     "with another prefix": "--prefix NAME",
     "ran out of memory": "--memory",
     "ran out of time": "--page-seconds",
+    "ran out of the": "--document-seconds",
 }
 
 

@@ -22,46 +22,46 @@ _ALLOCATE = (
     "import os, sys; file = os.open(sys.argv[1], os.O_RDWR); "
     "os.posix_fallocate(file, 0, max(int(sys.argv[2]), os.fstat(file).st_size))"
 )
-# Catalogues whose file stays as it was though there is room: to try again would start a process at each opening.
+# Databases whose file stays as it was though there is room: to try again would start a process at each opening.
 _in_vain: set[Path] = set()
 
 
-def require_room(catalog: Path) -> None:
+def require_room(database: Path) -> None:
     """Raise sqlite3.OperationalError, as of a full disk, where the file may not be mapped safely."""
-    if not _has_small_blocks(catalog) or shutil.disk_usage(catalog.parent).free >= _ROOM or _is_allocated(catalog):
+    if not _has_small_blocks(database) or shutil.disk_usage(database.parent).free >= _ROOM or _is_allocated(database):
         return
     error = sqlite3.OperationalError("database or disk is full")
     error.sqlite_errorcode = sqlite3.SQLITE_FULL
     raise error
 
 
-def allocate(catalog: Path) -> None:
+def allocate(database: Path) -> None:
     """Have the disk hold all of the file, once SQLite has made it, where that can be done."""
-    if catalog in _in_vain or not _has_small_blocks(catalog) or _is_allocated(catalog):
+    if database in _in_vain or not _has_small_blocks(database) or _is_allocated(database):
         return
     # In another process: closing the file in this one would release SQLite's locks on it.
-    command = [sys.executable, "-I", "-S", "-c", _ALLOCATE, str(_path(catalog)), str(_SIZE)]
+    command = [sys.executable, "-I", "-S", "-c", _ALLOCATE, str(_path(database)), str(_SIZE)]
     # Where no room is left for it, or no process can be started, nothing is lost.
     with suppress(OSError):
         subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603 - ours
         # Not so on a full disk, which may have room later.
-        if not _is_allocated(catalog) and shutil.disk_usage(catalog.parent).free >= _ROOM:
-            _in_vain.add(catalog)
+        if not _is_allocated(database) and shutil.disk_usage(database.parent).free >= _ROOM:
+            _in_vain.add(database)
 
 
-def _has_small_blocks(catalog: Path) -> bool:
+def _has_small_blocks(database: Path) -> bool:
     try:
-        return hasattr(os, "posix_fallocate") and os.statvfs(catalog.parent).f_frsize < _SQLITE_STEP
+        return hasattr(os, "posix_fallocate") and os.statvfs(database.parent).f_frsize < _SQLITE_STEP
     except OSError:
         return False
 
 
-def _is_allocated(catalog: Path) -> bool:
+def _is_allocated(database: Path) -> bool:
     try:
-        return 512 * _path(catalog).stat().st_blocks >= _SIZE
+        return 512 * _path(database).stat().st_blocks >= _SIZE
     except OSError:
         return False
 
 
-def _path(catalog: Path) -> Path:
-    return catalog.with_name(f"{catalog.name}-shm")
+def _path(database: Path) -> Path:
+    return database.with_name(f"{database.name}-shm")

@@ -128,16 +128,20 @@ class _Reader:
         self._role: str | None = None  # the open element that says what its text is
         self._dropped: str | None = None  # the open element that is left out with all it holds
         self._dropped_depth = 0
-        self._drawn_words = False  # whether words stood in the drawing that is left out
+        self._told = False  # whether it was said that words stand in the drawing or the reading that is left out
+        self._rubies = 0  # that are open
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if self._dropped is None and (tag in _DROPPED or "hidden" in attributes):
-            self._dropped = tag
-            if self._pictures is not None and tag in _MISSED and "hidden" not in attributes:
-                self._pictures.leave_out(tag)
-        elif self._dropped == "svg" and tag == "text" and self._pictures is not None and not self._drawn_words:
-            self._pictures.leave_out("svg")
-            self._drawn_words = True
+        if self._dropped is None:
+            self._rubies += tag == "ruby"
+            if tag in _DROPPED or "hidden" in attributes:
+                self._dropped = tag
+                is_missed = tag in _MISSED or (tag == "rt" and not self._rubies)  # which browsers show as text
+                if self._pictures is not None and is_missed and "hidden" not in attributes:
+                    self._pictures.leave_out(tag)
+        elif self._pictures is not None and not self._told and (what := self._words_within(tag)):
+            self._pictures.leave_out(what)
+            self._told = True
         if self._dropped is not None:
             self._dropped_depth += tag == self._dropped
         elif tag in _INLINE:
@@ -145,6 +149,13 @@ class _Reader:
         else:
             self._end_paragraph()
             self._start_block(tag, attributes)
+
+    def _words_within(self, tag: str) -> str | None:
+        """What to say is left out, where `tag` begins within what is dropped and shows that words stand there."""
+        if self._dropped == "svg":
+            return "svg" if tag == "text" else None
+        is_more = tag == "ruby" or tag not in _INLINE.union(("rp", "rt"))
+        return "rt" if self._dropped == "rt" and is_more else None
 
     def data(self, text: str) -> None:
         if self._dropped is None:
@@ -154,7 +165,9 @@ class _Reader:
         if self._dropped is not None:
             self._dropped_depth -= tag == self._dropped
             self._dropped = self._dropped if self._dropped_depth else None
-            self._drawn_words = self._drawn_words and self._dropped is not None
+            self._told = self._told and self._dropped is not None
+        elif tag == "ruby":
+            self._rubies = max(0, self._rubies - 1)
         elif tag not in _INLINE:
             self._end_paragraph()
             self._end_block(tag)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from quoteweave.collection.catalog.shared_memory import allocate, require_room
 from quoteweave.core.errors import StateError
 from quoteweave.server.problems import ProblemError
 
@@ -43,11 +44,15 @@ class RequestCounts:
         # Requests that have ended, and that the file still counts because it could not be written then.
         self._ended: list[int] = []
         with self._naming_the_file():
+            if file is not None:
+                require_room(file)
             self._db = sqlite3.connect(
                 file or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
             )
             # What the counts lose with the machine means nothing after it.
             self._db.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_SCHEMA}")
+            if file is not None:
+                allocate(file)
 
     def take(self, caller: str, per_minute: int | None) -> None:
         """Count a request. Raises ProblemError (429), with the seconds to wait, where there were so many already."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from quoteweave.collection.catalog.shared_memory import allocate, require_room
 from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.interchange.jobs import Job, JobProgress
@@ -69,6 +70,7 @@ class JobStore:
         with _guarded(self.path):
             make_state(state)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite itself would let other users read it
+            require_room(self.path)
             self._db = sqlite3.connect(
                 self.path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
             )
@@ -76,6 +78,7 @@ class JobStore:
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA secure_delete = ON")  # names of documents, and what was said of them
             self._create()
+            allocate(self.path)
 
     def _create(self) -> None:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from quoteweave.collection.catalog.shared_memory import allocate, require_room
 from quoteweave.core.errors import StateError
 from quoteweave.server.state.state_folder import make_state
 
@@ -89,6 +90,7 @@ def open_conversations(state: Path) -> OpenedFile:
 
 def _connect(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite itself would let other users read it
+    require_room(path)
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000)
     try:
         _prepare(path, db)
@@ -120,6 +122,7 @@ def _prepare(path: Path, db: sqlite3.Connection) -> None:
     db.execute("PRAGMA secure_delete = ON")
     if version < _VERSION:
         db.executescript(_SCHEMA)
+    allocate(path)
 
 
 def _set_aside(path: Path) -> Path:

@@ -1,0 +1,108 @@
+"""What runs in a process that reads files: it does the tasks that come through its pipe, and ends with its parent."""
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+from enum import StrEnum
+from multiprocessing.connection import Connection
+
+# Allocating more than this many times the limit at once fails in the process itself.
+ALLOCATION_FACTOR = 1.5
+
+
+class Message(StrEnum):
+    """What a process sends, with a value beside it."""
+
+    START = "start"
+    ITEM = "item"
+    LONGER = "longer"
+    END = "end"
+    ERROR = "error"
+    MEMORY = "memory"
+
+
+_parent: Connection | None = None  # in a process of the pool, the pipe to the parent
+
+
+def extend_time_limit() -> None:
+    """In a process of the pool: say that the item in hand takes longer than most, because OCR reads it."""
+    if _parent is not None:
+        _parent.send((Message.LONGER, None))
+
+
+def serve(pipe: Connection, memory: int) -> None:
+    """In a new process: do the tasks that come, until the pipe or the parent ends."""
+    global _parent  # noqa: PLW0603 - one a process
+    _parent = pipe
+    os.environ.update(OMP_NUM_THREADS="1", OPENCV_FOR_THREADS_NUM="1")
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _refuse_beyond(int(ALLOCATION_FACTOR * memory))
+    _return_freed_memory()
+    _silence_native_code()
+    while True:
+        try:
+            call, args, kwargs = pipe.recv()
+        except EOFError:
+            return
+        pipe.send((Message.START, None))
+        try:
+            for item in call(*args, **kwargs):
+                pipe.send((Message.ITEM, item))
+        except MemoryError:
+            pipe.send((Message.MEMORY, None))
+        except Exception as error:
+            pipe.send((Message.ERROR, _sendable(error)))
+        else:
+            pipe.send((Message.END, None))
+
+
+def _refuse_beyond(memory: int) -> None:
+    """Let allocations fail that go far beyond the limit between two looks at the process; not on Windows."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        # Not of the address space, of which libraries reserve much more than they use.
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def _return_freed_memory() -> None:
+    """Have large blocks go back to the system when they are freed, where the C library is glibc.
+
+    Else what pictures took stays with the process: a quarter more for a document that is read by OCR.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        import ctypes
+
+        mmap_threshold, trim_threshold = -3, -1
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(mmap_threshold, 4 * 2**20)
+        mallopt(trim_threshold, 64 * 2**20)
+
+
+def _silence_native_code() -> None:
+    """Libraries in C write of damaged files to file 2, past Python, and Pillow logs: none of it is for a user."""
+    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+    logging.getLogger("PIL").addHandler(logging.NullHandler())  # else its errors go to this process's stderr
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error, or its words where it cannot be sent."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
