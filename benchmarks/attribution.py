@@ -1,8 +1,9 @@
 """Where does this sentence come from? The source of each claim of `highlight_claims.jsonl`, which names its page.
 
-The claims were written by hand over the sample documents and those that `made_highlight_pages.py` draws, for another
-purpose (`highlights.py`); those of the kind `unsupported` say what their page does not, and a source for one is wrong.
-Each is looked for among all these documents, and among those of `--beside` too where a folder is named.
+The claims, those of the sets `before` and `after`, were written by hand over the sample documents and those that
+`made_highlight_pages.py` draws, for another purpose (`highlights.py`); those of the kind `unsupported` say what their
+page does not, and a source for one is wrong. Each is looked for among all these documents, and among those of
+`--beside` too where a folder is named.
 
 found      the first candidate is a passage of the claim's page, and the outcome is supported or likely
 not found  the outcome is not_found
@@ -24,6 +25,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Quote
 from quoteweave.documents.ingest import add
 
+SETS = ("before", "after")  # of the claims; the later ones were written for what `highlights.py` asks alone
 KINDS = ("repeated", "paraphrased", "cell", "part", "unsupported")
 RESULTS = ("found", "not found", "wrong")
 
@@ -36,6 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     found = machine()
     claims = [Claim.model_validate_json(line) for line in CLAIMS.read_text("utf-8").splitlines()]
+    claims = [claim for claim in claims if claim.set in SETS]
     with working_folder(None) as folder, Collection.open_or_create(folder / "collection") as collection:
         make_pages(folder)
         beside = [] if options.beside is None else [options.beside]
