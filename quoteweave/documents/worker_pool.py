@@ -36,13 +36,13 @@ WALL_CLOCK_FACTOR = 60
 # The slowest pages known take 1 second, and 20 where OCR reads them.
 OCR_TIME_FACTOR = 4
 MEGABYTE = 1_000_000
-# A page read by OCR takes up to 450 MB, any other up to 190.
-USUAL_MEMORY = 500 * MEGABYTE
+# A page read by OCR takes up to 450 MB, any other up to 190; the largest picture that is read, some 590.
+USUAL_MEMORY = 600 * MEGABYTE
 MIN_MEMORY = 300 * MEGABYTE
 
 
 def default_memory(count: int) -> int:
-    """Bytes that each of `count` processes may take on this machine: 500 MB, less where all would fill half of it."""
+    """Bytes that each of `count` processes may take on this machine: 600 MB, less where all would fill half of it."""
     import psutil
 
     return max(MIN_MEMORY, min(USUAL_MEMORY, int(psutil.virtual_memory().total / (2 * count))))

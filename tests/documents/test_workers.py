@@ -197,7 +197,7 @@ def test_nothing_starts_before_it_is_needed() -> None:
 
 
 def test_by_default_all_processes_fit_into_half_of_the_machine() -> None:
-    assert default_memory(1) <= 500 * MEGABYTE
+    assert default_memory(1) <= 600 * MEGABYTE
     assert default_memory(10_000) == 300 * MEGABYTE
     assert WorkerPool(3).limits.memory == default_memory(3)
 
