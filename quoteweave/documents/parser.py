@@ -25,6 +25,7 @@ from quoteweave.documents.sources.ocr import Ocr, RapidOcr
 from quoteweave.documents.sources.pdf import open_pdf
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.structure.assemble import assemble
+from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
@@ -293,6 +294,28 @@ def render_document_page(path: Path, kind: Format, page: int, password: str | No
             return pages.draw(page)
         except Exception as error:
             raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn ({error})") from error
+
+
+def draw_within_limits(path: Path, kind: Format, page: int, password: str | None = None) -> Raster | None:
+    """Render a page in a process of its own, which may take what reading a page may.
+
+    For pages without text: what stopped their reading would stop this process too. Raises a DocumentError.
+    """
+    if kind not in PAGED_FORMATS:
+        return None
+    with WorkerPool(1) as workers:
+        outcome = workers.submit(workers.limits, _draw_pages, [page], path, kind, password).result()
+        if outcome.error is not None:
+            raise outcome.error
+        if outcome.stop is not None:
+            why = stop_message(outcome.stop, workers.limits)
+            raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn: it {why}")
+    return outcome.items[0]
+
+
+def _draw_pages(pages: Iterable[int], path: Path, kind: Format, password: str | None) -> Iterator[Raster | None]:
+    for page in pages:
+        yield render_document_page(path, kind, page, password)
 
 
 def _open(path: Path, kind: Format, password: str | None, *, bare: bool = False) -> AbstractContextManager[PagedFile]:

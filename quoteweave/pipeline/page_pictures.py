@@ -9,7 +9,7 @@ from quoteweave.core.errors import CollectionError, DocumentError
 from quoteweave.core.records import Quote
 from quoteweave.documents.formats import Format
 from quoteweave.documents.layout.page import encode_image
-from quoteweave.documents.parser import render_document_page
+from quoteweave.documents.parser import draw_within_limits, render_document_page
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 from quoteweave.pipeline.answer_page.sections import PageView
 
@@ -30,7 +30,10 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
     found = collection.document(document)
     if found.format not in set(Format):  # imported without its file
         return None
-    return render_document_page(collection.source(document), Format(found.format), page, password)
+    # A page without text may be one that could not be read within the limits, and would take this process with it.
+    unread = page < found.pages and collection.page(document, page).text_source == "none"
+    draw = draw_within_limits if unread else render_document_page
+    return draw(collection.source(document), Format(found.format), page, password)
 
 
 def crop(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:

@@ -11,9 +11,11 @@ from hostile_files import PICTURES, TEXTS
 from hostile_pdfs import AFTER, BEFORE, PDFS, pages, stream
 
 from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
+from quoteweave.pipeline.page_pictures import page_picture
 
 MEMORY = "page 2 ran out of memory: reading takes more than the 300 MB that it may take; allow more, or split it"
 TIME = "page 2 ran out of time: reading takes more than the 2 seconds that it may take; allow more, or split it"
@@ -57,6 +59,13 @@ def test_the_rest_of_the_document_is_kept(added: tuple[Collection, AddReport], n
     assert BEFORE in words(collection, name)
     assert AFTER in words(collection, name)
     assert len(collection.pages(name)) == 3
+
+
+def test_what_could_not_be_read_is_not_drawn_in_this_process(added: tuple[Collection, AddReport]) -> None:
+    collection, _ = added
+    with pytest.raises(DamagedDocument, match="page 2 cannot be drawn: it ran out of memory"):
+        page_picture(collection, "nested-forms.pdf", 1)
+    assert page_picture(collection, "nested-forms.pdf", 0) is not None
 
 
 @pytest.mark.parametrize("name", REFUSED)
