@@ -103,7 +103,6 @@ class Attributor:
             score=passage.hit.score,
             outcome=passage.outcome,
             coverage=passage.covered,
-            facts_found=passage.facts_found,
             kind=quote.kind,
             passage=quote.words(),
             citation=citation,

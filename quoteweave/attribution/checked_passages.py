@@ -67,11 +67,6 @@ class CheckedPassage:
     """Whether all that can be looked up occurs, but its closest sentence has too few of the claim's words."""
 
     @property
-    def facts_found(self) -> bool:
-        """Whether the claim has something that can be looked up, and all of it occurs."""
-        return self.lacking or self.citation.verdict == "supported"
-
-    @property
     def citation(self) -> Citation:
         """The answer's only citation."""
         return self.answer.citations[0]

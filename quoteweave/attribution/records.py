@@ -31,10 +31,6 @@ class Candidate(Record):
     score: float = Field(description="of the passage, as the retriever gives it; not comparable between retrievers")
     outcome: Outcome = Field(description="how sure it is that this is the source")
     coverage: float = Field(ge=0, le=1, description="share of the claim's words in the passage, weighed by rarity")
-    facts_found: bool = Field(
-        default=False,
-        description="whether the claim has numbers, dates, codes or quoted words, and all of them occur in the passage",
-    )
     kind: Kind
     passage: str = Field(description="the words of the passage")
     citation: Citation = Field(

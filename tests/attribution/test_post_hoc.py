@@ -12,6 +12,7 @@ from made_collections import made_quote, make_collection, put
 from quoteweave import Collection, LexicalRetriever, cite
 from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.attribute import Attributor
+from quoteweave.attribution.confirmation import AttributionSettings
 from quoteweave.attribution.drafts.draft_text import Draft
 from quoteweave.attribution.drafts.post_hoc import cite_draft
 from quoteweave.attribution.excerpts import Excerpt
@@ -19,6 +20,7 @@ from quoteweave.attribution.records import Attribution
 from quoteweave.core.errors import SourceUnreachable, UsageError
 from quoteweave.pipeline.answer_page.render import render_answers, view_answered
 from quoteweave.pipeline.search import Search
+from quoteweave.testing import ModelServer, Reply
 
 DRAFT = """# The port in 2023
 
@@ -248,21 +250,28 @@ def test_a_source_that_goes_down_leaves_what_was_found(
 
 
 @pytest.mark.parametrize(
-    ("said", "asked"),
+    "said",
     [
-        ("In 2023 the port sent out 4,210 tonnes of grain.", False),
-        ("Most of the grain of the port went by rail.", True),
-        ("In 2023 the port used 4,210 tonnes of salt against ice.", True),
+        "In 2023 the port sent out 4,210 tonnes of grain.",
+        "In 2023 the port lost 4,210 tonnes of grain to fire.",
+        "Most of the grain of the port went by rail.",
     ],
 )
-def test_what_the_documents_likely_support_by_its_numbers_and_most_of_its_words_is_not_sent(
-    port: Collection, papers: Collection, said: str, asked: bool
+def test_what_the_documents_only_likely_support_is_looked_for_in_the_literature_too(
+    port: Collection, papers: Collection, said: str
 ) -> None:
     literature = MadeLiterature(papers)
-    (own,) = cite(port, said).sentences
-    assert own.status == "likely", "whether it is sent is asked of what is likely"
     (sentence,) = cite(port, said, literature=literature).sentences
-    assert (bool(literature.asked), sentence.status) == (asked, "likely")
+    assert (literature.asked, sentence.status) == ([said], "likely")
+
+
+def test_what_a_checker_confirms_is_not_looked_for_in_the_literature(port: Collection, papers: Collection) -> None:
+    literature = MadeLiterature(papers)
+    with ModelServer(lambda _: Reply(text='{"supported": "yes"}')) as server:
+        settings = AttributionSettings(check=f"chat:judge@{server.base_url}")
+        said = "In 2023 the port sent out 4,210 tonnes of grain."
+        (sentence,) = cite(port, said, settings=settings, literature=literature).sentences
+    assert (literature.asked, sentence.status) == ([], "cited")
 
 
 def test_each_origin_has_a_page_of_its_own(port: Collection, papers: Collection) -> None:

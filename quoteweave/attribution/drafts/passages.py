@@ -48,10 +48,9 @@ class PassageFinder:
 
     def _candidate(self, claim: str, hit: Hit, covered: float, weights: Mapping[str, float]) -> Candidate:
         outcome: Outcome = "likely"
-        facts_found = False
         if self._checked:
             passage = check_passage(claim, hit, weights)
-            outcome, citation, facts_found = passage.outcome, passage.citation, passage.facts_found
+            outcome, citation = passage.outcome, passage.citation
         else:
             (citation,) = cite_passage(claim, hit, passage_context([hit])).citations
         return Candidate(
@@ -61,7 +60,6 @@ class PassageFinder:
             score=covered,
             outcome=outcome,
             coverage=covered,
-            facts_found=facts_found,
             kind=hit.quote.kind,
             passage=hit.quote.words(),
             citation=citation,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from quoteweave.attribution.checked_passages import LIKELY_COVERAGE
 from quoteweave.attribution.drafts.cited_draft import (
     CitedDraft,
     DraftSentence,
@@ -68,9 +67,8 @@ async def cite_draft(
     its paragraph, and checked alone.
 
     A `draft` that is text alone is Markdown, whose marks are numbers. The `literature` is asked for what the
-    `documents` do not support, and for what they likely support by few words, or without a number or date. Where it can
-    no longer be asked, what was found is kept, and the sentences that were to be asked of it have the status
-    `not_asked`.
+    `documents` do not support, or only likely. Where it can no longer be asked, what was found is kept, and the
+    sentences that were to be asked of it have the status `not_asked`.
 
     Raises UsageError for a draft without words, for numbers in one that has numbered marks already, from which these
     could not be told, and in LaTeX; and what `attribute_excerpt` raises beside SourceError.
@@ -136,7 +134,8 @@ class _Citing:
     async def cited(self, sentence: _Sentence) -> _Sentence:
         excerpt = Excerpt(mark=None, start=sentence.start, claim=claim_of(sentence.claim or ""), text=sentence.text)
         own = await self.documents.attribute_excerpt(excerpt)
-        if self.literature is None or _is_enough(own):
+        # What is only likely may be of something else, which the rules cannot tell, however many words it shares.
+        if self.literature is None or own.outcome == "supported":
             return _found(sentence, own, "documents")
         published = await self._of_literature(excerpt)
         if published is None:
@@ -154,18 +153,6 @@ class _Citing:
         except SourceError as error:
             self.stopped.append(str(error))
             return None
-
-
-def _is_enough(own: Attribution) -> bool:
-    """Whether the documents support a claim so far that nothing of it is sent to a source.
-
-    What is likely is a paraphrase with the claim's numbers and most of its words, which is right nearly always, or may
-    be of something else: where its passage has nothing that could be looked up, or few of its words.
-    """
-    if own.outcome != "likely":
-        return own.outcome == "supported"
-    best = own.candidates[0]
-    return best.facts_found and best.coverage >= LIKELY_COVERAGE
 
 
 def _found(sentence: _Sentence, found: Attribution, origin: Origin, otherwise: Status = "no_source") -> _Sentence:

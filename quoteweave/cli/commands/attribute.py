@@ -58,7 +58,7 @@ from quoteweave.pipeline.settings import ChatSettings
 
 JSON = """--json prints one object: attributions, one for each citation mark of the sentence, or one for the
 sentence: excerpt (mark, start, claim, text, cut), outcome (supported, likely or not_found), reason, candidates
-(rank, title, identifiers, score, outcome, coverage, facts_found, kind, passage, and citation: document, page from 0,
+(rank, title, identifiers, score, outcome, coverage, kind, passage, and citation: document, page from 0,
 bbox, verdict, reason, spans and regions, as ask has them; of the literature also paper, as its source describes it,
 read, what became of reading it, and note, why the passage is not of its full text), signals and confidence, how sure
 that is (null for your documents), and trace, how they were found. With -c and --source both, those of your documents
