@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_sources import MadeSource
@@ -31,8 +32,10 @@ from quoteweave.attribution.literature.sources.papers import Paper, PublicationD
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
 from quoteweave.core.answers import Citation
 from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError
+from quoteweave.core.records import Hit, Query
 from quoteweave.pipeline.search import Trace
 from quoteweave.pipeline.settings import RetrievalSettings
+from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing import LibraryServer, ModelServer, Reply
 from quoteweave.testing.literature.records import MadeExcerpt, MadePaper
 
@@ -252,6 +255,26 @@ def test_candidates_are_ranked_by_the_retrievers_that_are_named(
         (found,) = asyncio.run(literature.attribute("Grain was shipped abroad from the port."))
     assert "".join(one.paper.id for one in found.candidates if one.paper is not None) == order
     assert not found.trace.notes
+
+
+def test_the_default_retriever_searches_no_more_when_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched = list[str]()
+    search = LexicalRetriever.search
+
+    def count(self: LexicalRetriever, queries: Sequence[Query], *given: Any, **named: Any) -> list[list[Hit]]:
+        searched.extend(query.text for query in queries)
+        return search(self, queries, *given, **named)
+
+    monkeypatch.setattr(LexicalRetriever, "search", count)
+    with open_literature(MadeSource(CEREALS), papers=tmp_path / "papers") as literature:
+        asyncio.run(literature.attribute("Grain was shipped abroad from the port."))
+        unnamed = list(searched)
+        searched.clear()
+        literature.rank_by(AttributionSettings())
+        asyncio.run(literature.attribute("Grain was shipped abroad from the port."))
+    assert searched == unnamed
 
 
 @pytest.mark.parametrize(("says", "outcome"), [("yes", "supported"), ("no", "not_found")])

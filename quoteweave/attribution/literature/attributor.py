@@ -174,7 +174,9 @@ class LiteratureAttributor:
             if part not in SPARSE_RETRIEVERS:  # whose index every collection has
                 spec = resolve_built_spec(part, self.collection, progress.note)
                 build_index(self.collection, spec, settings, wait=True, progress=progress)
-        self._search = make_search(self.collection, settings, progress=progress)
+        other_steps = settings.terms or settings.expand or settings.rerank or settings.explain
+        is_lexical = settings.retriever == ("lexical",) and not other_steps
+        self._search = self._lexical if is_lexical else make_search(self.collection, settings, progress=progress)
         checker = make_confirming_checker(settings, progress)
         self._attributor = Attributor(self.collection, self._search, checker)
 
