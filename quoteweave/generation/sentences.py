@@ -36,7 +36,20 @@ _MONTHS = frozenset(
 )
 _DAY = re.compile(r"\d{1,2}")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)*+[^\W\d_]")
-_MEASURED = re.compile(r"\d\s[^\W\d_]$")
+# The letter after a number is a unit ("20 m.", "9 C."), or the initial of a name ("In 1907 C. Smith came").
+# A small letter is no initial. A temperature stands after a verb or preposition of place, not after a year, the number
+# of a page or the day of a month, and not at the beginning of a sentence.
+_NO_TEMPERATURE = (
+    "after|am|ab|before|bis|by|chapter|column|day|en|figure|from|im|in|issue|item|jahr|line|no|note|nach|on|page|part|"
+    "room|section|seit|seite|since|step|table|until|vol|volume|vor|year|"
+    "january|february|march|april|may|june|july|august|september|october|november|december"
+)
+_MEASURED = re.compile(
+    r"\d\s(?-i:[ghlmst])$"
+    rf"|\w[,;:]?\s+(?!(?:{_NO_TEMPERATURE}|{'|'.join(sorted(_MONTHS))})\b)[^\W\d_]++\s+"
+    r"[-−–]?(?!(?:1\d|20)\d\d\s)\d[\d.,]*+\s(?-i:[CFK])$",
+    re.IGNORECASE,
+)
 _OPENERS = (
     "The This These Those That It In On At He She We They However But And If When For As There Then Our Its His Her"
 )
@@ -104,5 +117,8 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if word in _MONTHS and _DAY.fullmatch(before):
         return False
     if before.casefold() in _SHORT or _DOTTED.fullmatch(before):
-        return word in _STARTERS or _MEASURED.search(text, max(start, match.start() - 20), match.start()) is not None
+        return word in _STARTERS or (
+            not (following and len(word) == 1 and text.startswith(".", following.end()))
+            and _MEASURED.search(text, max(start, match.start() - 40), match.start()) is not None
+        )
     return True

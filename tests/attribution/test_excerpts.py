@@ -59,6 +59,11 @@ def test_marks_in_one_sentence_are_looked_for_by_themselves() -> None:
     ]
 
 
+def test_a_year_before_an_initial_stays_in_the_claim() -> None:
+    (found,) = read_excerpts("In 2016 J. Reed showed that blur fools networks [4].")
+    assert found.claim == "In 2016 J. Reed showed that blur fools networks."
+
+
 def test_a_part_of_few_words_has_the_whole_sentence_as_its_claim() -> None:
     first, second = read_excerpts("Models [1] and people [2] were both asked to read blurred pictures.")
     assert first.claim == "Models and people were both asked to read blurred pictures."

@@ -32,6 +32,30 @@ def test_english(sentences: list[str]) -> None:
     assert cut(" ".join(sentences)) == sentences
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "In 1907 J. Smith founded the harbour.",
+        "On 5 May 1907 H. G. Wells visited.",
+        "After 1990 U. S. Steel grew.",
+        "Im Jahr 1907 J. Müller kam.",
+        "The harbour was deepened in 1907 C. Smith says.",
+        "On May 12 C. Smith visited.",
+        "In 12 C. Smith saw none.",
+        "The crew read on page 12 C. Holm's words.",
+        "Of the papers from 12 K. Holm wrote two.",
+        "The crew had 12 C. S. Lewis novels.",
+    ],
+)
+def test_an_initial_after_a_number_is_no_unit(sentence: str) -> None:
+    assert cut(sentence) == [sentence]
+
+
+@pytest.mark.parametrize("measured", ["They stood 1500 m.", "It weighs 3 g.", "It lasts 2 h.", "It was at −9 C."])
+def test_a_unit_of_one_letter_after_a_number_ends_a_sentence(measured: str) -> None:
+    assert cut(f"{measured} Snow fell.") == [measured, "Snow fell."]
+
+
 def test_german() -> None:
     sentences = ["Am 17. Februar kostete es 5,2 Mio. Euro.", "Es waren 12.", "Davon sank bzw. Stieg eines."]
     assert cut(" ".join(sentences)) == sentences
