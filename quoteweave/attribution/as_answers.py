@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from quoteweave.attribution.checked_passages import MODEL
 from quoteweave.attribution.drafts.cited_draft import CitedDraft, Origin, insert_marks
-from quoteweave.attribution.drafts.draft_text import on_lines, readable_latex, readable_markdown
+from quoteweave.attribution.drafts.draft_text import (
+    on_lines,
+    readable_latex,
+    readable_markdown,
+    without_numbered_marks,
+)
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context
 from quoteweave.core.records import Hit
-from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.pipeline.answer_page.render import Wording
@@ -91,7 +95,7 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     shown |= {number: f" {mark}" for number, mark in zip(own, marks, strict=True)}
     latex = cited.form == "latex"
     shown_draft = readable_latex(cited.draft) if latex else cited.draft
-    text = insert_marks(_without_numbered_marks(shown_draft), cited.sentences, shown)
+    text = insert_marks(without_numbered_marks(shown_draft), cited.sentences, shown)
     if latex:
         text = on_lines(text)
     elif cited.form == "markdown":
@@ -103,15 +107,6 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     )
     answer = _answer(title, text, context, list(own.values()), "answered" if own else "abstained", warnings)
     return Answered(answer=answer, context=context, trace=Trace(clauses=()))
-
-
-def _without_numbered_marks(draft: str) -> str:
-    """The draft with its own marks in round brackets, so that they are not taken for those of its references."""
-    text = list(draft)
-    for mark in parse_marks(draft):
-        text[mark.end - 1] = ")"
-        text[mark.start if mark.kind == "text" else mark.end - 1] = "(" if mark.kind == "text" else " "
-    return "".join(text)
 
 
 def _context(shown: Sequence[Candidate], collection: Collection) -> tuple[Context, list[str]]:

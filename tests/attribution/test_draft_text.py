@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.attribution.drafts.draft_text import DraftFormat, draft_format, running_text, without_joiners
+from quoteweave.attribution.drafts.draft_text import (
+    DraftFormat,
+    draft_format,
+    readable_markdown,
+    running_text,
+    without_joiners,
+)
 from quoteweave.generation.gate.claims import claims_of
 
 MARKDOWN = """---
@@ -130,3 +136,25 @@ def test_no_character_is_moved(draft: str, form: DraftFormat) -> None:
 def test_brackets_that_are_never_closed_take_no_longer_than_others(part: str) -> None:
     draft = part * 10_000
     assert len(running_text(draft, "latex")) == len(running_text(draft, "markdown")) == len(draft)
+
+
+@pytest.mark.parametrize(
+    ("draft", "shown"),
+    [
+        ("Two lines of a\nheading\n===\nText", "**Two lines of a heading**\n\nText"),
+        ("The _harbour_ is __much__ used, ``a`b`` too", "The harbour is **much** used, a`b too"),
+        ("the *p pointer and `q` end*, 2 * 3 * 4, a_b_c", "the p pointer and q end, 2 * 3 * 4, a_b_c"),
+        ("**All of __it__ is\nbold**", "**All of it is bold**"),
+        ("# A **bold** head", "**A bold head**"),
+        ("# Head with [1]\n\n[1]: http://x", "**Head with [1]**\n\n\n[1]: http://x"),
+        ("The port [1].\n---", "The port [1]."),
+        ("Grain ![](image2) went [1, 2](http://x), *far [3]*.", "Grain ![](image2) went 1, 2, far [3]."),
+        ("It says `[1]` and \\[2\\].", "It says (1) and (2)."),
+        ("One.\r\rTwo\r# Three\rFour.", "One.\n\nTwo\n\n**Three**\n\nFour."),
+        ("> 1. 1\n>    and *two*\n>\n> - > three", "1. 1 and two\n>\n- three"),
+        ("\ufdd07\ufdd1 x\ufdd0", "7 x"),
+        ("| *a* | b |\n|---|---|\n| [1] | c |", "| *a* | b |\n|---|---|\n| [1] | c |"),
+    ],
+)
+def test_markdown_reads_without_its_signs_and_keeps_citation_marks(draft: str, shown: str) -> None:
+    assert readable_markdown(draft).strip() == shown

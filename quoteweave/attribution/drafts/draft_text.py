@@ -6,14 +6,18 @@ as sentences is kept; it errs towards leaving out.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePath
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from quoteweave.core.records import Record
+from quoteweave.core.text.marks import parse_marks
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 DraftFormat = Literal["markdown", "text", "latex"]
 MarkStyle = Literal["numbers", "keys"]
@@ -28,8 +32,9 @@ _QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\[\^[^\]\s]+\]", re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
 
-# One sign on each side, as of *emphasis* and `code`; two are bold, which pages show. A sign within a word is none.
-_EMPHASIS = re.compile(r"(?<![\w*`\\])[*`](?![\s*`])([^*`\n]+?)(?<![\s*`\\])[*`](?![\w*`])")
+# A mark's number between two characters that stand in no text.
+_HIDDEN = re.compile("\ufdd0(\\d+)\ufdd1")
+_HIDING = dict.fromkeys(map(ord, "\ufdd0\ufdd1"))
 
 
 class Draft(Record):
@@ -76,24 +81,69 @@ def readable_latex(draft: str) -> str:
     return _CITED.sub(lambda cited: draft[cited.start() : cited.end()], text)
 
 
-def readable_markdown(text: str) -> str:
-    """Return a Markdown draft for reading, in the little markup that answers have.
+def without_numbered_marks(text: str) -> str:
+    """Return a text, of the same length, with its marks in round brackets, so that nothing takes them for citations."""
+    shown = list(text)
+    for mark in parse_marks(text):
+        shown[mark.end - 1] = ")"
+        shown[mark.start if mark.kind == "text" else mark.end - 1] = "(" if mark.kind == "text" else " "
+    return "".join(shown)
 
-    Headings are paragraphs in bold; front matter, the addresses of links, the signs of quotations, and in paragraphs
-    those of emphasis and code are left out.
+
+def readable_markdown(text: str) -> str:
+    """Return a Markdown draft for reading, in the little markup that answers have; its citation marks are kept.
+
+    Paragraphs are on one line but for hard breaks, and headings are such in bold. Front matter is left out, and within
+    paragraphs and headings the addresses of links, and the signs of quotations, emphasis and code.
     """
     from markdown_it import MarkdownIt
 
+    text = re.sub(r"\r\n?", "\n", text)
     matter = _FRONT_MATTER.match(text)
-    lines = _LINE.findall(text[matter.end() :] if matter else text)
-    for number in _paragraph_lines("".join(lines)):
-        lines[number] = _EMPHASIS.sub(r"\1", _LINK.sub(r"\1", _QUOTED.sub("", lines[number])))
-    for heading, inline in pairwise(MarkdownIt("commonmark").parse("".join(lines))):
-        if heading.type == "heading_open" and heading.map is not None:
-            first, end = heading.map
-            said = "".join(part.content for part in inline.children or () if part.type in ("text", "code_inline"))
-            lines[first:end] = [f"\n**{said}**\n\n" if said else "\n", *[""] * (end - first - 1)]
-    return "".join(lines)
+    marks: list[str] = []
+    text = _hide_marks(text[matter.end() :] if matter else text, marks)
+    lines = _LINE.findall(text)
+    for opened, inline in pairwise(MarkdownIt("commonmark").enable("table").parse(text)):
+        if opened.type not in ("heading_open", "paragraph_open") or opened.map is None:
+            continue
+        first, end = opened.map
+        # Nothing is cited in a heading: a line drawn under a cited paragraph makes it none.
+        heading = opened.type == "heading_open" and not (opened.markup in "-=" and _HIDDEN.search(inline.content))
+        said = _said(inline.children or (), bold=not heading)
+        if heading:
+            said = f"\n**{said}**\n" if said else ""
+        else:
+            before = lines[first].rstrip().removesuffix(inline.content.partition("\n")[0].rstrip())
+            said = re.sub(r">[ \t]?", "", before) + said
+        lines[first:end] = [f"{said}\n", *[""] * (end - first - 1)]
+    shown = without_numbered_marks("".join(lines))
+    return _HIDDEN.sub(lambda hidden: marks[int(hidden[1])], shown)
+
+
+def _hide_marks(text: str, marks: list[str]) -> str:
+    """The text with its citation marks, which are added to `marks`, as characters that Markdown does not know."""
+    shown, last = [], 0
+    text = text.translate(_HIDING)
+    for mark in parse_marks(text):
+        shown += [text[last : mark.start], f"\ufdd0{len(marks)}\ufdd1"]
+        marks.append(mark.mark)
+        last = mark.end
+    return "".join([*shown, text[last:]])
+
+
+def _said(parts: "Sequence[Token]", *, bold: bool) -> str:
+    """The text of a paragraph or heading, with the signs of what is bold, or without."""
+    said, depth = [], 0
+    for part in parts:
+        if part.tag == "strong":
+            # Within bold words nothing is bolder.
+            depth += part.nesting
+            said.append("**" if bold and depth == (part.nesting > 0) else "")
+        elif part.tag == "br":
+            said.append("\n" if part.type == "hardbreak" and not depth and bold else " ")
+        else:
+            said.append(part.content)
+    return "".join(said)
 
 
 def on_lines(text: str) -> str:
