@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -500,3 +501,22 @@ def test_the_default_folder_is_a_cache_of_the_user(monkeypatch: pytest.MonkeyPat
     assert default_papers_folder() == Path.home() / ".cache" / "quoteweave" / "papers"
     monkeypatch.setenv("QUOTEWEAVE_PAPERS", "/my/papers")
     assert default_papers_folder() == Path("/my/papers")
+
+
+def test_what_others_left_is_not_removed_on_the_event_loop(
+    tmp_path: Path, server: FileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = list[threading.Thread]()
+    glob = Path.glob
+
+    def note(self: Path, pattern: str) -> Iterator[Path]:
+        if pattern.startswith("quoteweave-used-"):
+            threads.append(threading.current_thread())
+        return glob(self, pattern)
+
+    monkeypatch.setattr(Path, "glob", note)
+    server.answers["/gone.pdf"] = answer(status="404 Not Found")
+    with library(tmp_path) as papers:
+        asyncio.run(papers.read(linked(server, "/gone.pdf")))
+    assert threads
+    assert threading.main_thread() not in threads

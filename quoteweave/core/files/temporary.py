@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -21,16 +22,22 @@ class TemporaryFolder:
     """A new folder in the system's temporary folder, for this user alone, until it is removed.
 
     Beside it lies a file with a lock of the operating system's, which ends with the process, however that ends. Where
-    nobody holds such a lock any more, its folder is removed when another one is made. Raises OSError where none can be
-    made.
+    nobody holds such a lock any more, its folder is removed when another one is made, or by `remove_abandoned`: what
+    may take long, and in a coroutine is done in a thread before one is made that does not `clean`. Raises OSError where
+    none can be made.
     """
 
-    def __init__(self) -> None:
-        _remove_abandoned()
+    def __init__(self, *, clean: bool = True) -> None:
+        if clean:
+            remove_abandoned()
         self.path = Path(tempfile.gettempdir(), f"{_PREFIX}{uuid4().hex}")
         self._lock = _lock(self.path.with_name(self.path.name + _SUFFIX))
         self._lock.acquire()
-        self.path.mkdir(mode=0o700)
+        try:
+            self.path.mkdir(mode=0o700)
+        except BaseException:
+            self.remove()
+            raise
 
     def remove(self) -> None:
         """Remove it with all that it holds; a second time nothing happens."""
@@ -45,7 +52,8 @@ class TemporaryFolder:
         self.remove()
 
 
-def _remove_abandoned() -> None:
+def remove_abandoned() -> None:
+    """Remove this user's folders whose processes have ended without removing them."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):  # it is in use, or another process has just removed it
             if _is_ours(path):
@@ -54,15 +62,24 @@ def _remove_abandoned() -> None:
                 _remove(path.with_suffix(""), lock)
 
 
-def _is_ours(path: Path) -> bool:
+def _is_ours(path: Path, is_kind: Callable[[int], bool] = stat.S_ISREG) -> bool:
     found = path.lstat()
-    return stat.S_ISREG(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+    return is_kind(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
 
 
 def _remove(folder: Path, lock: "BaseFileLock") -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    lock.release()
-    Path(lock.lock_file).unlink(missing_ok=True)
+    try:
+        with suppress(OSError):
+            if _is_ours(folder, stat.S_ISDIR):
+                shutil.rmtree(folder, ignore_errors=True)
+        # While it is locked: another process may lock the file as soon as it is not, which would then be gone.
+        if os.name != "nt":
+            Path(lock.lock_file).unlink(missing_ok=True)
+    finally:
+        lock.release()
+    if os.name == "nt":  # where no open file can be removed
+        with suppress(OSError):
+            Path(lock.lock_file).unlink()
 
 
 def _lock(path: Path) -> "BaseFileLock":

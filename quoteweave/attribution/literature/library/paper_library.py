@@ -34,7 +34,7 @@ from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import UPLOADED, Origin
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.temporary import TemporaryFolder
+from quoteweave.core.files.temporary import TemporaryFolder, remove_abandoned
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Document, Quote
 from quoteweave.documents.formats import Format
@@ -158,7 +158,8 @@ class PaperLibrary:
             known = await asyncio.to_thread(self._known, paper)
             if known is not None:
                 return known
-            folder = TemporaryFolder()
+            await asyncio.to_thread(remove_abandoned)
+            folder = TemporaryFolder(clean=False)
             try:
                 failure = await self._fetcher.fetch(paper.pdf_url or "", folder.path / FILE)
             except BaseException:
