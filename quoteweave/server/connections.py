@@ -3,7 +3,9 @@
 import asyncio
 import socket
 import sys
-import time
+from multiprocessing import reduction
+from multiprocessing.synchronize import Event
+from typing import Protocol
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -72,33 +74,36 @@ def allow_many_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-class SharedAddress(socket.socket):
-    """An address at which each process of a server listens with a socket of its own (Linux).
+class SharedSocket(socket.socket):
+    """A listening socket that the processes of a server share (not on Windows).
 
-    The system shares connections out among them. From one socket, the process that wakes first takes all connections
-    that come together. This one is bound and listens to nothing, so that a second server is refused the address.
+    Only one socket ever listens at the address, so that the system refuses it to every other server. `ready` is set
+    once a process that it was passed on to (`multiprocessing`) takes connections from it.
     """
 
+    ready: Event
+
+    def listen(self, backlog: int = BACKLOG) -> None:  # noqa: ARG002 - asyncio's is how many it takes at a time
+        """Let `BACKLOG` connections wait until a process takes them, as every process has it say."""
+        super().listen(BACKLOG)
+
     def __reduce__(self) -> tuple[object, ...]:
-        """Have the process that it is passed on to (`multiprocessing`) listen at its address."""
-        return _listen_at, (int(self.family), self.getsockname())
+        """Pass the socket itself on to a process that is started."""
+        kind = int(self.family), int(self.type), self.proto
+        return _received, (reduction.DupFd(self.fileno()), kind, self.ready)
 
 
-def _listen_at(family: int, address: tuple[object, ...]) -> socket.socket:
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
-        listening.setsockopt(socket.SOL_SOCKET, option, 1)
-    listening.bind(address)
-    listening.listen(BACKLOG)
-    return listening
+class _ReceivedSocket(SharedSocket):
+    def listen(self, backlog: int = BACKLOG) -> None:
+        super().listen(backlog)
+        self.ready.set()
 
 
-def wait_for_listener(address: tuple[object, ...]) -> None:
-    """Return once a process listens at an address of this machine."""
-    while True:
-        try:
-            socket.create_connection((str(address[0]), int(str(address[1]))), timeout=1).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
+def _received(descriptor: "_Descriptor", kind: tuple[int, int, int], ready: Event) -> SharedSocket:
+    received = _ReceivedSocket(*kind, fileno=descriptor.detach())
+    received.ready = ready
+    return received
+
+
+class _Descriptor(Protocol):
+    def detach(self) -> int: ...

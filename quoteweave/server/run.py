@@ -3,6 +3,7 @@
 import gc
 import json
 import logging
+import multiprocessing
 import os
 import shutil
 import socket
@@ -13,18 +14,13 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
 
 from quoteweave.core.errors import CollectionNotFound, QuoteweaveError, UsageError
 from quoteweave.server.access.control import AccessControl
 from quoteweave.server.access.request_counts import REQUESTS_FILE
 from quoteweave.server.app import make_app
-from quoteweave.server.connections import (
-    BACKLOG,
-    SharedAddress,
-    TimedProtocol,
-    allow_many_connections,
-    wait_for_listener,
-)
+from quoteweave.server.connections import BACKLOG, SharedSocket, TimedProtocol, allow_many_connections
 from quoteweave.server.jobs.store import JobStore
 from quoteweave.server.monitoring.metrics import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
@@ -49,40 +45,39 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
         tell(f"note: {note}")
     # Here and not in the processes that answer, so that the operator reads one line.
     JobStore(settings.state).close()
-    listening = _bind(settings)
+    listening = _listen(settings)
     allow_many_connections()
     if settings.workers == 1:
         server = uvicorn.Server(_config(settings, _app(settings)))
-        _listen(settings, listening, tell)
+        tell(_where(settings, listening))
         server.run([listening])
         return
-    from uvicorn.supervisors import Multiprocess
-
     _count_together(settings.state)
     source = [None if config_file is None else str(config_file), given]
     os.environ[_SOURCE_VARIABLE] = json.dumps(source, default=str)
-    processes = Multiprocess(_config(settings, "quoteweave.server.run:app_of_environment"), [listening])
-    if isinstance(listening, SharedAddress):
-        threading.Thread(target=_tell_once_one_listens, args=(settings, listening, tell), daemon=True).start()
+    _run_workers(settings, listening, tell)
+
+
+def _run_workers(settings: ServerSettings, listening: socket.socket, tell: Callable[[str], None]) -> None:
+    """Run the processes that answer, and say where once one of them does. Raises UsageError where they cannot start."""
+    from uvicorn.supervisors import Multiprocess
+
+    config = _config(settings, "quoteweave.server.run:app_of_environment")
+    if isinstance(listening, SharedSocket):
+        # Each process takes one connection at a time (asyncio's meaning of a backlog), so that the first to wake
+        # leaves the others those that come together.
+        config.backlog, config.loop = 1, "asyncio"
+        threading.Thread(target=_tell_once_ready, args=(settings, listening, tell), daemon=True).start()
     else:
-        _listen(settings, listening, tell)
+        tell(_where(settings, listening))
+    processes = Multiprocess(config, [listening])
     processes.run()
+    if any(process.exitcode == STARTUP_FAILURE for process in processes.processes):
+        raise UsageError("a process of the server could not start; its log says why")
 
 
-def _listen(settings: ServerSettings, listening: socket.socket, tell: Callable[[str], None]) -> None:
-    """Listen, and then say where: who connects from now on is answered, if after a moment.
-
-    Raises UsageError where another server has begun to listen there.
-    """
-    try:
-        listening.listen(BACKLOG)
-    except OSError as error:
-        raise _refused(settings, error) from error
-    tell(_where(settings, listening))
-
-
-def _tell_once_one_listens(settings: ServerSettings, listening: socket.socket, tell: Callable[[str], None]) -> None:
-    wait_for_listener(listening.getsockname())
+def _tell_once_ready(settings: ServerSettings, listening: SharedSocket, tell: Callable[[str], None]) -> None:
+    listening.ready.wait()
     tell(_where(settings, listening))
 
 
@@ -120,11 +115,18 @@ def set_up_logging(settings: ServerSettings) -> None:
 
 
 def app_of_environment() -> object:
-    """Make the application in a process of uvicorn's, from what its parent left in the environment."""
+    """Make the application in a process of uvicorn's, from what its parent left in the environment.
+
+    What cannot be read ends the process after a line in the log, with the code that has its parent end too.
+    """
     file, given = json.loads(os.environ[_SOURCE_VARIABLE])
-    settings = read_server_settings(None if file is None else Path(file), given)
-    set_up_logging(settings)
-    return _app(settings)
+    try:
+        settings = read_server_settings(None if file is None else Path(file), given)
+        set_up_logging(settings)
+        return _app(settings)
+    except QuoteweaveError as error:
+        logging.getLogger("quoteweave.server").error("%s", error)
+        sys.exit(STARTUP_FAILURE)
 
 
 def _app(settings: ServerSettings) -> FastAPI:
@@ -172,25 +174,28 @@ def check_collections(settings: ServerSettings) -> list[str]:
     return notes
 
 
-def _bind(settings: ServerSettings) -> socket.socket:
-    """Take the address of the settings. Raises UsageError where it cannot be taken, or only with keys."""
+def _listen(settings: ServerSettings) -> socket.socket:
+    """Listen at the address of the settings; who connects from now on is answered, once the application is made.
+
+    Raises UsageError where another server listens there, where it cannot be taken, or only with keys.
+    """
     AccessControl(settings).check_start()
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    kind = SharedAddress if settings.workers > 1 and sys.platform == "linux" else socket.socket
+    shared = settings.workers > 1 and sys.platform != "win32"
     # The protocol is named because asyncio sends at once (TCP_NODELAY) only on sockets that name it.
-    listening = kind(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = (SharedSocket if shared else socket.socket)(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    if isinstance(listening, SharedSocket):
+        listening.ready = multiprocessing.get_context("spawn").Event()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
+        # At once: two servers may both bind an address at which neither listens yet.
+        listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        raise _refused(settings, error) from error
+        raise UsageError(
+            f"{settings.host}:{settings.port} cannot be listened on: {error.strerror or error}; name another with "
+            "--host and --port"
+        ) from error
     listening.set_inheritable(True)
     return listening
-
-
-def _refused(settings: ServerSettings, error: OSError) -> UsageError:
-    return UsageError(
-        f"{settings.host}:{settings.port} cannot be listened on: {error.strerror or error}; name another with --host "
-        "and --port"
-    )

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import httpx2
@@ -24,7 +24,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
+from uvicorn.config import STARTUP_FAILURE
 
+from quoteweave.server.run import app_of_environment
 from quoteweave.testing.model_server import ModelServer, Reply
 
 QUESTION = "How many vessel calls did the port receive?"
@@ -154,18 +156,23 @@ def test_no_library_of_models_is_loaded_where_no_request_needs_one(sample_collec
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() == ""
 
 
+def serve_command(collection: Path, state: Path, port: int, workers: int) -> list[str]:
+    address = ("--port", str(port), "--workers", str(workers), "--state", str(state))
+    return [sys.executable, "-m", "quoteweave", "serve", "-c", f"port={collection}", *address]
+
+
 @contextmanager
-def running(collection: Path, state: Path, workers: int) -> Iterator[tuple["subprocess.Popen[str]", int]]:
-    """A server that has just told its address, and its port."""
-    command = (
-        *(sys.executable, "-m", "quoteweave", "serve", "-c", f"port={collection}", "--port", "0"),
-        *("--workers", str(workers), "--state", str(state)),
-    )
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+def running(collection: Path, state: Path, workers: int) -> Iterator[tuple["subprocess.Popen[str]", int, list[str]]]:
+    """A server that has just told its address, its port and the lines before."""
+    process = subprocess.Popen(serve_command(collection, state, 0, workers), stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
+    lines = list[str]()
     try:
-        told = (re.search(r"is serving port at http://127\.0\.0\.1:(\d+)", line) for line in process.stderr)
-        yield process, int(next(match[1] for match in told if match))
+        for line in process.stderr:
+            if match := re.search(r"is serving port at http://127\.0\.0\.1:(\d+)", line):
+                yield process, int(match[1]), lines
+                break
+            lines.append(line)
     finally:
         process.terminate()
         process.communicate(timeout=30)
@@ -173,25 +180,65 @@ def running(collection: Path, state: Path, workers: int) -> Iterator[tuple["subp
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_address_is_told_once_it_answers(sample_collection: Path, tmp_path: Path, workers: int) -> None:
-    with running(sample_collection, tmp_path, workers) as (_, port):
+    with running(sample_collection, tmp_path, workers) as (_, port, _):
         assert httpx2.get(f"http://127.0.0.1:{port}/healthz", timeout=30).status_code == 200
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers share one socket")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_of_two_servers_that_start_together_one_gets_the_address(
+    sample_collection: Path, tmp_path: Path, workers: int
+) -> None:
+    port = free_port()
+    commands = [serve_command(sample_collection, tmp_path / name, port, workers) for name in ("one", "other")]
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    try:
+        deadline = time.monotonic() + 60
+        while all(server.poll() is None for server in both) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        (refused,) = [server for server in both if server.poll() is not None]
+        (serving,) = [server for server in both if server is not refused]
+        assert serving.stderr is not None
+        assert any(f"is serving port at http://127.0.0.1:{port}" in line for line in serving.stderr)
+    finally:
+        for server in both:
+            server.terminate()
+        told = {server: server.communicate(timeout=30)[1] for server in both}
+    assert refused.returncode == 2
+    (line,) = told[refused].splitlines()
+    assert f"127.0.0.1:{port} cannot be listened on" in line
+
+
+def test_a_worker_that_cannot_start_says_why_in_one_line_and_has_the_server_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("QUOTEWEAVE_SERVER_SETTINGS", json.dumps([str(tmp_path / "absent.toml"), {}]))
+    with pytest.raises(SystemExit) as ended:
+        app_of_environment()
+    assert ended.value.code == STARTUP_FAILURE
+    (record,) = caplog.records
+    assert "absent.toml" in record.getMessage()
+    assert record.exc_info is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the first of the processes to wake may take all there")
 def test_connections_that_come_together_are_shared_by_all_workers_and_the_address_by_no_other_server(
     sample_collection: Path, tmp_path: Path, quoteweave: Quoteweave
 ) -> None:
-    with running(sample_collection, tmp_path / "state", 2) as (process, port), ExitStack() as stack:
+    with running(sample_collection, tmp_path / "state", 2) as (process, port, lines), ExitStack() as stack:
         assert process.stderr is not None
-        ready = (line for line in process.stderr if "startup complete" in line)
+        ready = (line for line in chain(lines, process.stderr) if "startup complete" in line)
         assert len(list(islice(ready, 2))) == 2
-        client = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 30)) for _ in range(40)]
+        workers = [one for one in psutil.Process(process.pid).children() if one.net_connections()]
+        assert len(workers) == 2
+        for worker in workers:
+            worker.suspend()
+        client = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 30)) for _ in range(200)]
         for one in client:
             one.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        for worker in workers:
+            worker.resume()
         assert all(one.recv(16).startswith(b"HTTP/1.1 200") for one in client)
-        workers = psutil.Process(process.pid).children(recursive=True)
-        held = [sum(one.status == "ESTABLISHED" for one in worker.net_connections()) for worker in workers]
-        # Of forty, fewer than five go to one of two by chance once in ten million times.
-        assert len([count for count in held if count >= 5]) == 2
+        # Each takes one at a time and answers it, so that none gets all while the other waits.
+        assert all(any(one.status == "ESTABLISHED" for one in worker.net_connections()) for worker in workers)
         again = quoteweave("serve", "-c", sample_collection, "--state", tmp_path, "--port", port, "--workers", 2)
         assert "cannot be listened on" in again.err
