@@ -22,9 +22,10 @@ from difflib import SequenceMatcher
 
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import number_words
+from quoteweave.core.text.question_analysis import denials
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
-from quoteweave.generation.sentences import split_sentences
+from quoteweave.generation.sentences import Sentence, split_sentences
 
 MIN_REPEATED_WORDS = 5
 """Least words in a repeated sequence."""
@@ -41,6 +42,8 @@ MISSING_COST = 6
 """Words more that are marked for the sake of one that the claim shares with the sentence."""
 MOST_CUTS = 200
 """Cuts between phrases beyond which a text without full stops is no sentence to be narrowed."""
+MOST_BEFORE = 1000
+"""Characters of a sentence before what a claim repeats beyond which no denial is looked for."""
 MOST_SENTENCES = 2
 MOST_OF_PICTURE = 0.5
 """Share of a picture's text above which a highlight says no more than the whole picture."""
@@ -74,6 +77,9 @@ _CUTS = re.compile(
     rf"|\s+{_JOINING}\s+|\s+(?={_PREPOSITION}\s)",
     re.IGNORECASE,
 )
+# A clause that says what another one states, asks or denies.
+_REPORTING = re.compile(r"(?:that|whether|dass|daß|ob|que)\s|qu['’]", re.IGNORECASE)
+_REPORTED = re.compile(r"\s(?:that|dass|que)\s+\Z", re.IGNORECASE)
 
 
 def text_of(quote: Quote) -> str:
@@ -120,11 +126,22 @@ def _is_quoted(run: Sequence[_Token], piece: Sequence[_Token]) -> bool:
 
 def _repeated(claim: str, text: str) -> list[Range]:
     """Find what the claim repeats word for word: its longest sequences of words in the text."""
-    return [
-        _range(run)
-        for run in _runs(_tokens(claim), _tokens(text))
-        if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)
-    ]
+    runs = _runs(_tokens(claim), _tokens(text))
+    long = [_range(run) for run in runs if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)]
+    sentences = split_sentences(text) if long else []
+    return [_with_denial(text, sentences, one) for one in long]
+
+
+def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Range:
+    """The range, from the beginning of its sentence where words there deny it."""
+    start = next((one.start for one in sentences if one.start <= found[0] < one.end), found[0])
+    before = (start, found[0])
+    if found[0] - start > MOST_BEFORE or denials().search(text, *before) is None:
+        return found
+    clauses = [cut.end() for cut in _CUTS.finditer(text, *before) if cut["clause"] is not None]
+    # What is repeated may begin with the word that opens its clause, or right behind it.
+    starts, opens = [start, *clauses, found[0]], [True, *(True for _ in clauses), _is_reported(text, before, found[0])]
+    return (start if _denied(text, (start, found[1]), starts, opens)[-1] else found[0]), found[1]
 
 
 def _range(run: Sequence[_Token]) -> Range:
@@ -261,7 +278,9 @@ def _clauses(text: str, sentence: Range, needed: set[str], *, may_begin_later: b
     best, least = phrases, float("inf")
     for first, opening in enumerate(phrases):
         held, size = set[str](), 0
-        for last, phrase in enumerate(phrases[first:], first + 1) if opening.opens_clause else ():
+        for last, phrase in (
+            enumerate(phrases[first:], first + 1) if opening.opens_clause and not opening.denied else ()
+        ):
             held |= phrase.needed
             size += phrase.size
             cost = size + MISSING_COST * len(needed - held)
@@ -269,9 +288,13 @@ def _clauses(text: str, sentence: Range, needed: set[str], *, may_begin_later: b
                 best, least = phrases[first:last], cost
             if held == needed or size > least:
                 break
-    while may_begin_later and len(best) > 1 and best[0].needed <= set().union(*(phrase.needed for phrase in best[1:])):
+    while may_begin_later and len(best) > 1 and not best[1].denied and best[0].needed <= _needed(best[1:]):
         best = best[1:]
     return best[0].start, best[-1].end
+
+
+def _needed(phrases: Iterable["_Phrase"]) -> set[str]:
+    return set().union(*(phrase.needed for phrase in phrases))
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +304,8 @@ class _Phrase:
     start: int
     end: int
     opens_clause: bool
+    denied: bool
+    """Whether words before it may negate, deny or doubt it, so that no evidence may begin with it."""
     needed: set[str]
     size: int
     """In words."""
@@ -293,10 +318,35 @@ def _phrases(text: str, sentence: Range, needed: set[str]) -> list[_Phrase]:
     cuts = cuts if len(cuts) <= MOST_CUTS else []
     starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
     opens = [True, *(cut["clause"] is not None for cut in cuts)]
+    denied = _denied(text, sentence, starts, opens) if cuts else [False]
     return [
-        _Phrase(first, last, opening, needed.intersection(words(text[first:last])), len(text[first:last].split()))
-        for first, last, opening in zip(starts, ends, opens, strict=True)
+        _Phrase(
+            first, last, opening, denies, needed.intersection(words(text[first:last])), len(text[first:last].split())
+        )
+        for first, last, opening, denies in zip(starts, ends, opens, denied, strict=True)
     ]
+
+
+def _denied(text: str, sentence: Range, starts: Sequence[int], opens: Sequence[bool]) -> list[bool]:
+    """Whether what begins at each of `starts` is denied before: in its clause, or where another reports a clause.
+
+    "The chair denied, in May, that the harbour grew" denies "in May" and all that follows it.
+    """
+    denying = [match.start() for match in denials().finditer(text, *sentence)]
+    reported = [at for at, clause in zip(starts, opens, strict=True) if clause and _is_reported(text, sentence, at)]
+    first = denying[0] if denying and reported and denying[0] < reported[-1] else sentence[1]
+    found, clause, next_denial = list[bool](), sentence[0], 0
+    for at, opening in zip(starts, opens, strict=True):
+        clause = at if opening else clause
+        while next_denial < len(denying) and denying[next_denial] < at:
+            next_denial += 1
+        found.append(first < at or (next_denial > 0 and denying[next_denial - 1] >= clause))
+    return found
+
+
+def _is_reported(text: str, sentence: Range, at: int) -> bool:
+    """Whether the clause from `at` begins with "that", or comes right behind it."""
+    return _REPORTING.match(text, at) is not None or _REPORTED.search(text, max(sentence[0], at - 8), at) is not None
 
 
 def _lines(text: str) -> list[Range]:

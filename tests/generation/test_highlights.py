@@ -126,6 +126,34 @@ def test_a_beginning_without_words_of_the_claim_is_left_out(claim: str, text: st
     assert said(claim, text) == [marked]
 
 
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        (
+            "The harbour had shipped 4,210 tonnes of grain.",
+            "The chair denied that the harbour had ever shipped 4,210 tonnes of grain.",
+        ),
+        (
+            "The harbour had shipped 4,210 tonnes of grain.",
+            "The chair denied, in her letter, that the harbour had ever shipped 4,210 tonnes of grain.",
+        ),
+        ("The mains were replaced in 2019.", "It is not true that the mains of the harbour were replaced in 2019."),
+        ("The mains were replaced in 2019.", "Nobody showed that the mains, which leaked, were replaced in 2019."),
+        ("Der Hafen wurde 1990 ausgebaut.", "Der Leiter bestritt, dass der Hafen 1990 ausgebaut wurde."),
+        ("El puerto fue ampliado en 1990.", "El alcalde negó que el puerto fuera ampliado en 1990."),
+        ("Le port a été agrandi en 1990.", "Le maire nie que le port a été agrandi en 1990."),
+    ],
+)
+def test_what_is_denied_is_not_marked_without_its_denial(claim: str, text: str) -> None:
+    assert [found for found in said(claim, text) if found.split()[:3] != text.split()[:3]] == []
+    assert said(claim, text)
+
+
+def test_a_denial_in_another_clause_leaves_the_clause_to_be_marked() -> None:
+    text = "Fees did not rise, but dues rose by 4.2 per cent to 1,422 francs."
+    assert said("Dues rose by 4.2 per cent.", text) == ["dues rose by 4.2 per cent"]
+
+
 def test_two_words_of_the_subject_are_no_evidence() -> None:
     text = "Boats are hired by the half day or the day."
     assert said("Boats can be hired for a week.", text) == []

@@ -150,6 +150,13 @@ def request_words() -> frozenset[str]:
 
 
 @cache
+def denials() -> re.Pattern[str]:
+    """A pattern of the words of texts that negate, deny or doubt, of all languages: "denied", "nicht", "wasn't"."""
+    found = [word for each in _languages() for word in each.get("denials", ())]
+    return re.compile(rf"(?<!\w){alternation(found)}(?!\w)|n['’]t\b", re.IGNORECASE)
+
+
+@cache
 def imperative_verbs() -> frozenset[str]:
     """The verbs with which instructions begin, as written, such as "press" and "make sure"."""
     return frozenset(word for each in _languages() for word in each.get("instructing", ()))
