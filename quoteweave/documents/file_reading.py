@@ -259,6 +259,9 @@ class _PagesReading:
     def advance(self) -> None:
         for part in self._parts:
             part.advance()
+        if any(part.does_less for part in self._parts):
+            for part in self._parts:
+                part.do_less()
         if self._joining is not None:
             self._joining.advance()
         elif self._is_hopeless():

@@ -22,7 +22,7 @@ from quoteweave.documents.reflow.text_files import parse_text
 from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr, RapidOcr
-from quoteweave.documents.sources.pdf import open_pdf
+from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, open_pdf
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.structure.assemble import assemble
 from quoteweave.documents.worker_pool import WorkerPool, stop_message
@@ -251,6 +251,8 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
 
     Raises DamagedDocument where no page could be read.
     """
+    if any(NAMES_LEFT_OUT in page.warnings for page in pages):
+        pages = _without_names(pages)
     warnings = [warning for page in pages for warning in page.warnings]
     if all(page.source == "none" and not page.pieces for page in pages):
         why = warnings[0] if warnings else "all are empty"
@@ -262,6 +264,16 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
     if unread and not source.settings.ocr:
         shown.append(f"OCR is off, and pages without a text layer were not read: {unread}")
     return _with_ocr_counts(assemble(pages, shown), source.settings)
+
+
+def _without_names(pages: Sequence[PageContent]) -> list[PageContent]:
+    """Pages without labels and bookmarks: those of some pages alone would name two of them alike. It is said once."""
+    bare: list[PageContent] = []
+    for page in pages:
+        warnings = [warning for warning in page.warnings if warning != NAMES_LEFT_OUT]
+        first = () if bare else (NAMES_LEFT_OUT,)
+        bare.append(replace(page, label=None, bookmarks=(), warnings=(*first, *warnings)))
+    return bare
 
 
 class DocumentParser:

@@ -15,8 +15,8 @@ class Steps(Generic[S, T]):
     """Steps of one task, each of which gives an item, or the reason why it could not be done.
 
     A step that ends its process costs itself alone: those after it are done by another process. One that ends a process
-    that has done other things before, or crashes it, is tried once more, in a fresh one. After a crash that is done by
-    `after_crash`, where there is such a call, which does less; where it succeeds, it does the steps after that one too.
+    that has done other things before, or crashes it, is tried once more, in another. After a second crash it is done by
+    `after_crash`, where there is such a call, which does less; where it succeeds, it does the steps after that too.
     """
 
     def __init__(
@@ -35,17 +35,32 @@ class Steps(Generic[S, T]):
         """Of processor time so far, as `TaskOutcome` counts it."""
         self._workers, self._limits, self._call, self._rest = workers, limits, call, rest
         self._steps, self._after_crash = list(steps), after_crash or call
-        self._tried: dict[int, StopReason] = {}
+        self._stopped: dict[int, list[StopReason]] = {}
         self._given_up = False
         self.future: Future[TaskOutcome[T]] | None = None
         self._submit()
 
     def _submit(self) -> None:
         left = [] if self._given_up else self._steps[len(self.done) :]
-        stopped = self._tried.get(len(self.done))
-        steps = left[:1] if stopped else left
-        call = self._after_crash if stopped is StopReason.CRASH else self._call
+        steps = left[:1] if len(self.done) in self._stopped else left
+        call = self._after_crash if self._crashes() > 1 else self._call
         self.future = self._workers.submit(self._limits, call, steps, *self._rest) if left else None
+
+    def _crashes(self) -> int:
+        """How often the next step has crashed its process."""
+        return self._stopped.get(len(self.done), []).count(StopReason.CRASH)
+
+    @property
+    def does_less(self) -> bool:
+        """Whether the steps are done by `after_crash` from here on."""
+        return self._call is self._after_crash
+
+    def do_less(self) -> None:
+        """Have `after_crash` do the steps that have not begun."""
+        if not self.does_less:
+            self._call = self._after_crash
+            if self.future is not None and self.future.cancel():
+                self._submit()
 
     def wait(self) -> list[T | str]:
         """All that the steps gave, in order. Raises what a step raised."""
@@ -72,7 +87,7 @@ class Steps(Generic[S, T]):
             return
         outcome = self.future.result()
         self.seconds += outcome.seconds
-        if outcome.items and self._tried.get(len(self.done)) is StopReason.CRASH:
+        if outcome.items and self._crashes() > 1:
             self._call = self._after_crash
         for item in outcome.items:
             self.done[len(self.done)] = item
@@ -85,9 +100,10 @@ class Steps(Generic[S, T]):
 
     def _note(self, stop: StopReason, *, fresh: bool) -> None:
         number = len(self.done)
-        again = stop is StopReason.CRASH or (stop is StopReason.MEMORY and not fresh)
-        if again and number not in self._tried:
-            self._tried[number] = stop
+        stopped = self._stopped.setdefault(number, [])
+        stopped.append(stop)
+        most = {StopReason.CRASH: 1 if self.does_less else 2, StopReason.MEMORY: 0 if fresh else 1}
+        if stopped.count(stop) <= most.get(stop, 0):
             return
         why = stop_message(stop, self._limits)
         self.done[number] = f"it {why}"

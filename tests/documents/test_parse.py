@@ -97,6 +97,18 @@ def test_ranges_together_are_the_whole(tmp_path: Path, images: ImageStore, parse
     assert len(parser.parse(path).pages) == 5
 
 
+def test_labels_are_of_all_pages_or_none_and_one_warning_says_so(tmp_path: Path, images: ImageStore) -> None:
+    path = pdf(tmp_path / "a.pdf", [f"Page {number}. {PROSE}" for number in range(3)])
+    source = source_of(path, images)
+    first, *others = read_pages(source, Format.PDF, range(3))
+    bare = read_pages(replace(source, bare=True), Format.PDF, [1, 2])
+    mixed = assemble_document(source, [replace(first, label="2"), *bare])
+    assert [page.label for page in mixed.pages] == ["1", "2", "3"]
+    assert len(mixed.warnings) == 1
+    labelled = assemble_document(source, [replace(first, label="2"), *others])
+    assert (labelled.pages[0].label, labelled.warnings) == ("2", ())
+
+
 def test_the_same_file_gives_the_same_quotes(samples: Path, parser: DocumentParser) -> None:
     path = samples / "pdf" / "harbour-report.pdf"
     first, second = parser.parse(path), parser.parse(path)

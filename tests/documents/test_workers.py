@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from quoteweave.core.errors import ProcessError
+from quoteweave.documents.steps import Steps
 from quoteweave.documents.worker_pool import (
     MEGABYTE,
     ProcessLimits,
@@ -107,6 +108,50 @@ def test_a_crash_costs_one_task_and_the_next_finds_a_fresh_process() -> None:
         ]
         assert beside.result().items == ["beside"]
         assert [task.result().items for task in after] == [[(3, 1)]] * 4
+
+
+def dies_at_first(steps: list[int], folder: Path, deaths: int) -> Iterator[str]:
+    """Gives each step, but is killed at step 2 for as many times."""
+    for step in steps:
+        before = len(list(folder.iterdir()))
+        if step == 2 and before < deaths:
+            (folder / str(before)).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield f"all of {step}"
+
+
+def less(steps: list[int], _folder: Path, deaths: int) -> Iterator[str]:
+    """Does less of each step, and dies of the third of three deaths."""
+    for step in steps:
+        if step == 2 and deaths == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield f"less of {step}"
+
+
+@pytest.mark.parametrize(
+    ("deaths", "done"),
+    [
+        (1, ["all of 1", "all of 2", "all of 3"]),
+        (2, ["all of 1", "it crashes the program that reads it, and is damaged or hostile", "all of 3"]),
+    ],
+)
+def test_a_step_that_crashes_once_costs_nothing(tmp_path: Path, deaths: int, done: list[str]) -> None:
+    with WorkerPool(1) as workers:
+        assert Steps(workers, ROOMY, dies_at_first, [1, 2, 3], tmp_path, deaths).wait() == done
+
+
+@pytest.mark.parametrize(
+    ("deaths", "done"),
+    [
+        (1, ["all of 1", "all of 2", "all of 3"]),
+        (2, ["all of 1", "less of 2", "less of 3"]),
+        (3, ["all of 1", "it crashes the program that reads it, and is damaged or hostile", "all of 3"]),
+    ],
+)
+def test_what_does_less_is_asked_after_the_second_crash_alone(tmp_path: Path, deaths: int, done: list[str]) -> None:
+    with WorkerPool(1) as workers:
+        steps = Steps(workers, ROOMY, dies_at_first, [1, 2, 3], tmp_path, deaths, after_crash=less)
+        assert steps.wait() == done
 
 
 def hoards(step: int) -> Iterator[int]:

@@ -114,6 +114,8 @@ def _to_shown(page: "PdfPage") -> Floats:
 DPI = 144.0
 # Notes of one page that are looked at.
 MAX_NOTES = 1000
+NAMES_LEFT_OUT = "the labels of its pages and its bookmarks were left out: reading it with them crashed twice"
+"""Warning of each page of a file that is read without labels and bookmarks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +147,7 @@ class PdfPages:
     def _names(self, number: int) -> tuple[str | None, tuple[Bookmark, ...], tuple[str, ...]]:
         """The page's label, with the first page all bookmarks, and warnings about what of them was left out."""
         if self.bare:
-            what = "its label, and the file's bookmarks, were" if number == 0 else "its label was"
-            return None, (), (f"page {number + 1}: {what} left out, as reading the page with them crashed",)
+            return None, (), (NAMES_LEFT_OUT,)
         bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
         return self.document.get_page_label(number).strip() or None, bookmarks, dropped
 
