@@ -192,7 +192,8 @@ def make_checker(text: str, *, resources: Resources | None = None, chats: ChatMo
 def with_price(answer: Answer) -> Answer:
     """Return the answer with the price of its tokens by the table of prices; extracted answers are free.
 
-    A call that is answered from a folder of kept calls has the price that it had. Raises UsageError where the user's
+    A text that came from a folder of kept calls has the price that it had; other kept calls are not counted (see
+    `add_spending`). Raises UsageError where the user's
     own table of prices cannot be read.
     """
     return answer.model_copy(update={"price_usd": price_of(answer.model, answer.usage)})
@@ -214,7 +215,8 @@ def price_of(model: str, usage: Usage) -> float | None:
 def add_spending(answer: Answer, spending: Spending) -> Answer:
     """Return the answer with what other calls than the one that wrote it took in its usage and price.
 
-    Tokens are None where the endpoint of any of them did not count.
+    Tokens are None where the endpoint of any of them did not count. What `record_spending` records is counted: calls of
+    every chat model that is made by its name, but of those that a folder of kept calls answers none.
     """
     if not spending.calls:
         return answer
@@ -224,6 +226,5 @@ def add_spending(answer: Answer, spending: Spending) -> Answer:
 
 def add_usage(answer: Answer, usage: Usage, price_usd: float | None) -> Answer:
     """Return the answer with more tokens in its usage, and what they cost, in US dollars, in its price."""
-    written = NO_TOKENS if answer.model == MODEL else answer.usage
     price = None if answer.price_usd is None or price_usd is None else answer.price_usd + price_usd
-    return answer.model_copy(update={"usage": written.plus(usage), "price_usd": price})
+    return answer.model_copy(update={"usage": answer.usage.plus(usage), "price_usd": price})

@@ -26,8 +26,11 @@ from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.spec import unknown_name_error
 
 
-def _itself(model: ChatModel) -> ChatModel:
-    return model
+def _counted(model: ChatModel) -> ChatModel:
+    """Wrap a model without a limit, so that what it takes counts in the answer for which it is called."""
+    from quoteweave.endpoints.budget import Budget, BudgetedChat
+
+    return BudgetedChat(model, Budget())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ class ChatModels:
 
     plain: ChatModel | None = None
     """The model that `chat` without a name selects."""
-    through: Callable[[ChatModel], ChatModel] = _itself
-    """Wraps a model that a name selects, with limits, a budget or a cache of calls."""
+    through: Callable[[ChatModel], ChatModel] = _counted
+    """Wraps a model that a name selects, with limits, a budget or a cache of calls; without one, its calls count."""
     prompts: Path | None = None
     """A folder whose prompt files replace the built-in ones."""
 

@@ -20,7 +20,7 @@ mark (`wording`). The rules match words, not meaning: how often they answer, and
 
 from collections.abc import Mapping, Sequence
 
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import NO_TOKENS, Answer, Context
 from quoteweave.core.concurrency.thread_pools import run_briefly
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
@@ -69,7 +69,8 @@ def off_topic_abstention(question: str, context: Context) -> Answer | None:
     if is_on_topic(terms, context):
         return None
     reasons = abstention_reasons(terms, context)
-    return build_answer(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=reasons)
+    nothing = build_answer(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=reasons)
+    return nothing.model_copy(update={"usage": NO_TOKENS})
 
 
 class ExtractiveGenerator:
@@ -102,10 +103,13 @@ class ExtractiveGenerator:
         self.order = order
 
     async def answer(self, query: Query, context: Context) -> Answer:
-        """Return an answer from statements, one that shows places, or an abstention.
+        """Return an answer from statements, one that shows places, or an abstention; it takes no tokens.
 
         Raises what the model that scores sentences raises.
         """
+        return (await self._written(query, context)).model_copy(update={"usage": NO_TOKENS})
+
+    async def _written(self, query: Query, context: Context) -> Answer:
         read = await run_briefly("answer", query.text, self._read, query.text, context)
         if isinstance(read, Answer):
             return read
