@@ -83,7 +83,7 @@ class Context(Record):
         description="how rare each word of the question is in the collection, from 0 for one that every page has to 1 "
         "for one that none has; empty where the retriever does not know",
     )
-    pages: int | None = Field(default=None, description="pages of the collection, where the retriever knows")
+    pages: int | None = Field(default=None, description="of the collection, or those that the filter admits")
     structure: DocumentStructure | None = Field(
         default=None, description="what a document consists of, for a question that asks for nothing else"
     )

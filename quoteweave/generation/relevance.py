@@ -40,8 +40,12 @@ _FISCAL_YEAR = re.compile(r"\bFY[ ']?((?:19|20)\d\d)\b")
 _ASKED_AT_THE_END = re.compile(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
 )
-# "How much may it cost?" asks about no month.
-_MODAL = re.compile(r"^May\b|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])")
+# "How much may it cost?" and "May I park here?" ask about no month; "May exports of grain?" does.
+_MODAL = re.compile(
+    r"^May(?=\s+(?:I|we|you|he|she|it|they|the|an?|one|my|our|your|his|her|its|their|any|every|each"
+    r"|all|some|no|dogs|cats|pets|children|visitors|guests|people|passengers|members|students)(?:\s+[^\W\d_]\S*))"
+    r"|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])"
+)
 # A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
 _ANOTHER = re.compile(
     r"(?<=\?)\s+|(?:[,;]|(?<!\s))\s++(?:and\s+(?=(?:how|what|which|who|whom|whose|when|where|why)\b)"

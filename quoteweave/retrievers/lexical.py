@@ -180,7 +180,9 @@ class LexicalRetriever(Bm25Retriever):
         # A term or acronym that was expanded occurs in the documents, though under another name.
         known = [word for expansion in evidence.expansions for word in expansion.asked]
         asked.update(dict.fromkeys((word for word in known if asked.get(word) == 1.0), 0.5))
-        return Explanation(read=describe_reading(evidence), reasons=reasons, rarity=asked, pages=index.page_count)
+        within = self._pages_within(index, _page_filter(where))
+        pages = index.page_count if within is None else int(within.sum())
+        return Explanation(read=describe_reading(evidence), reasons=reasons, rarity=asked, pages=pages)
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":
         import numpy as np

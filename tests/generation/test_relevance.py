@@ -15,6 +15,29 @@ def test_the_words_that_only_ask_are_left_out() -> None:
     assert question.reading.wants_number
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "May exports of grain?",
+        "May 2021 harbour grain tonnes shipped?",
+        "May: tonnes of grain?",
+        "May and June exports?",
+        "May the 3rd exports?",
+        "May",
+    ],
+)
+def test_the_month_of_may_stays_a_word_of_the_question(question: str) -> None:
+    assert "may" in question_terms(question).terms
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["May I park at the quay?", "May dogs travel on the ferry?", "May the crew smoke?", "How much may it cost?"],
+)
+def test_a_question_for_permission_has_no_month(question: str) -> None:
+    assert "may" not in question_terms(question).terms
+
+
 def test_capitals_mean_nothing_where_all_are_capitals() -> None:
     assert question_terms("HOW DEEP IS THE HARBOUR?").names == frozenset()
     assert question_terms("How deep is the Harbour?").names == {"harbour"}

@@ -182,3 +182,14 @@ def test_the_page_that_answers_comes_first(question: str, document: str, page: i
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] > 0
     assert len({hit.quote.id for hit in hits}) == len(hits) == 20
+
+
+def test_the_pages_counted_are_those_that_the_filter_admits(tmp_path: Path) -> None:
+    pages = {
+        name: [made_quote("Tonnes of grain.", page=n) for n in range(count)] for name, count in (("a", 2), ("b", 7))
+    }
+    with make_collection(tmp_path, {f"{name}.pdf": quotes for name, quotes in pages.items()}) as collection:
+        retriever, query = LexicalRetriever(collection), Query(text="grain")
+        assert retriever.explain(query, []).pages == 9
+        assert retriever.explain(query, [], where=Filter(documents=("a.pdf",))).pages == 2
+        assert retriever.explain(query, [], where=Filter(kind="text")).pages == 9
