@@ -70,11 +70,14 @@ _PREPOSITION = (
     "|am|an|auf|aus|bei|beim|bis|durch|für|im|mit|nach|ohne|seit|unter|vor|zu|zum|zur|zwischen"
     "|au|aux|avec|dans|depuis|en|entre|par|pour|sans|sous|sur|con|desde|hasta|para|por|sin)"
 )
+# A run of spaces is tried from its beginning alone, and as a whole: from each of them, a long run would take minutes.
+_SPACES = r"(?<!\s)\s++"
 _CUTS = re.compile(
-    r"(?P<range>(?:between|zwischen|entre)\s+(?:[^\s,;]+\s+){1,4}?(?:and|und|et|y)\s)"
-    rf"|(?P<clause>(?:\s+{_JOINING}\b)?(?:[,;:]\s+|[，；：]|\s+[–—]\s+|\s*[()]\s*)+(?:{_JOINING}\s+)?"
-    rf"|(?<!\d)\s+{_JOINING}\s+(?={_SUBJECT})|\s+(?:that|dass|que)\s+(?={_SUBJECT}))"
-    rf"|\s+{_JOINING}\s+|\s+(?={_PREPOSITION}\s)",
+    r"(?P<range>(?:between|zwischen|entre)\s++(?:[^\s,;]++\s++){1,4}?(?:and|und|et|y)\s)"
+    rf"|(?P<clause>(?:{_SPACES}{_JOINING}\b)?"
+    rf"(?:[,;:]\s++|[，；：]|(?:{_SPACES}|(?<=\s))[–—]\s++|(?:{_SPACES})?[()]\s*+)+(?:{_JOINING}\s++)?"
+    rf"|(?<!\d){_SPACES}{_JOINING}\s++(?={_SUBJECT})|{_SPACES}(?:that|dass|que)\s++(?={_SUBJECT}))"
+    rf"|{_SPACES}{_JOINING}\s++|{_SPACES}(?={_PREPOSITION}\s)",
     re.IGNORECASE,
 )
 # A clause that says what another one states, asks or denies.

@@ -27,11 +27,15 @@ from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.entailment.chat_checker import ChatClaimChecker
 from quoteweave.generation.extractive import MODEL, off_topic_abstention
 from quoteweave.generation.gate import Policy, apply_policy, check_answer, check_entailment
+from quoteweave.generation.highlights import text_of
 from quoteweave.models.checkpoints import is_local
 from quoteweave.models.loading import make_shared
 from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_chat_model
+
+MAX_BRIEF_QUOTE = 10_000
+"""Longest quote, in characters, that is searched for highlights within milliseconds."""
 
 NOT_ASKED = "No model was asked; any_topic = true (`Gate.on_topic` off) has it asked all the same."
 
@@ -94,8 +98,10 @@ class Gate:
             answer = abstain_below(answer, context, self.calibration)
         if self.pages is not None:
             # An extracted answer is as short as its question lets it be, though it quotes more than a question has.
-            length = answer.question if answer.model == MODEL else answer.text
-            answer = await run_briefly("answer", length, add_highlights, answer, context, self.pages)
+            written = answer.question if answer.model == MODEL else answer.text
+            longest = max((text_of(hit.quote) for hit in (*context.texts, *context.images)), key=len, default="")
+            measure = longest if len(longest) > MAX_BRIEF_QUOTE else written
+            answer = await run_briefly("answer", measure, add_highlights, answer, context, self.pages)
         return with_price(answer)
 
 

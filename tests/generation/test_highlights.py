@@ -1,6 +1,7 @@
 """Which words of a quote support a claim, and when that is not sure."""
 
 import itertools
+import time
 
 import pytest
 from harbour_quotes import CALLS, DUES, FERRY, STORM, image, quote
@@ -163,6 +164,13 @@ def test_two_words_of_the_subject_are_no_evidence() -> None:
 def test_what_has_no_end_is_not_narrowed_and_takes_little_time() -> None:
     text = "nine ships, " * 20_000 + "and a harbour of 12 pilots"
     assert said("A harbour has 12 pilots.", text) == [text]
+
+
+def test_a_long_run_of_spaces_takes_little_time() -> None:
+    text = f"A harbour has{' ' * 20_000}12 pilots{' ' * 20_000}, who work at night."
+    began = time.process_time()
+    assert said("The harbour has 12 pilots, they say.", text)
+    assert time.process_time() - began < 5
 
 
 def test_where_a_text_has_none_of_the_claims_numbers_nothing_is_sure() -> None:

@@ -339,3 +339,17 @@ def test_an_extracted_answer_is_marked_where_it_was_made_however_much_it_quotes(
     long = build_answer("q", "It is said. " * 200, Context(), model=EXTRACTIVE)
     asyncio.run(gate.Gate(pages=harbour).apply(long, Context()))
     assert len(threads) == 1
+
+
+def test_a_long_quote_is_searched_in_a_thread(harbour: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set[int]()
+
+    def note_thread(answer: Answer, context: Context, pages: PageSource) -> Answer:
+        threads.add(threading.get_ident())
+        return answer
+
+    monkeypatch.setattr(gate, "add_highlights", note_thread)
+    given = Context(texts=(Hit(rank=1, score=1, quote=quote("text", "1", text="It is said. " * 2000)),))
+    asyncio.run(gate.Gate(pages=harbour).apply(build_answer("q", "It is said [1].", given, model=EXTRACTIVE), given))
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
