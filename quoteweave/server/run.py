@@ -45,13 +45,15 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
         tell(f"note: {note}")
     # Here and not in the processes that answer, so that the operator reads one line.
     JobStore(settings.state).close()
-    listening = _listen(settings)
     allow_many_connections()
     if settings.workers == 1:
+        # Made before it listens: Python drops an interrupt that comes while it searches for garbage, as it does then.
         server = uvicorn.Server(_config(settings, _app(settings)))
+        listening = _listen(settings)
         tell(_where(settings, listening))
         server.run([listening])
         return
+    listening = _listen(settings)
     _count_together(settings.state)
     source = [None if config_file is None else str(config_file), given]
     os.environ[_SOURCE_VARIABLE] = json.dumps(source, default=str)
@@ -175,7 +177,7 @@ def check_collections(settings: ServerSettings) -> list[str]:
 
 
 def _listen(settings: ServerSettings) -> socket.socket:
-    """Listen at the address of the settings; who connects from now on is answered, once the application is made.
+    """Listen at the address of the settings; who connects from now on is answered, once there is an application.
 
     Raises UsageError where another server listens there, where it cannot be taken, or only with keys.
     """

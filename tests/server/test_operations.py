@@ -26,7 +26,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 from uvicorn.config import STARTUP_FAILURE
 
-from quoteweave.server.run import app_of_environment
+from quoteweave.server.run import app_of_environment, run
 from quoteweave.testing.model_server import ModelServer, Reply
 
 QUESTION = "How many vessel calls did the port receive?"
@@ -182,6 +182,25 @@ def running(collection: Path, state: Path, workers: int) -> Iterator[tuple["subp
 def test_an_address_is_told_once_it_answers(sample_collection: Path, tmp_path: Path, workers: int) -> None:
     with running(sample_collection, tmp_path, workers) as (_, port, _):
         assert httpx2.get(f"http://127.0.0.1:{port}/healthz", timeout=30).status_code == 200
+
+
+def test_nothing_listens_before_there_is_an_application(
+    sample_collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+
+    class ApplicationMade(Exception):
+        pass
+
+    def make_app(_: object) -> None:
+        with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+            pass
+        raise ApplicationMade
+
+    monkeypatch.setattr("quoteweave.server.run.make_app", make_app)
+    given = {"collections": {"port": str(sample_collection)}, "state": str(tmp_path), "port": port}
+    with pytest.raises(ApplicationMade):
+        run(None, given, tell=print)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
