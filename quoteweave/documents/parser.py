@@ -311,7 +311,7 @@ def render_document_page(path: Path, kind: Format, page: int, password: str | No
 def draw_within_limits(path: Path, kind: Format, page: int, password: str | None = None) -> Raster | None:
     """Render a page in a process of its own, which may take what reading a page may.
 
-    For pages without text: what stopped their reading would stop this process too. Raises a DocumentError.
+    For pages of which nothing was read: what stopped that would stop this process too. Raises a DocumentError.
     """
     if kind not in PAGED_FORMATS:
         return None

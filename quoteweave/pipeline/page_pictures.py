@@ -30,9 +30,10 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
     found = collection.document(document)
     if found.format not in set(Format):  # imported without its file
         return None
-    # A page without text may be one that could not be read within the limits, and would take this process with it.
-    unread = page < found.pages and collection.page(document, page).text_source == "none"
-    draw = draw_within_limits if unread else render_document_page
+    # A page of which there is nothing may be one that could not be read within the limits, and would take this process
+    # with it. A scan that OCR has not read is an image quote.
+    is_bare = page < found.pages and collection.page(document, page).text_source == "none"
+    draw = draw_within_limits if is_bare and not collection.page_quotes(document, page) else render_document_page
     return draw(collection.source(document), Format(found.format), page, password)
 
 

@@ -206,3 +206,19 @@ def test_what_is_not_there_is_told(samples_opened: Collection, sample_collection
         collection.source("harbour-report.pdf").unlink()
         with pytest.raises(CollectionError, match="is missing"):
             page_picture(collection, "harbour-report.pdf", 0)
+
+
+def test_a_scan_that_was_not_read_is_drawn_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = Image.new("RGB", (200, 100), "white")
+    scan.paste("black", (40, 20, 160, 80))
+    scan.save(tmp_path / "scan.png")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr("quoteweave.pipeline.page_pictures.draw_within_limits", refuse)
+    with Collection.create(tmp_path / "c") as collection:
+        options = AddOptions(settings=ParserSettings(ocr=False))
+        assert add(collection, [tmp_path / "scan.png"], options).added == ("scan.png",)
+        assert collection.page("scan.png", 0).text_source == "none"
+        assert page_picture(collection, "scan.png", 0) is not None
