@@ -177,12 +177,22 @@ def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
 
 
-@cache
+@lru_cache(maxsize=1024)  # asked of each statement that was found
 def words_alike(stem: str) -> frozenset[str]:
     """The words by which statements say what a question's word does, all as `core.text.tokens.words` stems them."""
+    return frozenset(other for asked, said in _alike() if stem in asked for other in said)
+
+
+@cache
+def _alike() -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Words of questions, and those by which statements say the same, stemmed."""
     pairs = (pair for each in _languages() for pair in each.get("alike", ()))
-    stems = ((words(" ".join(asked)), words(" ".join(said))) for asked, said in pairs)
-    return frozenset(other for asked, said in stems if stem in asked for other in said)
+    return [(frozenset(words(" ".join(asked))), frozenset(words(" ".join(said)))) for asked, said in pairs]
+
+
+def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[str]:
+    """Return words of a statement, and those of a question that they say otherwise ("used", by "employed")."""
+    return held.union(word for word in asked if not words_alike(word).isdisjoint(held))
 
 
 @cache

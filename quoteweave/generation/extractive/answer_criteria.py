@@ -29,7 +29,7 @@ from functools import lru_cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.core.text.question_analysis import has_opposite_word, words_alike
+from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_what, says_where
 from quoteweave.generation.extractive.locating import group_by_page
@@ -87,7 +87,6 @@ class AnswerCriteria:
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
         self._question = question
         self._subject = {word: weights[word] for word in subject_terms(question)}
-        self._alike = {word: group for word in self._subject if (group := words_alike(word))}
         self._pairs = _adjacent_pairs(question, frozenset(self._subject) - question.names)
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -135,14 +134,10 @@ class AnswerCriteria:
         """
         reading = self._question.reading
         if reading.asks not in _FACTOID_KINDS or "-" not in statement.text:
-            return self._with_alike(frozenset(statement.words))
+            return with_words_alike(frozenset(statement.words), self._subject)
         asked = reading.text.casefold()
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
-        return self._with_alike(frozenset(words(bare)))
-
-    def _with_alike(self, held: frozenset[str]) -> frozenset[str]:
-        """These words, and the question's words that they say otherwise."""
-        return held.union(word for word, group in self._alike.items() if group & held)
+        return with_words_alike(frozenset(words(bare)), self._subject)
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
@@ -169,7 +164,7 @@ class AnswerCriteria:
         no other: a report on 2023 does not repeat the year in every sentence.
         """
         document = self._documents[statement.quote.document]
-        around = self._with_alike(words_with_headings(statement.quote).union(statement.words))
+        around = with_words_alike(words_with_headings(statement.quote).union(statement.words), self._subject)
         lacking = self._question.names - around
         if lacking:
             most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)

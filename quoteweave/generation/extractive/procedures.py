@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.question_analysis import has_opposite_word, words_alike
+from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, join_with_and, tidy
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
@@ -83,7 +83,7 @@ def find_procedure(
     for heading, hits in _sections(context):
         if not hits or _is_about_something_else(question.reading.text, heading):
             continue
-        held = _with_alike(set(words(heading)), question)
+        held = with_words_alike(frozenset(words(heading)), question.terms)
         named = set(words(PurePosixPath(hits[0][1].quote.document).stem))
         beside = held | named
         # "How do I reset the router?" in the manual of the router asks for the heading "Resetting".
@@ -103,11 +103,6 @@ def find_procedure(
     if not found and len(by_name) == 1 and len(by_name[0].steps) >= LEAST_ITEMS:
         return by_name[0]
     return max(found, key=lambda one: one[0])[1] if found else None
-
-
-def _with_alike(held: set[str], question: QuestionTerms) -> set[str]:
-    """These words, and the question's words that they say otherwise."""
-    return held.union(word for word in question.terms if not words_alike(word).isdisjoint(held))
 
 
 def compose_procedure(found: Procedure) -> str:

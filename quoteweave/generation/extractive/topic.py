@@ -42,7 +42,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.languages import Language, function_words, guess_language
 from quoteweave.core.text.mentions import heading_names, labels_in
-from quoteweave.core.text.question_analysis import QuestionAnalysis, interrogative_words, words_alike
+from quoteweave.core.text.question_analysis import QuestionAnalysis, interrogative_words, with_words_alike, words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import quote_words, words_with_headings
@@ -108,10 +108,9 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     """Weigh the best place; there must be quotes."""
     asked = subject_terms(question)
     size = _size(context.pages)
-    alike = {word: group for word in asked if (group := words_alike(word))}
     # Of many pages some have a word like it by chance, too.
-    alike = alike if size < 1 or not context.rarity else {}
-    quotes = [(hit.quote, _with_alike(words_with_headings(hit.quote), alike)) for hit in _ranked(context)]
+    alike = frozenset(filter(words_alike, asked)) if size < 1 or not context.rarity else frozenset[str]()
+    quotes = [(hit.quote, with_words_alike(words_with_headings(hit.quote), alike)) for hit in _ranked(context)]
     known = frozenset[str]().union(*(held for _, held in quotes))
     if language_difference(question.reading.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
@@ -135,11 +134,6 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
     margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0) + SCATTER * scattered + THRESHOLD
     return TopicEvidence(held, missing, absent, margin)
-
-
-def _with_alike(held: frozenset[str], alike: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """These words, and the question's words that they say otherwise."""
-    return held.union(word for word, group in alike.items() if not group.isdisjoint(held)) if alike else held
 
 
 def _size(pages: int | None) -> float:

@@ -17,7 +17,7 @@ to `PageEvidence.total`, and `search --explain` reports each of them by its name
 | terms | up to `TERMS` × `MOST_OF_TERM` units where a term's components occur; less in documents that match less |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
-| second look | what belongs with the best pages (`retrievers.second_look`) |
+| second look | what belongs with the best pages (`retrievers.pages.second_look`) |
 
 Quotations, amounts and spellings are looked for by `retrievers.pages.written_matches`.
 

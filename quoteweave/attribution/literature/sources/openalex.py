@@ -33,7 +33,7 @@ from quoteweave.attribution.literature.sources.papers import (
     require_order,
 )
 from quoteweave.attribution.literature.sources.plain_queries import MOST_A_PAGE, first_page, searchable
-from quoteweave.core.errors import SourceRefused, UsageError
+from quoteweave.core.errors import UsageError
 
 OPENALEX = SourceService(
     name="OpenAlex",
@@ -219,12 +219,8 @@ class OpenAlex:
         An id that was merged into another gives the other's paper. Raises what `SourceClient.read` raises.
         """
         request = SourceRequest(f"/works/{quote(identifier, safe=':/')}", {"select": _FIELDS})
-        try:
-            return (await self._client.read(request, _Work)).paper()
-        except SourceRefused as error:
-            if error.status == 404:
-                return None
-            raise
+        found = await self._client.find(request, _Work)
+        return None if found is None else found.paper()
 
     async def read(self, paper: Paper) -> PaperText:
         """Return the text of a paper, as the reader gives it."""

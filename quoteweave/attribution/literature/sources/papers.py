@@ -16,8 +16,6 @@ from quoteweave.core.text.paper_identifiers import identifiers_of_address, norma
 
 SortBy = Literal["relevance", "citations"]
 """The order of what is found: as the source ranks it, or the most cited first."""
-
-
 FieldOfStudy = Literal[
     "Agricultural and Food Sciences",
     "Art",

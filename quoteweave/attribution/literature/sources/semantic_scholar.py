@@ -218,12 +218,8 @@ class SemanticScholar:
         Raises what `SourceClient.read` raises.
         """
         request = SourceRequest(f"/paper/{quote(identifier, safe=':/')}", {"fields": _FIELDS})
-        try:
-            return (await self._client.read(request, _Paper)).paper()
-        except SourceRefused as error:
-            if error.status == 404:
-                return None
-            raise
+        found = await self._client.find(request, _Paper)
+        return None if found is None else found.paper()
 
     async def read(self, paper: Paper) -> PaperText:
         """Return the text of a paper, as the reader gives it."""
