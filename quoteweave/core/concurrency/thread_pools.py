@@ -5,11 +5,12 @@ Many threads at once would be no faster in Python, and the event loop, which is 
 
 import os
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
+    from anyio.lowlevel import RunVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,11 +48,16 @@ async def run_in_pool(lane: PoolName, function: Callable[P, T], *args: P.args, *
 
 def _limiters() -> "dict[PoolName, CapacityLimiter]":
     from anyio import CapacityLimiter
-    from anyio.lowlevel import RunVar
 
-    of_this_loop = RunVar[dict[PoolName, CapacityLimiter]]("quoteweave.core.concurrency.thread_pools")
-    limiters = of_this_loop.get(None)
+    limiters = _limiters_of_loops().get(None)
     if limiters is None:
         limiters = {"search": CapacityLimiter(os.cpu_count() or 1), "answer": CapacityLimiter(1)}
-        of_this_loop.set(limiters)
+        _limiters_of_loops().set(limiters)
     return limiters
+
+
+@cache  # a loop knows the variable itself, and not its name: another one of that name is another one
+def _limiters_of_loops() -> "RunVar[dict[PoolName, CapacityLimiter]]":
+    from anyio.lowlevel import RunVar
+
+    return RunVar("quoteweave.core.concurrency.thread_pools")
