@@ -20,7 +20,7 @@ from example_answers import (
 from lxml import html
 from lxml.html import HtmlElement
 
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import NO_TOKENS, Context
 from quoteweave.core.boxes import Box
 from quoteweave.generation.citations import build_answer
 from quoteweave.pipeline.answer_page.render import AnswerView, PageView, render_answer, render_answers
@@ -118,6 +118,14 @@ def test_the_head_says_question_status_model_and_time() -> None:
     (warning,) = page.xpath("//div[@class='warnings']//li")
     assert words(warning) == "The mark [9] names no quote of the context and was left as it is."
     assert [words(mark) for mark in page.find_class("unresolved")] == ["[9]"]
+
+
+def test_no_tokens_are_told_where_no_model_was_asked() -> None:
+    view = moorings_view()
+    answer = view.answer.model_copy(update={"usage": NO_TOKENS})
+    page = parse(view.model_copy(update={"answer": answer}))
+    facts = [words(fact) for fact in page.find_class("facts")[0].iter("li")]
+    assert facts == ["Answered", "llama-3.1-8b-instruct", "3.9 s", "2 of 7 quotes cited"]
 
 
 def test_sources_list_cited_quotes_first_and_mark_the_others() -> None:
