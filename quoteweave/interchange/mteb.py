@@ -5,13 +5,14 @@ Written for mteb 2.26 (its `SearchProtocol`, `ModelMeta` and `TaskResult`), whic
 
 import json
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from weakref import finalize
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.files.temporary import TemporaryFolder
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.index.base import Shard
 from quoteweave.index.maxsim.index import MultiVectorIndex
@@ -53,7 +54,7 @@ class MtebRetriever:
             )
         self.name = str(spec)
         self._encoder = make_encoder_for(spec, Resources(hardware=hardware or Hardware()))
-        self._folder = tempfile.TemporaryDirectory(prefix="quoteweave-mteb-")
+        self._folder: TemporaryFolder | None = None
         self._ids: list[str] = []
         self._index: MultiVectorIndex | None = None
 
@@ -98,12 +99,16 @@ class MtebRetriever:
     ) -> None:
         """Encode a corpus; it takes the place of the one before. Raises UsageError for a row that it cannot read."""
         self._ids, self._index = [], None
+        if self._folder is not None:
+            self._folder.remove()
+        self._folder = TemporaryFolder()
+        finalize(self, self._folder.remove)
         left = iter(corpus)
         for number in count():
             rows = list(islice(left, ITEMS_AT_ONCE))
             if not rows:
                 break
-            self._add(number, rows)
+            self._add(self._folder.path / f"{number}.f32", rows)
 
     def search(  # noqa: PLR0913
         self,
@@ -132,19 +137,18 @@ class MtebRetriever:
             found[str(row["id"])] = dict([*scored.items()][:top_k])
         return found
 
-    def _add(self, number: int, rows: Sequence[Row]) -> None:
+    def _add(self, path: Path, rows: Sequence[Row]) -> None:
         import numpy as np
 
         matrices = self._encoder.encode_views(cast("Sequence[str]", list(self._views(rows))))
         dimension = matrices[0].shape[1]
-        path = Path(self._folder.name, f"{number}.f32")
         path.write_bytes(np.concatenate(matrices).astype(np.float32).tobytes())
         first = len(self._ids)
         self._ids += [str(row["id"]) for row in rows]
         self._index = self._index or MultiVectorIndex("exact", dimension)
         self._index.add(
             Shard(
-                document=str(number),
+                document=path.stem,
                 path=path,
                 offset=0,
                 dtype=np.dtype(np.float32),

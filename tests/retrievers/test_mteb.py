@@ -1,5 +1,6 @@
 """Models as mteb runs them: its protocol by structure, and its own tasks where it is installed."""
 
+import gc
 import json
 import sys
 from collections.abc import Sequence
@@ -60,6 +61,27 @@ def test_another_corpus_takes_the_place_of_the_first(dense: MtebRetriever, monke
     assert [*dense.search(QUERIES[:1], top_k=10, **TASK)["1"]] == ["c"]
     dense.index([], **TASK)
     assert dense.search(QUERIES[:1], top_k=10, **TASK) == {"1": {}}
+
+
+def test_what_it_stores_goes_with_it_or_with_the_next_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+
+    def folders() -> list[Path]:
+        return [path for path in place.iterdir() if path.is_dir()]
+
+    retriever = MtebRetriever(f"gte={tiny.sentence_transformer(tmp_path / 'dense', 'mean')}", CPU)
+    assert folders() == []
+    retriever.index(CORPUS, **TASK)
+    (first,) = folders()
+    retriever.index(CORPUS[2:], **TASK)
+    (second,) = folders()
+    assert first != second
+    assert Path(f"{second}.lock").is_file(), "by which another process removes it once this one was killed"
+    del retriever
+    gc.collect()
+    assert folders() == []
 
 
 def test_of_a_reranking_task_only_its_candidates_are_ranked(dense: MtebRetriever) -> None:
