@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from quoteweave.collection.catalog.shared_memory import allocate, require_room
 from quoteweave.core.errors import StateError
 from quoteweave.server.problems import ProblemError
+from quoteweave.server.state.sqlite_file import open_sqlite
 
 LOG = logging.getLogger("quoteweave.server")
 REQUESTS_FILE = "requests.sqlite"
@@ -27,6 +27,11 @@ CREATE INDEX IF NOT EXISTS taken_by_time ON taken (at);
 CREATE TABLE IF NOT EXISTS held (id INTEGER PRIMARY KEY, caller TEXT NOT NULL, process INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS held_by_caller ON held (caller);
 """
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    # What the counts lose with the machine means nothing after it.
+    db.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_SCHEMA}")
 
 
 class RequestCounts:
@@ -45,14 +50,10 @@ class RequestCounts:
         self._ended: list[int] = []
         with self._naming_the_file():
             if file is not None:
-                require_room(file)
-            self._db = sqlite3.connect(
-                file or ":memory:", isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
-            )
-            # What the counts lose with the machine means nothing after it.
-            self._db.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_SCHEMA}")
-            if file is not None:
-                allocate(file)
+                self._db = open_sqlite(file, _prepare, busy_s=_BUSY_SECONDS)
+            else:
+                self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+                _prepare(self._db)
 
     def take(self, caller: str, per_minute: int | None) -> None:
         """Count a request. Raises ProblemError (429), with the seconds to wait, where there were so many already."""

@@ -1,7 +1,6 @@
 """Jobs on disk: one SQLite file of the state folder, which several server processes may share."""
 
 import json
-import os
 import sqlite3
 import threading
 import time
@@ -11,17 +10,17 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from quoteweave.collection.catalog.shared_memory import allocate, require_room
 from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.interchange.jobs import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
+from quoteweave.server.state.sqlite_file import open_sqlite
 from quoteweave.server.state.state_folder import make_state
 
 DATABASE = "jobs.sqlite"
 KEPT = 1000
 """How many jobs that have ended are kept; older ones are forgotten."""
-_BUSY_MS = 30_000
+_BUSY_S = 30.0
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _VERSION = 1
 _SCHEMA = """
@@ -69,25 +68,19 @@ class JobStore:
         self._lock = threading.Lock()
         with _guarded(self.path):
             make_state(state)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite itself would let other users read it
-            require_room(self.path)
-            self._db = sqlite3.connect(
-                self.path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
-            )
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute("PRAGMA secure_delete = ON")  # names of documents, and what was said of them
-            self._create()
-            allocate(self.path)
+            self._db = open_sqlite(self.path, self._prepare, busy_s=_BUSY_S)
 
-    def _create(self) -> None:
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA secure_delete = ON")  # names of documents, and what was said of them
+        (version,) = db.execute("PRAGMA user_version").fetchone()
         if version > _VERSION:
             raise UsageError(
                 f"{self.path} was written by a newer quoteweave", remedy="upgrade this one, or name another --state"
             )
         if version < _VERSION:
-            self._db.executescript(_SCHEMA)
+            db.executescript(_SCHEMA)
 
     def close(self) -> None:
         """Close the file."""

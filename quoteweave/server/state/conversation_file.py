@@ -1,19 +1,19 @@
 """The SQLite file of conversations: its tables, and what becomes of a damaged one."""
 
-import os
 import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from quoteweave.collection.catalog.shared_memory import allocate, require_room
 from quoteweave.core.errors import StateError
+from quoteweave.server.state.sqlite_file import open_sqlite
 from quoteweave.server.state.state_folder import make_state
 
 CONVERSATIONS_FILE = "conversations.sqlite"
 _VERSION = 1
-_BUSY_MS = 10_000
+_BUSY_S = 10.0
 # `folded` is what searches by words read: the title and the questions, in one case.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -89,21 +89,13 @@ def open_conversations(state: Path) -> OpenedFile:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite itself would let other users read it
-    require_room(path)
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000)
     try:
-        _prepare(path, db)
+        return open_sqlite(path, partial(_prepare, path), busy_s=_BUSY_S)
     except sqlite3.DatabaseError as error:
-        db.close()
         # The low byte of SQLite's extended result code is the primary one.
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
             raise _Damaged(str(error)) from error
         raise
-    except BaseException:
-        db.close()
-        raise
-    return db
 
 
 def _prepare(path: Path, db: sqlite3.Connection) -> None:
@@ -122,7 +114,6 @@ def _prepare(path: Path, db: sqlite3.Connection) -> None:
     db.execute("PRAGMA secure_delete = ON")
     if version < _VERSION:
         db.executescript(_SCHEMA)
-    allocate(path)
 
 
 def _set_aside(path: Path) -> Path:
