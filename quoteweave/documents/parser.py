@@ -320,7 +320,8 @@ def draw_within_limits(path: Path, kind: Format, page: int, password: str | None
         if outcome.error is not None:
             raise outcome.error
         if outcome.stop is not None:
-            why = stop_message(outcome.stop, workers.limits)
+            # These limits are not the user's to change, unlike those of reading.
+            why = stop_message(outcome.stop, workers.limits, doing="drawing", advice="")
             raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn: it {why}")
     return outcome.items[0]
 

@@ -329,12 +329,16 @@ def overtime_message(limits: ProcessLimits) -> str:
     return f"was not tried: its document ran out of the {seconds} that reading it may take; allow more, or split it"
 
 
-def stop_message(stop: StopReason, limits: ProcessLimits) -> str:
-    """Describe why a step was stopped, to continue a sentence that begins with "page 3" or "it"."""
+def stop_message(
+    stop: StopReason, limits: ProcessLimits, *, doing: str = "reading", advice: str = "; allow more, or split it"
+) -> str:
+    """Describe why a step was stopped, to continue a sentence that begins with "page 3" or "it".
+
+    `advice` says what can be done about a limit.
+    """
     if stop is StopReason.MEMORY:
-        allowed = (limits.memory or 0) // 1_000_000
-        return f"ran out of memory: reading takes more than the {allowed} MB that it may take; allow more, or split it"
+        allowed = f"{(limits.memory or 0) // 1_000_000} MB"
+        return f"ran out of memory: {doing} takes more than the {allowed} that it may take{advice}"
     if stop is StopReason.TIME:
-        seconds = f"{limits.seconds:.3g} seconds"
-        return f"ran out of time: reading takes more than the {seconds} that it may take; allow more, or split it"
+        return f"ran out of time: {doing} takes more than the {limits.seconds:.3g} seconds that it may take{advice}"
     return "crashes the program that reads it, and is damaged or hostile"

@@ -6,10 +6,10 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import CollectionError, DocumentError
-from quoteweave.core.records import Quote
+from quoteweave.core.records import Document, Quote
 from quoteweave.documents.formats import Format
 from quoteweave.documents.layout.page import encode_image
-from quoteweave.documents.parser import draw_within_limits, render_document_page
+from quoteweave.documents.parser import PAGED_FORMATS, draw_within_limits, render_document_page
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 from quoteweave.pipeline.answer_page.sections import PageView
 
@@ -30,11 +30,21 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
     found = collection.document(document)
     if found.format not in set(Format):  # imported without its file
         return None
-    # A page of which there is nothing may be one that could not be read within the limits, and would take this process
-    # with it. A scan that OCR has not read is an image quote.
-    is_bare = page < found.pages and collection.page(document, page).text_source == "none"
-    draw = draw_within_limits if is_bare and not collection.page_quotes(document, page) else render_document_page
+    draw = draw_within_limits if _is_untried(collection, found, page) else render_document_page
     return draw(collection.source(document), Format(found.format), page, password)
+
+
+def _is_untried(collection: Collection, document: Document, page: int) -> bool:
+    """Whether a page may take this process with it, because it was never read within the limits.
+
+    So may those that another tool has read, and those of which there is nothing. A scan that OCR has not read is an
+    image quote.
+    """
+    if page >= document.pages:
+        return False
+    source = collection.page(document.name, page).text_source
+    is_bare = source == "none" and not collection.page_quotes(document.name, page)
+    return is_bare or (source == "file" and Format(document.format) in PAGED_FORMATS)
 
 
 def crop(collection: Collection, quote: Quote, *, password: str | None = None) -> bytes | None:

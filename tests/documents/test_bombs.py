@@ -63,7 +63,7 @@ def test_the_rest_of_the_document_is_kept(added: tuple[Collection, AddReport], n
 
 def test_what_could_not_be_read_is_not_drawn_in_this_process(added: tuple[Collection, AddReport]) -> None:
     collection, _ = added
-    with pytest.raises(DamagedDocument, match="page 2 cannot be drawn: it ran out of memory"):
+    with pytest.raises(DamagedDocument, match=r"page 2 cannot be drawn: it ran out of memory: [^;]*$"):
         page_picture(collection, "nested-forms.pdf", 1)
     assert page_picture(collection, "nested-forms.pdf", 0) is not None
 

@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from hostile_pdfs import PDFS
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import DamagedDocument, UsageError
 from quoteweave.core.records import Query
 from quoteweave.documents.importers.import_file import import_file
 from quoteweave.documents.ingest import add
@@ -40,6 +41,35 @@ def test_a_content_list_beside_its_pdf_shows_the_pages(tmp_path: Path, samples: 
         (document,) = import_file(collection, content_list(tmp_path), "mineru")
         assert (document.name, document.format) == ("report.pdf", "pdf")
         assert page_picture(collection, document.name, 0) is not None
+
+
+def test_labels_of_the_pdf_that_crash_the_program_that_reads_them_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "report_origin.pdf").write_bytes(PDFS["labels-in-themselves"]())
+    with Collection.create(tmp_path / "collection") as collection:
+        (document,) = import_file(collection, content_list(tmp_path), "mineru")
+        assert [page.label for page in collection.pages("report.pdf")] == ["1", "2", "3"]
+        assert [page.width for page in collection.pages("report.pdf")] == [612.0] * 3
+        assert len(collection.document_quotes("report.pdf")) == 2
+    assert document.warnings == (
+        "the labels of its pages and its bookmarks were left out: reading it with them crashed twice",
+    )
+
+
+def test_pages_that_another_tool_has_read_are_drawn_within_limits(tmp_path: Path) -> None:
+    (tmp_path / "report.pdf").write_bytes(PDFS["nested-forms"]())
+    with Collection.create(tmp_path / "collection") as collection:
+        import_file(collection, content_list(tmp_path), "mineru")
+        assert page_picture(collection, "report.pdf", 0) is not None
+        with pytest.raises(DamagedDocument, match=r"page 2 cannot be drawn: it ran out of .* that it may take$"):
+            page_picture(collection, "report.pdf", 1)
+
+
+def test_a_list_whose_pdf_takes_too_much_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quoteweave.documents.importers.mineru.default_memory", lambda _: 300_000_000)
+    (tmp_path / "report.pdf").write_bytes(PDFS["cross-reference-flood"]())
+    refused = pytest.raises(DamagedDocument, match=r"^'report_content_list.json' cannot be imported: it ran out of ")
+    with Collection.create(tmp_path / "collection") as collection, refused:
+        import_file(collection, content_list(tmp_path), "mineru")
 
 
 def test_layouts_of_many_documents_come_from_one_parquet(tmp_path: Path) -> None:

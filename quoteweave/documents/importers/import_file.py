@@ -18,7 +18,7 @@ from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import Parser
 from quoteweave.core.records import Document
 from quoteweave.documents.file_reading import FileIssue
-from quoteweave.documents.importers.mineru import parse_content_list
+from quoteweave.documents.importers.mineru import read_within_limits
 from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
 from quoteweave.documents.importers.mmdocir_pages import iter_mmdocir_pages
 from quoteweave.documents.importers.mmdocir_tables import ImportedDocument
@@ -106,7 +106,7 @@ def import_parsed(
 
 def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:
     """Import a content list; the PDF beside it, if any, is stored as the source, so that pages can be shown."""
-    parsed = parse_content_list(path, collection.images)
+    parsed = read_within_limits(path, collection.images)
     stem = path.name.removesuffix(".json").removesuffix("_content_list")
     beside = (path.with_name(f"{stem}{end}") for end in ("_origin.pdf", ".pdf"))
     pdf = next((file for file in beside if file.is_file()), None)

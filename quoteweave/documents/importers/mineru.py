@@ -10,19 +10,21 @@ Read is the flat content list, as the pipeline and VLM back ends of MinerU 0.6 t
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
-from quoteweave.core.errors import DamagedDocument
+from quoteweave.core.errors import DamagedDocument, DocumentError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.documents.reflow.html import html_blocks
 from quoteweave.documents.reflow.linked_images import LinkedImages
 from quoteweave.documents.reflow.paginate import FlowBlock, with_sections
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable
+from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, PageFrame, open_pdf
+from quoteweave.documents.worker_pool import ProcessLimits, StopReason, WorkerPool, default_memory, stop_message
 
 MAX_MEGABYTES = 256
 MAX_PAGES = 100_000
@@ -43,11 +45,25 @@ _LAYOUTS: Mapping[str, Layout] = {
 _PROSE = frozenset({"text", "code", "ref_text", "phonetic", "abstract", "index", "aside_text", "page_footnote"})
 
 
-class _Sheet(NamedTuple):
-    """A page of the source: its size in points, and its label."""
+def read_within_limits(path: Path, images: ImageStore) -> ParsedDocument:
+    """`parse_content_list` in a process of its own, which may take for each picture what reading a page may.
 
-    size: tuple[float, float]
-    label: str
+    The PDF beside the list, and the pictures, may be damaged or hostile. Labels of pages that crash the process are
+    left out, with a warning. Raises DocumentError.
+    """
+    limits = ProcessLimits(default_memory(1)).for_file(path.stat().st_size)
+    with WorkerPool(1, limits) as workers:
+        outcome = workers.submit(limits, _parsing, path, images).result()
+        if outcome.stop is StopReason.CRASH:
+            outcome = workers.submit(limits, _parsing, path, images, bare=True).result()
+    if outcome.error is not None:
+        raise outcome.error
+    if outcome.stop is not None:
+        why = stop_message(outcome.stop, limits, doing="reading it with its PDF and pictures", advice="")
+        raise DamagedDocument(f"{path.name!r} cannot be imported: it {why}")
+    parsed = outcome.items[-1]
+    assert parsed is not None  # noqa: S101 - for the type checker: the last item is the document
+    return parsed
 
 
 def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
@@ -58,16 +74,26 @@ def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
     warning. A block without a usable box gets its whole page, and one warning counts them. Pictures are read from below
     the list's folder only. Raises DocumentError when the file is no content list, naming block and field.
     """
+    *_, parsed = _parsing(path, images)
+    assert parsed is not None  # noqa: S101 - for the type checker
+    return parsed
+
+
+def _parsing(path: Path, images: ImageStore, *, bare: bool = False) -> Iterator[ParsedDocument | None]:
+    """The document, after None for each picture that was read: what takes time is bounded for each by itself."""
     items = _items(path)
-    sheets, warnings = _sheets(path)
-    pictures = LinkedImages(path.parent, images)
-    blocks = [_block(item, path.name, pictures) for item in items]
+    sheets, warnings = _sheets(path, bare=bare)
+    pictures, blocks = LinkedImages(path.parent, images), list[FlowBlock]()
+    for item in items:
+        blocks.append(_block(item, path.name, pictures))
+        if item.get("img_path"):
+            yield None
     indexes = [_page_index(item, f"{path.name!r}, block {number}") for number, item in enumerate(items)]
     boxes = [_thousandths(item.get("bbox")) for item in items]
     filled = [number for number, block in enumerate(blocks) if block.text or block.caption or block.image]
     pages = _pages(sheets, 1 + max(indexes, default=0))
     quotes = _quotes([blocks[n] for n in filled], [(indexes[n], boxes[n]) for n in filled], pages)
-    return ParsedDocument(
+    yield ParsedDocument(
         pages=pages,
         quotes=tuple(quotes),
         warnings=(*warnings, *_doubts(items, sum(boxes[n] is None for n in filled)), *pictures.warnings),
@@ -157,20 +183,18 @@ def _thousandths(value: object) -> Box | None:
     return (x1, y1, x2, y2) if x1 < x2 and y1 < y2 and max(value) <= 1050 else None
 
 
-def _sheets(path: Path) -> tuple[list[_Sheet], tuple[str, ...]]:
-    """The pages of the PDF that the list was made from, and a warning where there is none to be read."""
-    import pypdfium2
-
+def _sheets(path: Path, *, bare: bool) -> tuple[list[PageFrame], tuple[str, ...]]:
+    """The pages of the PDF that the list was made from, and a warning where there is none, or not all is read."""
     stem = path.stem.removesuffix("_content_list")
     for name in (f"{stem}_origin.pdf", f"{stem}.pdf"):
         source = path.with_name(name)
         if not source.is_file():
             continue
         try:
-            with pypdfium2.PdfDocument(source) as pdf:
-                numbers = range(min(len(pdf), MAX_PAGES))
-                return [_Sheet(pdf.get_page_size(n), pdf.get_page_label(n) or str(n + 1)) for n in numbers], ()
-        except pypdfium2.PdfiumError:
+            with open_pdf(source, None, bare=bare) as pdf:
+                frames = [pdf.frame(number) for number in range(min(pdf.count, MAX_PAGES))]
+            return frames, (NAMES_LEFT_OUT,) if bare else ()
+        except (DocumentError, RuntimeError):  # pdfium raises the latter for a page
             return [], (
                 f"The sizes of its pages are unknown, because {name!r} cannot be read; boxes are in thousandths.",
             )
@@ -179,13 +203,13 @@ def _sheets(path: Path) -> tuple[list[_Sheet], tuple[str, ...]]:
     )
 
 
-def _pages(sheets: Sequence[_Sheet], at_least: int) -> tuple[Page, ...]:
-    count = max(len(sheets), at_least)
-    known = [*sheets, *(_Sheet(UNKNOWN_SIZE, str(number + 1)) for number in range(len(sheets), count))]
-    sizes = [sheet.size if min(sheet.size) > 0 else UNKNOWN_SIZE for sheet in known]
+def _pages(frames: Sequence[PageFrame], at_least: int) -> tuple[Page, ...]:
+    count = max(len(frames), at_least)
+    known = [*frames, *(PageFrame(UNKNOWN_SIZE, None) for _ in range(len(frames), count))]
+    sizes = [frame.size if min(frame.size) > 0 else UNKNOWN_SIZE for frame in known]
     return tuple(
-        Page(number=number, label=sheet.label, width=width, height=height, text_source="file")
-        for number, (sheet, (width, height)) in enumerate(zip(known, sizes, strict=True))
+        Page(number=number, label=frame.label or str(number + 1), width=width, height=height, text_source="file")
+        for number, (frame, (width, height)) in enumerate(zip(known, sizes, strict=True))
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -118,6 +118,15 @@ NAMES_LEFT_OUT = "the labels of its pages and its bookmarks were left out: readi
 """Warning of each page of a file that is read without labels and bookmarks."""
 
 
+class PageFrame(NamedTuple):
+    """A page without what stands on it."""
+
+    size: tuple[float, float]
+    """Width and height in points."""
+    label: str | None
+    """The label that the file gives it."""
+
+
 @dataclass(frozen=True, slots=True)
 class PdfPages:
     """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded."""
@@ -144,12 +153,19 @@ class PdfPages:
         finally:
             page.close()
 
+    def frame(self, number: int) -> PageFrame:
+        """A page's size, and its label unless they are left out."""
+        return PageFrame(self.document.get_page_size(number), None if self.bare else self._label(number))
+
+    def _label(self, number: int) -> str | None:
+        return self.document.get_page_label(number).strip() or None
+
     def _names(self, number: int) -> tuple[str | None, tuple[Bookmark, ...], tuple[str, ...]]:
         """The page's label, with the first page all bookmarks, and warnings about what of them was left out."""
         if self.bare:
             return None, (), (NAMES_LEFT_OUT,)
         bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
-        return self.document.get_page_label(number).strip() or None, bookmarks, dropped
+        return self._label(number), bookmarks, dropped
 
     def _notes(self, number: int, page: Any) -> tuple[str, ...]:
         """Warnings about text that is not read: annotations, filled form fields, and attached files."""
