@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from pydantic_core import to_jsonable_python
 
 from quoteweave.cli.answers import AnswerFormat, ask_and_print
 from quoteweave.cli.console import print_json, print_trace
@@ -12,10 +14,12 @@ from quoteweave.cli.hits import hit_of_server, print_hits
 from quoteweave.cli.terminal_pictures import PicturesName, pictures_on_stdout
 from quoteweave.client.asynchronous import AsyncClient
 from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.errors import UsageError
 from quoteweave.core.files.pictures import UnfitPicture, opened, unpack
 from quoteweave.core.records import Filter
 from quoteweave.interchange.responses import ModelSummary
 from quoteweave.pipeline.rag import Answered, StreamEvent
+from quoteweave.pipeline.runs.config import Limits, read_answer_settings
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -45,6 +49,18 @@ class RemoteCollection:
                 return image.convert("RGB")
         except UnfitPicture:
             return None
+
+
+def settings_to_send(config: Path, setting: str | None) -> dict[str, object]:
+    """Return the settings of a configuration file as JSON; which of them a request may choose, the server says.
+
+    Raises UsageError as `read_answer_settings`, and where the file has limits, which a server does not take.
+    """
+    found, limits = read_answer_settings(config, setting)
+    if limits != Limits():
+        raise UsageError(f"{config}: limits: not with --server, where the server's own hold; leave that table out")
+    settings: dict[str, object] = to_jsonable_python(found)
+    return settings
 
 
 def remote_collection(url: str, name: str | None, where: Filter, options: Mapping[str, object]) -> RemoteCollection:

@@ -127,19 +127,24 @@ def model_name(model: str | None, answer_with: str | None = None) -> str:
     return model or without_credentials(f"extractive{order}")
 
 
-def load_calibration(path: Path, *, retriever: str, model: str) -> Calibration:
-    """Load a calibration file and check that it was fitted for this retriever and model.
-
-    Raises UsageError if it cannot be read or was fitted for others, DatasetError if it is not a calibration.
-    """
+def read_calibration_file(path: Path) -> Calibration:
+    """Read a calibration, of whatever it is. Raises UsageError if it cannot be read, DatasetError if it is none."""
     try:
-        calibration = Calibration.model_validate_json(path.read_bytes())
+        return Calibration.model_validate_json(path.read_bytes())
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
         raise DatasetError(
             f"{path} is no calibration that this version reads: {describe_validation_error(error)}"
         ) from error
+
+
+def load_calibration(path: Path, *, retriever: str, model: str) -> Calibration:
+    """Load a calibration file and check that it was fitted for this retriever and model.
+
+    Raises UsageError if it cannot be read or was fitted for others, DatasetError if it is not a calibration.
+    """
+    calibration = read_calibration_file(path)
     try:
         calibration.check(retriever=retriever, model=model)
     except UsageError as error:

@@ -187,6 +187,7 @@ class ModelList(Record):
     models: tuple[ModelSummary, ...] = Field(description="the chat models, for our own API")
     expanders: tuple[str, ...]
     rerankers: tuple[str, ...]
+    calibrations: tuple[str, ...] = Field(default=(), description="by which an answer may be withheld (abstain)")
 
 
 class Turn(Record):

@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
+from quoteweave.core.confidence import read_calibration_file
 from quoteweave.core.errors import CollectionNotFound, QuoteweaveError, UsageError
 from quoteweave.server.access.control import AccessControl
 from quoteweave.server.access.request_counts import REQUESTS_FILE
@@ -37,10 +38,11 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     """Serve by the settings of a file and those given, until the process is told to end.
 
     `tell` is given the lines for the operator. Raises UsageError where the address cannot be listened on, or only with
-    keys, StorageError where the jobs cannot be read, and what opening a collection raises.
+    keys, StorageError where the jobs cannot be read, and what `check_calibrations` and opening a collection raise.
     """
     settings = read_server_settings(config_file, given)
     set_up_logging(settings)
+    check_calibrations(settings)
     for note in check_collections(settings):
         tell(f"note: {note}")
     # Here and not in the processes that answer, so that the operator reads one line.
@@ -174,6 +176,16 @@ def check_collections(settings: ServerSettings) -> list[str]:
             notes.append(f"{name} cannot be read: {error}")
     served.close()
     return notes
+
+
+def check_calibrations(settings: ServerSettings) -> None:
+    """Raise UsageError or DatasetError, naming file and setting, for a calibration that cannot be read."""
+    own = {} if settings.answers.abstain is None else {"answers.abstain": settings.answers.abstain}
+    for name, path in {**own, **{f"calibrations.{name}": path for name, path in settings.calibrations.items()}}.items():
+        try:
+            read_calibration_file(path)
+        except QuoteweaveError as error:
+            raise type(error)(f"{name}: {error}") from error
 
 
 def _listen(settings: ServerSettings) -> socket.socket:

@@ -22,12 +22,13 @@ from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
+from quoteweave.server.answers.gates import check_no_weaker
 from quoteweave.server.answers.requests import chosen
 from quoteweave.server.monitoring.metrics import Metrics
 from quoteweave.server.monitoring.tracing import find_tracer
 from quoteweave.server.pictures import Pictures
 from quoteweave.server.problems import ProblemError
-from quoteweave.server.settings import NAME, ServerSettings
+from quoteweave.server.settings import NAME, OFF, ServerSettings
 from quoteweave.server.state.conversations import ConversationStore
 
 EXTRACTIVE = "extractive"
@@ -135,7 +136,9 @@ class Served:
 
     def places(self) -> dict[str, Path]:
         """Return what messages may call the folders of this server, whose paths are its own affair."""
-        return {**self.folders(), "the state folder": self.settings.state}
+        own = {} if self.defaults.abstain is None else {"the server's calibration": self.defaults.abstain}
+        named = {f"the calibration {name}": path for name, path in self.settings.calibrations.items()}
+        return {**self.folders(), "the state folder": self.settings.state, **own, **named}
 
     def opened(self, name: str) -> ServedCollection | None:
         """Return the collection of that name if it is open already, and still that of its folder."""
@@ -205,7 +208,12 @@ class Served:
         for key in ("check", "answer_with"):
             if key in wanted and wanted[key] not in (getattr(self.defaults, key), "chat"):
                 raise UsageError(f"{key}: {wanted[key]!r} is not among what this server allows")
-        return settings.model_copy(update=wanted)
+        if "abstain" in wanted:
+            wanted["abstain"] = self._calibration(str(wanted["abstain"]))
+        found = settings.model_copy(update=wanted)
+        if not self.settings.weaker_gates:
+            check_no_weaker(found, self.defaults)
+        return found
 
     def models(self) -> dict[str, ChatSettings]:
         """Return the chat models that a request may name; that of the server's own settings comes first."""
@@ -227,6 +235,15 @@ class Served:
             known = ", ".join([*self.models(), EXTRACTIVE])
             raise UsageError(f"model: {name!r} is not among the models that this server asks; there are: {known}")
         return _chat(found)
+
+    def _calibration(self, name: str) -> Path | None:
+        if name == OFF:
+            return None
+        found = self.settings.calibrations.get(name)
+        if found is None:
+            known = ", ".join([*self.settings.calibrations, OFF])
+            raise UsageError(f"abstain: {name!r} is not among the calibrations of this server; there are: {known}")
+        return found
 
     def _check_retrieval(self, served: ServedCollection, wanted: Mapping[str, object]) -> None:
         retrievers = wanted.get("retriever")

@@ -14,13 +14,15 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.messages import join_names, similar_names
 from quoteweave.core.records import Record
-from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
+from quoteweave.server.access.keys import ByteCount, QuestionLength, RequestCount
 from quoteweave.server.state.state_folder import default_state
 
 NAME = re.compile(r"[\w][\w.-]{0,99}")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 MEGABYTE = 2**20
+OFF = "off"
+"""The name by which a request asks for no calibration."""
 
 
 class ServerSettings(Record):
@@ -55,17 +57,15 @@ class ServerSettings(Record):
     )
     cors_origins: tuple[str, ...] = Field(default=(), description="origins whose pages may call the server")
     frame_ancestors: tuple[str, ...] = Field(default=(), description="origins whose pages may embed ours in a frame")
-    requests_per_minute: int | None = Field(
-        default=None, ge=1, description="requests of one key, or of one address without keys; none by default"
+    requests_per_minute: RequestCount | None = Field(
+        default=None, description="requests of one key, or of one address without keys; none by default"
     )
-    concurrency: int = Field(default=64, ge=1, description="requests of one key at the same time")
-    max_body: int = Field(default=MEGABYTE, ge=1024, description="bytes of a request that is no upload")
-    max_question: int = Field(
-        default=10_000, ge=1, le=MAX_QUESTION_CHARACTERS, description="characters of a question, some three pages"
-    )
-    max_upload: int = Field(default=200 * MEGABYTE, ge=1024, description="bytes of one file that is uploaded")
-    max_upload_request: int = Field(
-        default=1000 * MEGABYTE, ge=1024, description="bytes of an upload, all its files together"
+    concurrency: RequestCount = Field(default=64, description="requests of one key at the same time")
+    max_body: ByteCount = Field(default=MEGABYTE, description="bytes of a request that is no upload")
+    max_question: QuestionLength = Field(default=10_000, description="characters of a question, some three pages")
+    max_upload: ByteCount = Field(default=200 * MEGABYTE, description="bytes of one file that is uploaded")
+    max_upload_request: ByteCount = Field(
+        default=1000 * MEGABYTE, description="bytes of an upload, all its files together"
     )
     job_niceness: int = Field(
         default=10, ge=0, le=19, description="added to the niceness of processes that add documents and build indexes"
@@ -100,6 +100,15 @@ class ServerSettings(Record):
         description="retrievers that requests may name, besides lexical, bm25, tfidf and those that have an index",
     )
     rerankers: tuple[str, ...] = Field(default=(), description="rerankers that requests may name")
+    calibrations: Mapping[str, Path] = Field(
+        default_factory=dict,
+        description="files of eval calibrate that requests may name as abstain, by their names",
+    )
+    weaker_gates: bool = Field(
+        default=True,
+        description="requests may choose a gate that withholds less than that of answers: another gate, check or "
+        "abstain, or any_topic; false refuses them",
+    )
     answers: AnswerSettings = Field(
         default_factory=AnswerSettings, description="how questions are answered, where a request does not say"
     )
@@ -117,6 +126,13 @@ class ServerSettings(Record):
                     "underscores, 100 at most; name it with NAME=DIR"
                 )
         return collections
+
+    @field_validator("calibrations")
+    @classmethod
+    def _no_calibration_is_off(cls, calibrations: Mapping[str, Path]) -> Mapping[str, Path]:
+        if OFF in calibrations:
+            raise ValueError(f"{OFF!r} cannot be a calibration's name: by it a request asks for none; choose another")
+        return calibrations
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -202,9 +218,10 @@ def _table(path: Path) -> dict[str, object]:
     for key in ("state", "collections_folder"):
         if isinstance(values.get(key), str):
             values[key] = path.parent / str(values[key])
-    folders = values.get("collections")
-    if isinstance(folders, dict):
-        values["collections"] = {name: path.parent / str(folder) for name, folder in folders.items()}
+    for key in ("collections", "calibrations"):
+        places = values.get(key)
+        if isinstance(places, dict):
+            values[key] = {name: path.parent / str(place) for name, place in places.items()}
     models = values.get("models")
     for table in (values.get("answers"), *(models.values() if isinstance(models, dict) else ())):
         if isinstance(table, dict):

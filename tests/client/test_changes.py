@@ -138,7 +138,7 @@ def test_both_clients_have_the_same_methods() -> None:
 
 def test_a_key_opens_what_it_may_and_no_more(server: LiveServer, tmp_path: Path) -> None:
     state = tmp_path / "state"
-    reader = KeyStore(state).add(KeyRequest("reader", scopes=("read",), requests_per_minute=5))[1]
+    reader = KeyStore(state).add(KeyRequest("reader", scopes=("read",), limits={"requests_per_minute": 5}))[1]
     collections = {"port": server.app.state.served.settings.collections["port"]}
     with LiveServer(ServerSettings(collections=collections, state=state)) as locked:
         with pytest.raises(errors.KeyRefused, match="no key was sent"):

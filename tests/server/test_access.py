@@ -327,7 +327,7 @@ def test_a_server_that_others_reach_needs_keys_and_answers_under_any_name(
 
 def test_requests_are_limited_by_key_by_the_servers_limit_or_their_own(client: Made, keys: KeyStore) -> None:
     asking = client(requests_per_minute=2)
-    slow, fast = made(keys, "slow"), made(keys, "fast", requests_per_minute=4)
+    slow, fast = made(keys, "slow"), made(keys, "fast", limits={"requests_per_minute": 4})
     for header, allowed in ((slow, 2), (fast, 4)):
         answers = [asking.get("/v1/models", headers=header) for _ in range(allowed + 1)]
         assert [each.status_code for each in answers[:-1]] == [200] * allowed

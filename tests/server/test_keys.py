@@ -33,7 +33,7 @@ def keys(tmp_path: Path, clock: Clock) -> KeyStore:
 
 
 def test_a_key_is_accepted_and_only_its_hash_is_kept(keys: KeyStore) -> None:
-    key, token = keys.add(KeyRequest("reader", collections=["reports"], requests_per_minute=5))
+    key, token = keys.add(KeyRequest("reader", collections=["reports"], limits={"requests_per_minute": 5}))
     assert keys.verify(token) == key
     assert (key.name, key.scopes, key.collections, key.requests_per_minute) == ("reader", ("read",), ("reports",), 5)
     prefix, key_id, secret = token.split("_")
@@ -105,7 +105,7 @@ def test_what_scopes_and_collections_allow(keys: KeyStore) -> None:
         (KeyRequest("late", expires=NOW), "would have expired at 2026-05-04 12:00 UTC"),
         (KeyRequest("none", collections=[]), "opens nothing"),
         (KeyRequest("none", scopes=()), "scopes"),
-        (KeyRequest("slow", requests_per_minute=0), "requests_per_minute"),
+        (KeyRequest("slow", limits={"requests_per_minute": 0}), "requests_per_minute"),
     ],
 )
 def test_keys_that_make_no_sense_are_refused(keys: KeyStore, wanted: KeyRequest, said: str) -> None:

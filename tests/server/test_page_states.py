@@ -336,6 +336,13 @@ def test_a_quote_that_is_gone_is_told(live: LiveServer, visit: Visit) -> None:
     seen.page.locator(".library").wait_for()
 
 
+def test_who_chooses_nothing_is_answered_as_the_server_is_set(live: LiveServer, visit: Visit) -> None:
+    seen = visit(live.url).open()
+    with seen.page.expect_request("**/answers") as sent:
+        seen.ask(QUESTION)
+    assert sent_json(sent.value)["settings"].keys() <= {"model"}
+
+
 def test_settings_are_kept_and_sent(live: LiveServer, visit: Visit) -> None:
     seen = visit(live.url).open()
     seen.page.get_by_role("button", name="Settings").click()

@@ -51,7 +51,7 @@ def test_links_lead_to_files_and_headings() -> None:
 def test_the_settings_shown_are_settings(tmp_path: Path) -> None:
     file = tmp_path / "server.toml"
     shown = blocks("toml")
-    assert len(shown) == 2
+    assert len(shown) == 3
     for text in shown:
         file.write_text(text, "utf-8")
         assert read_server_settings(file, {})

@@ -19,7 +19,7 @@ from test_served_answers import problem, read_events
 
 from quoteweave.collection.collection import Collection
 from quoteweave.server.jobs.runner import jobs_lock
-from quoteweave.server.jobs.uploads import Uploads
+from quoteweave.server.jobs.uploads import UploadLimits, Uploads
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.settings import ServerSettings
 
@@ -225,7 +225,7 @@ def test_a_file_that_is_too_large_is_refused_before_the_rest_of_it_comes(server:
             received += more
     headers, _, body = received.partition(b"\r\n\r\n")
     assert headers.startswith(b"HTTP/1.1 413 ")
-    assert f"larger than the {LIMIT} bytes" in json.loads(body)["detail"]
+    assert f"larger than the {LIMIT:,} bytes" in json.loads(body)["detail"]
     assert kept(server) == []
 
 
@@ -243,7 +243,7 @@ def test_files_that_are_too_large_together_are_refused_before_the_rest_of_them_c
             received += more
     headers, _, body = received.partition(b"\r\n\r\n")
     assert headers.startswith(b"HTTP/1.1 413 ")
-    assert f"larger than the {3 * LIMIT} bytes that this server takes at once" in json.loads(body)["detail"]
+    assert f"larger than the {3 * LIMIT:,} bytes that are taken at once here" in json.loads(body)["detail"]
     assert kept(server) == []
 
 
@@ -279,7 +279,7 @@ def test_a_small_disk_that_fills_up_is_empty_again(tmp_path: Path) -> None:
         pytest.skip("needs the right to mount a small disk of its own")
     try:
         with pytest.raises(ProblemError, match="disk is full"):
-            anyio.run(receive, Uploads(disk, 1 << 30, 1 << 30), [FILE, part("files", "x" * (2 << 20), "b.txt"), END])
+            anyio.run(receive, Uploads(disk), [FILE, part("files", "x" * (2 << 20), "b.txt"), END])
         assert [path for path in disk.rglob("*") if path.is_file()] == []
     finally:
         subprocess.run(["umount", "-l", disk], check=True)
@@ -290,14 +290,15 @@ async def receive(uploads: Uploads, chunks: list[bytes]) -> None:
         for chunk in chunks:
             yield chunk
 
-    async with uploads.receive("port", "multipart/form-data; boundary=b", stream()) as upload:
+    limits = UploadLimits(file=1 << 30, together=1 << 30)
+    async with uploads.receive("port", "multipart/form-data; boundary=b", stream(), limits) as upload:
         # Another server that starts meanwhile leaves it alone.
         uploads.sweep(lambda _: False)
         assert (upload.folder / "a.txt").read_bytes() == b"Text."
 
 
 def test_what_a_dead_server_left_of_uploads_is_removed(tmp_path: Path) -> None:
-    uploads = Uploads(tmp_path, LIMIT, LIMIT)
+    uploads = Uploads(tmp_path)
     anyio.run(receive, uploads, [FILE, END])
     left, wanted = uploads.root / "port" / "left", uploads.root / "port" / "wanted"
     for folder in (left, wanted):

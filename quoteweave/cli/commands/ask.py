@@ -30,7 +30,7 @@ from quoteweave.cli.options.models import (
     TrustOption,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.remote import ask_server, remote_collection
+from quoteweave.cli.remote import ask_server, remote_collection, settings_to_send
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
 from quoteweave.pipeline.answer_page.render import render_answered
@@ -63,8 +63,8 @@ class FallbackName(StrEnum):
 
 ON_SERVER = frozenset(
     (
-        *("question", "collection", "server", "doc", "pages", "meta", "retriever", "explain", "model", "images"),
-        *("events", "pictures", "as_json"),
+        *("question", "collection", "server", "config", "setting", "doc", "pages", "meta", "retriever", "explain"),
+        *("model", "images", "events", "pictures", "as_json"),
     )
 )
 """Parameters with which a server can be asked."""
@@ -122,13 +122,17 @@ def ask(
 
     With --server a running server answers, which has indexes and models in memory
     already, by its own settings; --model names one of its models, or extractive.
-    Nothing of it is kept there.
+    Of --config it is sent what a request may choose, such as size, gate, and
+    abstain, which is then the name of one of its calibrations. Nothing of it is
+    kept there.
     """
     asked_for = AnswerFormat.JSON if as_json else AnswerFormat.EVENTS if events else None
     where = make_filter(doc, pages, meta)
     if server is not None:
         refuse_others(ctx, ON_SERVER)
-        chosen = {"retriever": retriever, "explain": explain or None, "model": model, "images": images}
+        options = {"retriever": retriever, "explain": explain or None, "model": model, "images": images}
+        from_options = {key: value for key, value in options.items() if value is not None}
+        chosen = {**({} if config is None else settings_to_send(config, setting)), **from_options}
         served = remote_collection(server, name_on_server(ctx, collection), where, chosen)
         ask_server(served, question, asked_for, pictures)
         return

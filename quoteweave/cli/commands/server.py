@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.models import OptionInfo
 
 from quoteweave.cli.console import console, plain, print_json, print_message, printable
 from quoteweave.cli.options.collection import JsonOption, parse_path
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import MissingExtra, UsageError
-from quoteweave.server.access.keys import Key, KeyRequest, KeyStore
+from quoteweave.server.access.keys import Key, KeyLimits, KeyRequest, KeyStore
 from quoteweave.server.state.state_folder import STATE_VARIABLE, default_state
 
 NamedCollectionsOption = Annotated[
@@ -118,7 +119,8 @@ def mcp(
 
 ADD_JSON = """--json prints one object: token, which cannot be had again, and key, as keys list --json has it."""
 LIST_JSON = """--json prints, of each key: id, name, scopes, collections (null for all), created, expires and revoked
-(null for never), requests_per_minute (null for the server's limit), status (active, expired or revoked)."""
+(null for never), requests_per_minute, concurrency, max_body, max_question, max_upload and max_upload_request
+(null for the server's), status (active, expired or revoked)."""
 
 _AGE = re.compile(r"([1-9]\d{0,4})([dh])")
 
@@ -129,6 +131,13 @@ class ScopeName(StrEnum):
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
+
+
+def _limit(field: str, metavar: str = "N") -> OptionInfo:
+    """Make the option of a limit that a key may have of its own."""
+    text = KeyLimits.model_fields[field].description or ""
+    made: OptionInfo = typer.Option(help=f"{text[:1].upper()}{text[1:]}.", metavar=metavar)
+    return made
 
 
 def add_key(
@@ -145,9 +154,12 @@ def add_key(
     expires: Annotated[
         str | None, typer.Option(help="For how long it is accepted, or its last day (UTC).", metavar="30d, 12h or DATE")
     ] = None,
-    requests_per_minute: Annotated[
-        int | None, typer.Option(help="The server's limit if left out.", metavar="N", min=1)
-    ] = None,
+    requests_per_minute: Annotated[int | None, _limit("requests_per_minute")] = None,
+    concurrency: Annotated[int | None, _limit("concurrency")] = None,
+    max_body: Annotated[int | None, _limit("max_body", "BYTES")] = None,
+    max_question: Annotated[int | None, _limit("max_question", "CHARACTERS")] = None,
+    max_upload: Annotated[int | None, _limit("max_upload", "BYTES")] = None,
+    max_upload_request: Annotated[int | None, _limit("max_upload_request", "BYTES")] = None,
     state: StateOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -155,10 +167,18 @@ def add_key(
 
     It is printed once, alone on stdout; only a hash of it is stored. Programs
     send it as Authorization: Bearer KEY, people sign in with it on the page. A
-    running server accepts it at once.
+    running server accepts it at once. Limits that are left out are the server's.
     """
     end = None if expires is None else expiry(expires, datetime.now(UTC))
-    wanted = KeyRequest(name, (scope.value,), collection, end, requests_per_minute)
+    limits = {
+        "requests_per_minute": requests_per_minute,
+        "concurrency": concurrency,
+        "max_body": max_body,
+        "max_question": max_question,
+        "max_upload": max_upload,
+        "max_upload_request": max_upload_request,
+    }
+    wanted = KeyRequest(name, (scope.value,), collection, end, limits)
     key, token = KeyStore(state or default_state()).add(wanted)
     if as_json:
         print_json({"token": token, "key": _key_json(key)})
@@ -215,5 +235,5 @@ def _allowed(key: Key) -> str:
     """What a key may do, in words."""
     where = "all collections" if key.collections is None else ", ".join(key.collections)
     until = "" if key.expires is None else f", until {key.expires:%Y-%m-%d %H:%M} UTC"
-    rate = "" if key.requests_per_minute is None else f", {key.requests_per_minute} requests a minute"
-    return f"{', '.join(key.scopes)} in {where}{until}{rate}"
+    limits = "".join(f", {name} {limit:,}" for name, limit in key.own.items())
+    return f"{', '.join(key.scopes)} in {where}{until}{limits}"

@@ -62,6 +62,11 @@ class Grant:
         """Whether the collection of this name may be known to the request."""
         return self.open or (self.key is not None and self.key.opens(collection))
 
+    def limits(self, settings: ServerSettings) -> ServerSettings:
+        """Return the server's settings with the limits that the key has of its own in their place."""
+        own = {} if self.key is None else self.key.own
+        return settings.model_copy(update=own) if own else settings
+
     @property
     def owner(self) -> str | None:
         """Id of the key to which conversations of this request belong; None without keys."""
@@ -144,7 +149,8 @@ class Access:
         with ExitStack() as held:
             try:
                 caller = await self._admit(request)
-                held.enter_context(self._control.counts.hold(caller, self._control.settings.concurrency))
+                most = grant_of(scope).limits(self._control.settings).concurrency
+                held.enter_context(self._control.counts.hold(caller, most))
             except ProblemError as refused:
                 await respond(problem_of(refused), request, refused.headers)(scope, receive, send)
                 return
@@ -179,8 +185,7 @@ class Access:
         control = self._control
         caller = caller_of(request.scope, grant.owner)
         if request.scope["path"] == SESSION_PATH or not _is_public(request.scope):
-            own = None if grant.key is None else grant.key.requests_per_minute
-            control.counts.take(caller, own or control.settings.requests_per_minute)
+            control.counts.take(caller, grant.limits(control.settings).requests_per_minute)
         return caller
 
 
@@ -188,7 +193,7 @@ def protect(app: FastAPI, settings: ServerSettings) -> AccessControl:
     """Put access control and limits before the application; what is added later stands before them."""
     control = AccessControl(settings)
     app.state.access = control
-    app.add_middleware(BodyLimit, limit=settings.max_body)
+    app.add_middleware(BodyLimit, limit=lambda scope: grant_of(scope).limits(settings).max_body)
     # An answer ends by itself; what takes longer is stuck.
     app.add_middleware(TimeLimit, seconds=settings.answer_seconds + _GRACE_SECONDS)
     app.add_middleware(Access, control=control)

@@ -10,12 +10,12 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import AwareDatetime, Field, ValidationError
 
@@ -23,6 +23,7 @@ from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
+from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
 from quoteweave.server.state.state_folder import make_state
 
 Scope = Literal["read", "write", "admin"]
@@ -36,9 +37,29 @@ _SECRET_BYTES = 32
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 _TOKEN = re.compile(rf"{PREFIX}_([0-9a-f]{{8}})_([0-9a-f]{{{2 * _SECRET_BYTES}}})")
 
+RequestCount = Annotated[int, Field(ge=1)]
+ByteCount = Annotated[int, Field(ge=1024)]
+QuestionLength = Annotated[int, Field(ge=1, le=MAX_QUESTION_CHARACTERS)]
 
-class Key(Record):
-    """What a key may do."""
+
+class KeyLimits(Record):
+    """Limits of one key, which hold in place of the server's settings of the same names; None for the server's."""
+
+    requests_per_minute: RequestCount | None = Field(default=None, description="requests in a minute")
+    concurrency: RequestCount | None = Field(default=None, description="requests at the same time")
+    max_body: ByteCount | None = Field(default=None, description="bytes of a request that is no upload")
+    max_question: QuestionLength | None = Field(default=None, description="characters of a question")
+    max_upload: ByteCount | None = Field(default=None, description="bytes of one file that is uploaded")
+    max_upload_request: ByteCount | None = Field(default=None, description="bytes of an upload, all its files together")
+
+    @property
+    def own(self) -> dict[str, int]:
+        """The limits that are not the server's, by their names."""
+        return {name: found for name in KeyLimits.model_fields if (found := getattr(self, name)) is not None}
+
+
+class Key(KeyLimits):
+    """What a key may do, and the limits that it has of its own."""
 
     id: str = Field(description="the part of the key that is no secret")
     name: str = Field(description="whose it is, or what for")
@@ -47,7 +68,6 @@ class Key(Record):
     created: AwareDatetime
     expires: AwareDatetime | None = Field(default=None, description="from when on it is refused; None for never")
     revoked: AwareDatetime | None = Field(default=None, description="since when it is refused; None if it is not")
-    requests_per_minute: int | None = Field(default=None, ge=1, description="None for the server's limit")
 
     def may(self, scope: Scope) -> bool:
         """Whether one of its scopes is this one, or includes it."""
@@ -82,7 +102,8 @@ class KeyRequest:
     scopes: Sequence[Scope] = ("read",)
     collections: Sequence[str] | None = None
     expires: datetime | None = None
-    requests_per_minute: int | None = None
+    limits: Mapping[str, int | None] = field(default_factory=dict)
+    """Limits of its own, by the names of `KeyLimits`; None for the server's."""
 
 
 @dataclass(slots=True)
@@ -183,7 +204,7 @@ class KeyStore:
                 collections=None if wanted.collections is None else tuple(dict.fromkeys(wanted.collections)),
                 created=now,
                 expires=wanted.expires,
-                requests_per_minute=wanted.requests_per_minute,
+                **wanted.limits,
             )
         except ValidationError as error:
             first = error.errors()[0]

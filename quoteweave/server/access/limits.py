@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import re
+from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -19,13 +20,13 @@ clients send the whole body first, and end in a broken connection where nobody t
 
 
 class BodyLimit:
-    """Refuses bodies of more bytes than the limit with 413; of what is beyond it nothing is kept.
+    """Refuses bodies of more bytes than the limit of the request with 413; of what is beyond it nothing is kept.
 
     Uploads of documents pass: their route writes them to the disk as they come, and limits each file.
     """
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self._app, self._limit = app, limit
+    def __init__(self, app: ASGIApp, limit: Callable[[Scope], int]) -> None:
+        self._app, self._limit_of = app, limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -33,8 +34,9 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         declared = Headers(scope=scope).get("content-length", "")
-        limited = _LimitedBody(receive, send, self._limit)
-        if declared.isdecimal() and int(declared[:20]) > self._limit:
+        limit = self._limit_of(scope)
+        limited = _LimitedBody(receive, send, limit)
+        if declared.isdecimal() and int(declared[:20]) > limit:
             limited.exceeded = True
         else:
             try:
@@ -47,14 +49,12 @@ class BodyLimit:
             if Headers(scope=scope).get("expect", "").lower() != "100-continue":
                 await limited.discard()
             # Of a longer body the rest is not read, so the connection is of no more use.
-            await respond(self._problem().problem, Request(scope), {"Connection": "close"})(scope, receive, send)
+            await respond(_too_large(limit).problem, Request(scope), {"Connection": "close"})(scope, receive, send)
 
-    def _problem(self) -> ProblemError:
-        return ProblemError(
-            413,
-            "body-too-large",
-            f"the body of a request may have {self._limit:,} bytes; documents are uploaded to …/documents",
-        )
+
+def _too_large(limit: int) -> ProblemError:
+    detail = f"the body of a request may have {limit:,} bytes; documents are uploaded to …/documents"
+    return ProblemError(413, "body-too-large", detail)
 
 
 class _LimitedBody:

@@ -15,6 +15,7 @@ from quoteweave.pipeline.follow_ups.rewriting import FollowUps, Message
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import SearchResult, Trace
+from quoteweave.server.access.control import Grant
 from quoteweave.server.answers.kept_answers import KeptAnswer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.monitoring.metrics import Metrics
@@ -119,10 +120,11 @@ class Asked:
             limit_task_spending(Budget(max_usd=usd, max_tokens=tokens))
 
 
-def ask(served: Served, collection: ServedCollection, request: AnswerRequest, base_url: str) -> Asked:
+def ask(served: Served, collection: ServedCollection, request: AnswerRequest, *, base_url: str, grant: Grant) -> Asked:
     """Prepare a request. Raises UsageError for a setting that the server does not allow, and QuestionTooLong."""
-    _check_length(request.question, served.settings)
-    settings, own = served.answer_settings(collection, request.settings), served.settings
+    own = grant.limits(served.settings)
+    _check_length(request.question, own.max_question)
+    settings = served.answer_settings(collection, request.settings)
     return Asked(
         rag=collection.rag(settings, request.filters),
         question=request.question,
@@ -137,9 +139,9 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, ba
     )
 
 
-async def find(served: Served, collection: ServedCollection, request: SearchRequest) -> SearchResult:
+async def find(served: Served, collection: ServedCollection, request: SearchRequest, *, grant: Grant) -> SearchResult:
     """Find the quotes that a request asks for. Raises as `ask`."""
-    _check_length(request.question, served.settings)
+    _check_length(request.question, grant.limits(served.settings).max_question)
     search = collection.search(served.answer_settings(collection, request.settings), request.filters)
     spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
     spans.begin()
@@ -149,12 +151,12 @@ async def find(served: Served, collection: ServedCollection, request: SearchRequ
     return found
 
 
-def _check_length(question: str, settings: ServerSettings) -> None:
+def _check_length(question: str, most: int) -> None:
     # A question of a hundred thousand characters keeps a thread busy for seconds, which others wait for.
-    if len(question) > settings.max_question:
+    if len(question) > most:
         raise QuestionTooLong(
-            f"the question has {len(question):,} characters, and this server takes {settings.max_question:,} at most: "
-            "ask a shorter one; a text to be searched is added as a document"
+            f"the question has {len(question):,} characters, and may have {most:,} here: ask a shorter one; a text to "
+            "be searched is added as a document"
         )
 
 

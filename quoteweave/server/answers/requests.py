@@ -14,13 +14,16 @@ from quoteweave.pipeline.settings import AnswerSettings
 RETRIEVAL_FIELDS = ("retriever", "fusion", "expand", "rerank", "explain")
 ANSWER_FIELDS = (
     *RETRIEVAL_FIELDS, "size", "model", "images", "temperature", "max_tokens", "thinking", "gate", "check",
-    "any_topic", "window", "answer_with",
+    "abstain", "any_topic", "window", "answer_with",
 )  # fmt: skip
 """Settings that a request may choose. The others name files, addresses, keys and hardware, which are the server's."""
 MAX_RETURNED = 200
 """Most hits of one search."""
 MAX_RETRIEVERS = 8
 """Most retrievers that one request names."""
+ABSTAIN = (
+    "abstain below the confidence of this calibration of the server's, as /v1/models names them; off: never abstain"
+)
 
 
 def _choices(name: str, fields: Sequence[str]) -> type[Record]:
@@ -34,7 +37,10 @@ def _choices(name: str, fields: Sequence[str]) -> type[Record]:
         if field == "retriever":  # one retriever needs no list
             kind = Annotated[kind, Field(max_length=MAX_RETRIEVERS)]
             kind = Annotated[kind, BeforeValidator(lambda given: [given] if isinstance(given, str) else given)]
-        optional[field] = (kind | None, Field(default=None, description=info.description))
+        description = info.description
+        if field == "abstain":  # files are the server's, and have names here
+            kind, description = Annotated[str, Field(max_length=100)], ABSTAIN
+        optional[field] = (kind | None, Field(default=None, description=description))
     made: type[Record] = create_model(name, __base__=Record, **optional)
     made.__doc__ = "Settings that a request may choose; what it leaves out is as the server has it."
     return made

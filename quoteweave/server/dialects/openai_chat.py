@@ -159,7 +159,8 @@ async def complete_chat(
     # Each request brings the whole conversation along: kept by default, every question would be one of its own.
     ours = answer_request(messages, request.quoteweave, sampling, bool(request.store))
     keeper = AnswerKeeper(served, grant, collection=collection.name, request=ours)
-    asked, notes = ask(served, collection, ours, base_url), notes_on(request.ignored(), messages)
+    asked = ask(served, collection, ours, base_url=base_url, grant=grant)
+    notes = notes_on(request.ignored(), messages)
     if request.stream:
         usage = request.stream_options is not None and bool(request.stream_options.include_usage)
         writer = ChatChunks(request.model, notes, footnotes=request.quoteweave.footnotes, usage=usage)

@@ -127,7 +127,7 @@ async def make_response(
         ours = await _following(request.previous_response_id, ours, served, grant)
     keeper = AnswerKeeper(served, grant, collection=collection.name, request=ours)
     await keeper.find_conversation()
-    asked = ask(served, collection, keeper.with_history(), base_url)
+    asked = ask(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
     maker = _maker(request, asked, keeper)
     if request.stream:
         writer = ResponseEvents(maker, keeper.headers)

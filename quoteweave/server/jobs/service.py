@@ -38,7 +38,7 @@ class Jobs:
 
     def __init__(self, settings: ServerSettings) -> None:
         self._state, self._folder = settings.state, settings.collections_folder
-        self.uploads = Uploads(settings.state, settings.max_upload, settings.max_upload_request)
+        self.uploads = Uploads(settings.state)
         resources = {name: getattr(settings.answers, name) for name in ResourceSettings.model_fields}
         self._options = RunnerOptions(
             niceness=settings.job_niceness, processes=settings.job_processes, resources=ResourceSettings(**resources)

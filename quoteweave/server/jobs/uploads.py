@@ -48,21 +48,32 @@ class Upload:
     """Whether the folder stays, as it does once a job has it."""
 
 
+@dataclass(frozen=True, slots=True)
+class UploadLimits:
+    """The most that one request may upload, in bytes."""
+
+    file: int
+    """Of one file."""
+    together: int
+    """Of the whole request."""
+
+
 class Uploads:
     """The folder of uploads, which servers may share; each upload has a folder of its own, named by its id."""
 
-    def __init__(self, state: Path, max_file: int, max_request: int) -> None:
+    def __init__(self, state: Path) -> None:
         self.root = state / "uploads"
-        self._max_file, self._max_request = max_file, max_request
 
     @asynccontextmanager
-    async def receive(self, collection: str, content_type: str, chunks: AsyncIterable[bytes]) -> AsyncIterator[Upload]:
+    async def receive(
+        self, collection: str, content_type: str, chunks: AsyncIterable[bytes], limits: UploadLimits
+    ) -> AsyncIterator[Upload]:
         """Receive the body of a request, and keep its files while the block lasts, or longer where it says `kept`.
 
         Raises ProblemError for what cannot be taken, or not for want of room, with the rest of it unread.
         """
         upload, size = Upload(self.root / collection / uuid4().hex), 0
-        receiver = _Receiver(upload, _boundary(content_type), self._max_file)
+        receiver = _Receiver(upload, _boundary(content_type), limits.file)
         with _room():
             upload.folder.mkdir(parents=True)
         # An upload whose server has died is known by its lock, which is free then.
@@ -71,8 +82,8 @@ class Uploads:
                 try:
                     async for chunk in chunks:
                         size += len(chunk)
-                        if size > self._max_request:
-                            raise _too_large_together(self._max_request)
+                        if size > limits.together:
+                            raise _too_large_together(limits.together)
                         await to_thread.run_sync(receiver.feed, chunk)
                     await to_thread.run_sync(receiver.finish)
                 finally:
@@ -250,12 +261,12 @@ def _text(data: bytes) -> str:
 
 
 def _too_large(filename: str, limit: int) -> ProblemError:
-    detail = f"{filename[-100:]!r} is larger than the {limit} bytes that this server takes; nothing was stored"
+    detail = f"{filename[-100:]!r} is larger than the {limit:,} bytes that a file may have here; nothing was stored"
     return _problem(413, "upload-too-large", detail)
 
 
 def _too_large_together(limit: int) -> ProblemError:
-    detail = f"the upload is larger than the {limit} bytes that this server takes at once; nothing was stored; send "
+    detail = f"the upload is larger than the {limit:,} bytes that are taken at once here; nothing was stored; send "
     return _problem(413, "upload-too-large", detail + "its files in several requests")
 
 

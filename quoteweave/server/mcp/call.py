@@ -4,13 +4,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Quote
 from quoteweave.interchange.urls import QuoteUrls
-from quoteweave.server.depends import check_grant, get_base_url, get_visible_names
+from quoteweave.server.access.control import Grant
+from quoteweave.server.depends import check_grant, get_base_url
 from quoteweave.server.served import Served, ServedCollection
 
 LOCAL = "quoteweave://local"
@@ -41,6 +41,8 @@ class Call:
     served: Served
     names: Sequence[str]
     """Names of the collections that the caller may know of."""
+    grant: Grant
+    """What the caller may do."""
     base_url: str
     """What the URLs of quotes begin with."""
     progress: Progress = field(repr=False)
@@ -77,14 +79,12 @@ def id_of(collection: ServedCollection, quote: Quote) -> str:
     return f"{collection.name}/{quote.id}"
 
 
-async def visible_names(served: Served, request: Request | None) -> list[str]:
-    """Return the names of the collections that a caller may read; over stdio, where `request` is None, all.
+def grant_of_call(request: Request | None) -> Grant:
+    """Return what a caller may do; over stdio, where `request` is None, everything.
 
     Raises ProblemError for a key that may not read.
     """
-    if request is None:
-        return list(await run_in_threadpool(served.folders))
-    return await get_visible_names(served, check_grant(request, "read"))
+    return Grant(open=True) if request is None else check_grant(request, "read")
 
 
 async def base_url(served: Served, request: Request | None) -> str:

@@ -21,7 +21,8 @@ from starlette.requests import Request
 
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.files.jsonl import describe_validation_error
-from quoteweave.server.mcp.call import Call, Progress, base_url, visible_names
+from quoteweave.server.depends import get_visible_names
+from quoteweave.server.mcp.call import Call, Progress, base_url, grant_of_call
 from quoteweave.server.mcp.tools import TOOLS, failure
 from quoteweave.server.problems import ProblemError, problem_of, report_problem
 from quoteweave.server.served import Served
@@ -100,7 +101,8 @@ async def call_of(served: Served, context: Context) -> Call:
     """Return the call that a request is: with the key of its HTTP request, where it has one."""
     request = _http_request(context)
     progress = Progress(context.session.report_progress)
-    return Call(served, await visible_names(served, request), await base_url(served, request), progress)
+    grant = grant_of_call(request)
+    return Call(served, await get_visible_names(served, grant), grant, await base_url(served, request), progress)
 
 
 def _http_request(context: Context) -> Request | None:

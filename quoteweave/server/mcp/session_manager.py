@@ -1,5 +1,6 @@
 """The SDK's manager of requests over streamable HTTP, as our settings want it."""
 
+import sys
 from urllib.parse import urlsplit
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -16,7 +17,7 @@ def make_session_manager(served: Served) -> StreamableHTTPSessionManager:
         make_mcp_server(served),
         stateless=True,
         security_settings=transport_security(served.settings),
-        max_request_body_size=served.settings.max_body,
+        max_request_body_size=sys.maxsize,  # `BodyLimit`, which stands before it, knows the limits of keys
     )
 
 

@@ -11,7 +11,7 @@ from quoteweave.core.errors import withhold_remedies
 from quoteweave.server.mcp.resources import add_quote_resources
 from quoteweave.server.mcp.server import make_mcp_server
 from quoteweave.server.problems import log_note
-from quoteweave.server.run import check_collections, set_up_logging
+from quoteweave.server.run import check_calibrations, check_collections, set_up_logging
 from quoteweave.server.served import Served
 from quoteweave.server.settings import read_server_settings
 
@@ -20,9 +20,10 @@ def run_stdio(config_file: Path | None, given: Mapping[str, object]) -> None:
     """Serve the tools by the settings of a file and those given, until the client closes the input.
 
     Only messages of the protocol are written to the output; the log goes to the standard error stream. Raises
-    UsageError where there is nothing to serve, and what opening a collection raises.
+    UsageError where there is nothing to serve, and what `check_calibrations` and opening a collection raise.
     """
     settings = read_server_settings(config_file, given)
+    check_calibrations(settings)
     check_collections(settings)
     set_up_logging(settings)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing else ends the thread that waits for input

@@ -58,7 +58,7 @@ async def search(call: Call, given: SearchArguments) -> CallToolResult:
     """Find quotes."""
     collection = await run_in_threadpool(call.collection, given.collection)
     request = SearchRequest(question=given.query, k=given.limit, filters=Filter(documents=given.documents))
-    found = await find(call.served, collection, request)
+    found = await find(call.served, collection, request, grant=call.grant)
     urls = call.urls(collection)
     items = [
         FoundItem(id=id_of(collection, hit.quote), title=_title(hit.quote), url=urls.quote(hit.quote.id))
@@ -78,7 +78,7 @@ async def ask(call: Call, given: AskArguments) -> CallToolResult:
     collection = await run_in_threadpool(call.collection, given.collection)
     # A tool that only reads keeps no conversation; the client has its own.
     request = AnswerRequest(question=given.question, filters=Filter(documents=given.documents), store=False)
-    asked = prepare(call.served, collection, request, call.base_url)
+    asked = prepare(call.served, collection, request, base_url=call.base_url, grant=call.grant)
     answer = await _answer(asked, call)
     if isinstance(answer, Problem):
         return failure(answer.detail)

@@ -26,10 +26,11 @@ async def search(
     collection: Readable,
     request: Annotated[SearchRequest, Body(openapi_examples=SEARCH_EXAMPLES)],
     served: ServedState,
+    grant: Reader,
     base_url: BaseUrl,
 ) -> Response:
     """Find the quotes that bear on a question, best first."""
-    found = await find(served, collection, request)
+    found = await find(served, collection, request, grant=grant)
     return record_response(_response(found, request.question, collection, base_url))
 
 
@@ -59,7 +60,7 @@ async def answer(
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
     keeper = AnswerKeeper(served, grant, collection=collection.name, request=request)
     await keeper.find_conversation()
-    asked = ask(served, collection, keeper.with_history(), base_url)
+    asked = ask(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
     if request.stream:
         writer = VercelEvents(asked.urls) if request.format == "vercel" else NamedEvents()
         events = keeper.events(asked.events())

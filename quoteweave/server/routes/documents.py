@@ -11,8 +11,9 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.interchange.jobs import JobMade, Uploaded
 from quoteweave.server.answers.requests import RetrievalChoices
-from quoteweave.server.depends import JobsState, ServedState, Writable
+from quoteweave.server.depends import JobsState, ServedState, Writable, Writer
 from quoteweave.server.jobs.store import KEPT
+from quoteweave.server.jobs.uploads import UploadLimits
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.pages import no_such_document
 from quoteweave.server.routes.quotes import DocumentName
@@ -67,13 +68,16 @@ class IndexRequest(Record):
     responses={200: {"model": Uploaded, "description": "All are there already"}},
     openapi_extra=_UPLOAD,
 )
-async def add_documents(collection: Writable, request: Request, response: Response, jobs: JobsState) -> Uploaded:
+async def add_documents(
+    collection: Writable, grant: Writer, served: ServedState, jobs: JobsState, request: Request, response: Response
+) -> Uploaded:
     """Add uploaded files as documents; one of a name that a document has replaces it.
 
     The same files may be sent again: what is there already is left as it is.
     """
-    kind = request.headers.get("content-type", "")
-    async with jobs.uploads.receive(collection.name, kind, request.stream()) as upload:
+    kind, own = request.headers.get("content-type", ""), grant.limits(served.settings)
+    limits = UploadLimits(own.max_upload, own.max_upload_request)
+    async with jobs.uploads.receive(collection.name, kind, request.stream(), limits) as upload:
         job, unchanged = await run_in_threadpool(jobs.add, collection.name, collection.collection, upload)
     response.status_code = 200 if job is None else 202
     return Uploaded(job=job, unchanged=unchanged)

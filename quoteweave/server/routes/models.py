@@ -29,6 +29,7 @@ def list_models(served: ServedState, names: VisibleNames) -> ModelList:
         models=tuple(models),
         expanders=("rules", "rm3", *chat),
         rerankers=(*served.settings.rerankers, *chat),
+        calibrations=tuple(served.settings.calibrations),
     )
 
 

@@ -86,7 +86,12 @@ export class Conversation {
       stream: true,
       store: true,
       filters: filters(),
-      settings: { size: settings.size, gate: settings.gate, ...(chosen ? { model: chosen } : {}), ...(retriever ? { retriever: [retriever] } : {}) },
+      settings: {
+        ...(settings.size ? { size: Number(settings.size) } : {}),
+        ...(settings.gate ? { gate: settings.gate } : {}),
+        ...(chosen ? { model: chosen } : {}),
+        ...(retriever ? { retriever: [retriever] } : {}),
+      },
       ...(this.id ? { conversation: this.id } : { history }),
     };
   }

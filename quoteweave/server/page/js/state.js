@@ -3,7 +3,7 @@
 
 const KEY = "quoteweave.settings";
 
-const DEFAULTS = { theme: "system", size: 15, gate: "report", model: "", retriever: "", collection: "", keys: true };
+const DEFAULTS = { theme: "system", size: "", gate: "", model: "", retriever: "", collection: "", keys: true };
 
 /** @typedef {typeof DEFAULTS} Settings */
 
