@@ -46,6 +46,15 @@ def test_a_photograph_is_turned_upright(tmp_path: Path) -> None:
     assert drawn(picture(tmp_path / "a.jpg", (40, 20), exif=exif)).pixels.shape == (40, 20, 3)
 
 
+@pytest.mark.parametrize("suffix", [".webp", ".png", ".jpg"])
+def test_a_picture_whose_exif_data_is_damaged_is_read_as_it_lies(tmp_path: Path, suffix: str) -> None:
+    path = picture(tmp_path / f"a{suffix}", (40, 20), exif=b"Exif\0\0" + bytes(40))
+    with open_image_file(path) as frames:
+        page = frames.read(0)
+    assert page.picture.pixels.shape == (20, 40, 3)
+    assert page.warnings == ("what its EXIF data says is damaged; it may lie on its side",)
+
+
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
 def test_what_is_transparent_is_white(tmp_path: Path, mode: str) -> None:
     Image.new("RGBA", (20, 10), (0, 0, 0, 0)).convert(mode).save(

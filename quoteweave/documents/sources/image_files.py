@@ -36,9 +36,11 @@ class ImageFrames:
         """A frame as a page without a text layer."""
         drawn = self.draw(number)
         more = getattr(self.image, "n_frames", 1) - 1 if self.image.format != "TIFF" else 0
-        warnings = (f"it is animated: {more} more pictures were left out",) if more > 0 else ()
+        warnings = [f"it is animated: {more} more pictures were left out"] if more > 0 else []
+        if _orientation(self.image) is None:
+            warnings.append("what its EXIF data says is damaged; it may lie on its side")
         # Not what EXIF says: no reader shows a picture before it is turned, so that boxes are never of such a page.
-        return RawPage(number, drawn, warnings=warnings, rotation=0)
+        return RawPage(number, drawn, warnings=tuple(warnings), rotation=0)
 
     def draw(self, number: int) -> Raster:
         """Render a frame, upright and on white. Raises DamagedDocument if it is too large to decode."""
@@ -54,8 +56,23 @@ class ImageFrames:
         if shrink < 1:
             width, height = (max(1, round(side * shrink)) for side in self.image.size)
             image = image.resize((width, height))
-        image.getexif()[ORIENTATION] = self.image.getexif().get(ORIENTATION, 1)
+        image.info.pop("exif", None)  # which it may have copied, damaged or not
+        image.getexif()[ORIENTATION] = _orientation(self.image) or 1
         return _picture(ImageOps.exif_transpose(image), _resolution(self.image) * shrink)
+
+
+def _orientation(image: "Image.Image") -> int | None:
+    """Which side is up, as EXIF says it; 1 where it says nothing, None where it is damaged."""
+    from PIL import Image
+
+    try:
+        if "exif" in image.info:
+            Image.Exif().load(image.info["exif"])  # `getexif` raises for damaged data the first time alone
+        return int(image.getexif().get(ORIENTATION, 1))
+    except MemoryError:
+        raise
+    except Exception:  # of many kinds
+        return None
 
 
 @contextmanager
