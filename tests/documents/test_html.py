@@ -295,6 +295,22 @@ def test_what_an_unclosed_script_or_style_may_swallow_is_told(tag: str, page: Pa
     assert parsed.warnings == (f"What these elements show was not read: 1 unclosed {tag}.",)
 
 
+@pytest.mark.parametrize("opened", ["<!-- ", '<p title="', "<p title='", "<![CDATA[ ", "<? "])
+def test_what_an_unclosed_comment_or_tag_swallows_is_told(opened: str, page: Path, images: ImageStore) -> None:
+    page.write_text(f"<p>Seen.</p>{opened}the rest is swallowed")
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen."]
+    assert parsed.warnings == ("What these elements show was not read: 1 unclosed comment or tag.",)
+
+
+@pytest.mark.parametrize("tag", ["plaintext", "xmp", "p"])
+def test_an_unclosed_element_whose_text_is_read_says_nothing(tag: str, page: Path, images: ImageStore) -> None:
+    page.write_text(f"<p>Seen.</p><!-- closed --><{tag}>Also seen.")
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen.", "Also seen."]
+    assert parsed.warnings == ()
+
+
 def test_a_page_without_such_says_nothing(page: Path, images: ImageStore) -> None:
     page.write_text("<nav>Home</nav><p>Seen.</p><button>Go</button><script>let x = '<select>'</script>")
     assert parse_html(page, images).warnings == ()

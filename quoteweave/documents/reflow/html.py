@@ -92,8 +92,9 @@ def html_blocks(text: str, *, name: str, pictures: LinkedImages | None = None) -
         lengths = _read(encoded, BlockCollector(name), None)[0].list_lengths
     outline, reader = _read(encoded, BlockCollector(name, lengths), pictures)
     if pictures is not None:
-        for tag in _unclosed(text):
-            pictures.leave_out(f"unclosed {tag}")
+        unclosed = _unclosed(text) or (["comment or tag"] if _is_cut_off(encoded) else [])
+        for what in unclosed:
+            pictures.leave_out(f"unclosed {what}")
     has_title = any(block.layout == "title" and block.level == 1 for block in outline.blocks)
     title = [FlowBlock(layout="title", text=reader.title)] if reader.title and not has_title else []
     return title + outline.blocks
@@ -115,6 +116,35 @@ def _unclosed(text: str) -> list[str]:
     lower = first + "".join(script.partition("</script")[2] for script in scripts)
     unclosed = [tag for tag in _CLOSED if len(re.findall(rf"<{tag}[\s>]", lower)) > lower.count(f"</{tag}")]
     return [*unclosed, *(["script"] if scripts and "</script" not in scripts[-1] else [])]
+
+
+_END = "end-of-page"
+
+
+def _is_cut_off(encoded: bytes) -> bool:
+    """Whether the end of the page lies within a comment or a tag that is not closed, which show nothing."""
+    from lxml import etree
+
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, target=_End())
+    parser.feed(encoded)
+    parser.feed(f"<{_END}>".encode())
+    return not parser.close()
+
+
+class _End:
+    """Receives the parser's events; its result is whether the last tag, or the last of the text, is `_END`."""
+
+    def __init__(self) -> None:
+        self._tag = self._tail = ""
+
+    def start(self, tag: str, _attributes: Mapping[str, str]) -> None:
+        self._tag = tag
+
+    def data(self, text: str) -> None:
+        self._tail = (self._tail + text[-2 * len(_END) :])[-2 * len(_END) :]
+
+    def close(self) -> bool:
+        return self._tag == _END or _END in self._tail
 
 
 class _Reader:
