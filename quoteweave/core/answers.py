@@ -84,6 +84,11 @@ class Context(Record):
         "for one that none has; empty where the retriever does not know",
     )
     pages: int | None = Field(default=None, description="of the collection, or those that the filter admits")
+    announced: Mapping[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="by the id of a text that ends with a colon, as 'To install it, run:', the ids of the quotes that "
+        "it announces, which stand behind it in its document and are in the context too",
+    )
     structure: DocumentStructure | None = Field(
         default=None, description="what a document consists of, for a question that asks for nothing else"
     )

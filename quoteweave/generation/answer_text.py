@@ -11,7 +11,12 @@ _WIDE_BREAK = re.compile(rf"(?<={_WIDE})[^\S\n]*+\n\s*+(?={_WIDE})")
 # Symbol fonts encode bullets in Unicode's private use area.
 _BULLET = re.compile(r"^\s*+(?:[\uf000-\uf0ff•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))\s+")
 _CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；、]")
-_FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$")
+_FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$|[:：]$")
+# After a colon a paragraph is code if it begins with a prompt or a small letter, or has what prose has not, and ends
+# without a full stop.
+_CODE = re.compile(r"^\s*(?:[$>#%@/~.<{(\[]|[a-z]\S*\s|[a-z]+$)|[={}<>;|\\]|\w\(|(?:^|\s)--?\w|\w[_/]\w|::")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_PROSE_END = re.compile(r"[.!?…:。！？：][\"'”’»)\]]*\s*$")
 
 
 def tidy(text: str, limit: int) -> str:
@@ -52,11 +57,23 @@ def escape_marks(text: str) -> str:
 
 
 def add_mark(sentence: str, mark: str) -> str:
-    """Put a mark before the full stop of `sentence`: `Dues rose [2].`; a stop is added where there is none."""
+    """Put a mark before the full stop or colon of `sentence`: `Dues rose [2].`; a stop is added where there is none."""
     stop = _FINAL_STOP.search(sentence)
     if stop:
         return f"{sentence[: stop.start()].rstrip()} {mark}{stop[0]}"
     return f"{sentence} {mark}" + ("" if sentence.endswith((".", "…", "!", "?")) else ".")
+
+
+def is_code(text: str) -> bool:
+    """Whether a paragraph that a text announces ("run:") looks like code, a command or an address, not like prose."""
+    said = _LETTERS.search(text) is not None  # "$" alone is what a table left
+    return said and _PROSE_END.search(text) is None and _CODE.search(text) is not None
+
+
+def fence(code: str, most: int) -> str:
+    """Code between fences, of which no line ends it early; what is beyond `most` lines is left out, with "…"."""
+    lines = code.replace("```", "'''").strip("\n").splitlines()
+    return "\n".join(["```", *(line.rstrip() for line in lines[:most]), *(["…"] if len(lines) > most else []), "```"])
 
 
 def join_with_and(items: Sequence[str]) -> str:

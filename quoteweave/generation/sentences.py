@@ -21,6 +21,7 @@ _END = re.compile(
     rf"|(?P<full>[。！？｡।॥؟۔]++{_CLOSING})"
     rf"|(?P<stop>[.!?…]++{_CLOSING})(?=\s)"
 )
+_OPENS_ITEM = re.compile(rf"\s*+{_ITEM}")
 _OPENING = re.compile(rf"\s*+(?:{_ITEM}\s*+)?")
 _NEXT_WORD = re.compile(r"""\s*+["'“‘«(\[「『]*+([^\W_]*+)""")
 _SHORT_FORMS = """
@@ -84,6 +85,11 @@ def _split(text: str) -> tuple[Sentence, ...]:
             start = match.end()
     _add(sentences, text, start, len(text))
     return tuple(sentences)
+
+
+def opens_item(text: str) -> bool:
+    """Whether a text begins with a bullet, or with the number or letter of an item."""
+    return _OPENS_ITEM.match(text) is not None
 
 
 def is_first_word_complete(text: str, start: int) -> bool:

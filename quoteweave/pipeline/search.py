@@ -14,6 +14,7 @@ from quoteweave.core.context_sizes import C15, ContextSize
 from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.text.question_analysis import check_question
+from quoteweave.pipeline.announced import add_announced
 from quoteweave.pipeline.structure import structure_context
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
@@ -110,7 +111,7 @@ class Search:
     ) -> None:
         """`explain`: whether a trace says why its hits rank where they do (`reasons`).
 
-        `collection`: where a context for a question about a document's structure is read; None searches for that too.
+        `collection`: where a context reads a document's structure, and what texts announce; None leaves both out.
         """
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
         self._explains = retriever if isinstance(retriever, Explains) else None
@@ -130,8 +131,9 @@ class Search:
     async def context(self, query: Query, split: ContextSize = C15, *, where: Filter | None = None) -> RetrievedContext:
         """Return the best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
-        A question that asks what one document consists of gets that document's structure, and the quotes that show it
-        (`pipeline.structure`). Raises what `find` does.
+        What the best texts announce follows them beyond these numbers (`pipeline.announced`). A question that asks what
+        one document consists of gets that document's structure, and the quotes that show it (`pipeline.structure`).
+        Raises what `find` does.
         """
         check_question(query.text)
         steps, where = _SearchState(query), where or Filter()
@@ -148,6 +150,9 @@ class Search:
         ]
         texts, images = await self._ranked(steps, wanted)
         context = Context(texts=tuple(texts), images=tuple(images), rarity=steps.rarity, pages=steps.pages)
+        if self._collection is not None:
+            with steps.timed("search"):
+                context = await self._run(query, add_announced, context, self._collection, where)
         return RetrievedContext(context=context, trace=self._trace(steps))
 
     async def _expand(self, steps: "_SearchState") -> None:

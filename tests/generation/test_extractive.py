@@ -4,6 +4,7 @@ import asyncio
 import re
 
 import pytest
+from builders import QuoteFields
 from harbour_quotes import EVERYTHING, IMAGES, TEXTS, context, image, quote
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -547,3 +548,47 @@ def test_the_values_of_a_chart_are_read_as_rows() -> None:
     assert said.text.startswith(
         "By the chart on page 1, in Yes, the difference between Islands (45) and Mainland (60) is 15."
     )
+
+
+def test_the_sentence_that_defines_is_chosen_where_a_term_has_its_meaning_in_a_field() -> None:
+    under: QuoteFields = {"document": "book.html", "section": "What Is Ownership?", "has_pages": False}
+    praise = quote("The more you know of ownership in Rust, the easier it is to write safe code.", **under)
+    defines = quote("Ownership is a set of rules by which a Rust program manages memory.", **under)
+    answer = ask("What is ownership in Rust?", context([praise, defines]))
+    assert answer.text.startswith("Ownership is a set of rules by which a Rust program manages memory [2].")
+    assert "easier" not in answer.text
+
+
+def test_a_property_is_no_definition() -> None:
+    text = "String literals are convenient, but not suitable for every situation."
+    assert ask("What is a string literal?", context([text])).status == "located"
+    text = "A string literal is text that is written into the program."
+    assert ask("What is a string literal?", context([text])).status == "answered"
+
+
+def test_a_place_that_announces_shows_what_it_announces() -> None:
+    intro = quote("Bring these to the ferry to Seal Rock:", id="f:0:0", document="ferry.md")
+    items = quote("- a warm coat\n- a torch", id="f:0:1", document="ferry.md", layout="list")
+    given = context([intro, items]).model_copy(update={"announced": {intro.id: (items.id,)}})
+    answer = ask("Where does the ferry to Seal Rock leave?", given)
+    assert answer.status == "located"
+    assert "Seal Rock:” [1]. “a warm coat” [2]. “a torch” [2]." in answer.text
+
+
+def test_what_is_announced_is_cut_and_the_cut_is_told() -> None:
+    intro = quote("The ferry to Seal Rock carries the following goods:", id="f:0:0", document="ferry.md")
+    items = quote("\n".join(f"- crates of the goods number {at}" for at in range(60)), id="f:0:1", layout="list")
+    given = context([intro, items]).model_copy(update={"announced": {intro.id: (items.id,)}})
+    answer = ask("What goods does the ferry to Seal Rock carry?", given)
+    assert answer.status == "answered"
+    assert "\n\nThis goes on there.\n" in answer.text
+    assert len(answer.text.split()) < 200
+
+
+def test_announced_code_cannot_end_its_fence() -> None:
+    intro = quote("To print the tide table, run:", id="f:0:0", document="ferry.md")
+    code = quote("tide --print\n```\n[1] --all", id="f:0:1", document="ferry.md")
+    given = context([intro, code]).model_copy(update={"announced": {intro.id: (code.id,)}})
+    answer = ask("How do I print the tide table?", given)
+    assert [citation.mark for citation in answer.citations] == ["[1]", "[2]"]
+    assert answer.text.count("```") == 2

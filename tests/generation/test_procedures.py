@@ -155,3 +155,48 @@ def test_the_order_in_which_quotes_are_found_changes_the_marks_alone(found: list
         ask("How do I replace the strap?", each).text for each in (found, [FIRST, SECOND, THIRD, GOES_ON, REST])
     )
     assert re.sub(r"\[[\d, ]+\]", "[]", one) == re.sub(r"\[[\d, ]+\]", "[]", other)
+
+
+MANUAL = "gauge.md"
+
+
+def part(text: str, at: int, *, section: str, layout: Layout = "paragraph") -> Quote:
+    return quote(text, id=f"g:0:{at}", document=MANUAL, section=section, layout=layout, has_pages=False)
+
+
+def test_code_stands_under_the_step_that_it_belongs_to() -> None:
+    quotes = [
+        part("Fetch the newest release:", 1, section="Updating the gauge"),
+        part("pier-admin fetch --newest\npier-admin verify", 2, section="Updating the gauge"),
+        part("Most harbours do this in winter.", 3, section="Updating the gauge"),
+        part("If the gauge runs at night, restart it with:", 4, section="Updating the gauge"),
+        part("pier-admin restart", 5, section="Updating the gauge"),
+    ]
+    answer = ask("How do I update the gauge?", quotes)
+    assert answer.status == "answered"
+    assert "Most harbours" not in answer.text
+    assert answer.text.split("\n\n", 1)[1].startswith(
+        "- If the gauge runs at night, restart it with [4]:\n\n```\npier-admin restart\n```\n[5]"
+    ) or answer.text.split("\n\n", 1)[1].startswith(
+        "- Fetch the newest release [1]:\n\n```\npier-admin fetch --newest\npier-admin verify\n```\n[2]"
+    )
+    assert [citation.number for citation in answer.citations][-2:] == [4, 5]
+
+
+def test_a_heading_with_the_words_of_two_things_names_neither() -> None:
+    quotes = [
+        part("Update homebrew and install the gauge:", 1, section="Update homebrew and install the gauge"),
+        part("brew update\nbrew install gauge", 2, section="Update homebrew and install the gauge"),
+    ]
+    assert ask("How do I update the gauge?", quotes).status == "located"
+    assert ask("How do I install the gauge?", quotes).status == "answered"
+
+
+def test_what_are_is_answered_by_the_list_under_that_heading() -> None:
+    rules = part(
+        "- Each berth has an owner.\n- There is one owner at a time.", 2, section="Ownership rules", layout="list"
+    )
+    other = part("- Rain\n- Snow", 4, section="Weather", layout="list")
+    answer = ask("What are the ownership rules?", [part("Keep these rules in mind.", 1, section="Rules"), other, rules])
+    assert answer.status == "answered"
+    assert "- Each berth has an owner [3].\n- There is one owner at a time [3]." in answer.text

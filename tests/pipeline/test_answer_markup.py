@@ -140,3 +140,16 @@ def test_no_word_and_no_mark_is_lost_or_told_twice(text: str) -> None:
     words = "".join("".join(plain(part)) for part in read_passages)
     assert words.count("word") == text.count("word")
     assert words.count("漢") == text.count("漢")
+
+
+def test_code_between_fences_keeps_its_lines_and_is_no_other_markup() -> None:
+    before, code, after = read("Run [1]:\n\n```\n- a **b**\n\n  [2] | c\n```\n[2]\n\n")
+    assert plain(before) == ["Run\u00a0[1]:"]
+    assert (code.code, code.lines) == ("- a **b**\n\n  [2] | c", ())
+    assert plain(after) == ["[2]"]
+    assert after.lines[0][0].citations
+
+
+def test_a_fence_that_is_never_closed_ends_with_the_text() -> None:
+    (code,) = read("```\nrun\n\nagain")
+    assert code.code == "run\n\nagain"

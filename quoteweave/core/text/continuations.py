@@ -21,10 +21,15 @@ def continues(text: str, before: str, *, is_list: bool) -> bool:
     >>> continues("The ferry left at noon.", "The ferry came at ten.", is_list=False)
     False
     """
-    before = before.rstrip()
-    if is_list and before.endswith(_ANNOUNCES):
+    if is_list and announces(before):
         return True
+    before = before.rstrip()
     return may_continue(text) and not before.isupper() and _BROKEN_OFF.search(before[-2:]) is not None
+
+
+def announces(text: str) -> bool:
+    """Whether a text ends by announcing what follows it: "To install it, run:"."""
+    return text.rstrip().endswith(_ANNOUNCES)
 
 
 def may_continue(text: str) -> bool:

@@ -47,7 +47,9 @@ of some kind, a name, a reason…; or any statement."""
 
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++"
 _WHAT_IS = re.compile(
-    rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}\s*\?*\s*", re.IGNORECASE
+    rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}"
+    r"(?P<field>\s+in\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*(?:\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*)?)?\s*\?*\s*",
+    re.IGNORECASE,
 )
 Extreme = Literal["highest", "lowest"]
 Calculation = Literal["difference", "sum", "ratio", "average"]
@@ -134,6 +136,12 @@ def analyse_question(question: str) -> QuestionAnalysis:
         reckons=next((kind for kind, pattern in rules.reckons.items() if pattern.search(text)), None),
         limit=rules.limit(text),
     )
+
+
+def field_of_term(question: str) -> str:
+    """Where a question says that the term has the meaning that it asks for: "Rust", of "What is ownership in Rust?"."""
+    match = _WHAT_IS.fullmatch(question)
+    return match["field"].split(maxsplit=1)[1] if match and match["field"] else ""
 
 
 @cache

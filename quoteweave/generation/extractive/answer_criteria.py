@@ -72,7 +72,7 @@ _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
 _NO_STATEMENT = re.compile(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
-_DOES = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
+_DOES = re.compile(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"\w{2,}ed")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
 _NOUN = re.compile(
@@ -119,6 +119,7 @@ class AnswerCriteria:
             return False
         keeps_together = statement.is_row or self._keeps_adjacent_pairs(statement)
         says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
+        says_more = says_more or bool(statement.announced)
         return keeps_together and says_more and has_answer_kind(statement, self._question)
 
     def _may_be_announced(self, statement: Statement) -> bool:

@@ -6,7 +6,13 @@ from decimal import Decimal
 from pathlib import PurePosixPath
 
 from quoteweave.core.text.mentions import alternation
-from quoteweave.core.text.question_analysis import CONTACT, MAX_ANALYSED_CHARACTERS, AnswerType, imperative_verbs
+from quoteweave.core.text.question_analysis import (
+    CONTACT,
+    MAX_ANALYSED_CHARACTERS,
+    AnswerType,
+    field_of_term,
+    imperative_verbs,
+)
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, find_unit
 from quoteweave.generation.extractive.statements import Statement
@@ -48,9 +54,21 @@ _NO_NOUN = (
     r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|often|now|also|always|still|then|thus|available|able|about|above|at|in|on|under"
     r"|open|free|made|built|shown|given|held|kept|full|empty|found|set|left|more|less|very|too|so)\b"
 )
-_SAYS_WHAT = re.compile(
-    rf"[”\"')]*\s*(?:\([^)]*\)\s*)?(?:(?:is|are)\s+(?!{_NO_NOUN})|means?\b|refers? to|stands? for|denotes?)",
-    re.IGNORECASE,
+# "String literals are convenient, but" says nothing of what they are: a noun has an article, or goes on with what
+# tells it from others.
+_NOUN_PHRASE = (
+    r"(?=(?:an?|the|one|any|some|another|our|its|his|her|their|simply|essentially|basically|what|how|when|where|who|like"
+    r"|[\w-]+['’]s)\b"
+    r"|(?:[\w’'-]+\s+){1,6}?(?:of|that|which|who|whose|where|when|with|without|to|in|on|at|by|from|between|beside|for"
+    r"|used|made|called|consisting|containing|and)\b)"
+)
+_SAYS_WHAT, _SAYS_WHAT_KIND = (
+    re.compile(
+        rf"[”\"')]*\s*(?:\([^)]*\)\s*)?"
+        rf"(?:(?:is|are)\s+(?!{_NO_NOUN}){phrase}|means?\b|refers? to|stands? for|denotes?)",
+        re.IGNORECASE,
+    )
+    for phrase in ("", _NOUN_PHRASE)
 )
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
 _AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
@@ -95,8 +113,10 @@ _OTHER_MONEY = re.compile(
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 INSTRUCTION = re.compile(
-    rf"\W*(?:\d+\W+)?(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)", re.IGNORECASE
+    rf"\W*(?:\d+\W+)?(?!let(?:['’]s|\s+us)\b)(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)",
+    re.IGNORECASE,
 )
+_AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 _AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 _EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
@@ -248,21 +268,27 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
     A question about the term alone ("What is a quay?") needs a sentence that begins with it, or that defines it in an
     apposition ("RAPTOR, a retrieval system that").
     """
-    asked, text = set(subject_terms(question)), statement.text
+    field = set(words(field_of_term(question.reading.text)))
+    term, text = [word for word in subject_terms(question) if word not in field], statement.text
+    asked = set(term)
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
     if not _ASKS_ALONE.match(question.reading.asked_by):
         return any(
             text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places
         )
-    return says_what(statement, subject_terms(question))
+    return says_what(statement, term, by_kind=True)
 
 
-def says_what(statement: Statement, subject: Sequence[str]) -> bool:
-    """Whether a statement begins with the subject and says what it is, or says so in an apposition."""
+def says_what(statement: Statement, subject: Sequence[str], *, by_kind: bool = False) -> bool:
+    """Whether a statement begins with the subject and says what it is, or says so in an apposition.
+
+    `by_kind`: only by a noun with what tells it from others, as definitions do, not by a property or a number.
+    """
+    says = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT
     asked, text = set(subject), statement.text
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
     for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
-        begins = _ARTICLE.fullmatch(text[:start]) and _SAYS_WHAT.match(text[end:])
+        begins = _ARTICLE.fullmatch(text[:start]) and says.match(text[end:])
         beside = _APPOSITION.match(text[end:])
         listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
         if asked <= set(words(text[start:end])) and (begins or (beside and not listed)):
@@ -271,18 +297,30 @@ def says_what(statement: Statement, subject: Sequence[str]) -> bool:
 
 
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement begins like an instruction, and has no other aim ("To protect the hook, press").
+    """Whether a statement begins like an instruction, or announces code, and has no other aim ("To protect the hook").
 
     A step behind the first of several is none by itself. What is done first must be asked for: "To see how the battery
     is charged, look" does not say how to charge it.
     Items of lists are handled in `procedures`, by the heading above them.
     """
     text = statement.text
-    if INSTRUCTION.match(text) is None or _LATER_STEP.match(text) or _negates(statement, question):
+    shows_code = any(part.form == "code" for part in statement.announced)
+    if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or _negates(statement, question):
+        return False
+    if is_spread(text, subject_terms(question)):
         return False
     aim = _AIM.match(text)
     aimed = words(aim["leading"] or aim["trailing"]) if aim else []
     return aim is None or (set(question.terms) <= set(aimed) and aimed[0] in question.terms)
+
+
+def is_spread(text: str, subject: Sequence[str]) -> bool:
+    """Whether a text has the question's words of several things: "Update Homebrew and install pyenv"."""
+    parts = [set(words(part)) for part in _AND.split(text)]
+    asked = [(part & set(subject), part) for part in parts if part & set(subject)]
+    return len(asked) > 1 and all(
+        own != part and own < set().union(*(each for each, _ in asked)) for own, part in asked
+    )
 
 
 def _negates(statement: Statement, question: QuestionTerms) -> bool:
@@ -305,7 +343,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than announce what follows, or mention what is asked for ("the limits of X")."""
     asked = _ASKED_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
     if statement.is_row or asked is None:
-        return statement.is_row or _ANNOUNCES.search(statement.text) is None
+        return statement.is_row or not _only_announces(statement)
     noun = re.escape(asked["value"] or asked["kind"])
     found = re.search(_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
     if found is None:
@@ -314,13 +352,20 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     same = _SAME_THING.union(STOP_WORDS, question.reading.text.casefold().split())
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
     example = asked["kind"] and _EXAMPLE.match(statement.text)  # of all that is asked for
-    if part or example or _negates(statement, question) or _ANNOUNCES.search(statement.text):
+    if part or example or _negates(statement, question) or _only_announces(statement):
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
+    if statement.announced and not quantity and (asked["kind"] or asked["ending"]):
+        return True  # what follows its colon tells it
     # "The county seat" is one: what county seats were does not tell it.
     noun += asked["ending"] if (asked["verb"] or "").casefold() in ("is", "was") else "s?"
     tells = _TELLS_VALUE if quantity else f"{_TELLS}|{_TELLS_VALUE}" if asked["value"] else _TELLS
     return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
+
+
+def _only_announces(statement: Statement) -> bool:
+    """Whether a statement announces something that the answer cannot show with it."""
+    return not statement.announced and _ANNOUNCES.search(statement.text) is not None
 
 
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {

@@ -7,8 +7,11 @@ from itertools import groupby
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import labels_in, leading_label
-from quoteweave.generation.answer_text import add_mark, escape_marks, join_with_and
-from quoteweave.generation.extractive.statements import Statement, image_mark, place_phrase
+from quoteweave.generation.answer_text import add_mark, escape_marks, fence, join_with_and
+from quoteweave.generation.extractive.statements import AnnouncedPart, Statement, image_mark, place_phrase
+
+MAX_ANNOUNCED_WORDS, MAX_CODE_LINES = 90, 12
+"""Most words, and lines of code, that are shown of what a sentence announces."""
 
 
 def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:
@@ -16,7 +19,7 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
 
     `rest` is the text shown for parts of the question that no statement answers.
     """
-    ordered = in_document_order(chosen)
+    ordered = _without_announced(in_document_order(chosen))
     pictures = dict.fromkeys(statement.number for statement in ordered if statement.quote.kind == "image")
     named = dict.fromkeys(number for statement in ordered for number in _named(statement, context))
     # A picture that is quoted needs its mark; pictures that are only referred to are shown while there is room.
@@ -37,7 +40,49 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
                 to_show.remove(number)
                 used.append(context.images[number - 1].quote)
                 text += _shown(number, context)
+            if statement.announced:
+                text = f"{text.rstrip()}\n\n{compose_announced(statement.announced, context)}\n\n"
+                used += announced_quotes(statement.announced, context)
     return "\n\n".join(filter(None, [text.rstrip(), rest, sources_sentence(used)]))
+
+
+def compose_announced(parts: Sequence[AnnouncedPart], context: Context) -> str:
+    """Compose what a sentence announces, each part with its mark: code between fences, items as bullets, images.
+
+    What is beyond `MAX_ANNOUNCED_WORDS` is left out, and the text says so.
+    """
+    blocks, size, form = list[str](), 0, ""
+    for part in parts:
+        size += len(part.text.split())
+        if blocks and size > MAX_ANNOUNCED_WORDS:
+            return "".join([*blocks, "\n\nThis goes on there."])
+        mark = f"[{part.number}]"
+        blocks.append(("\n" if part.form == form == "item" else "\n\n") if blocks else "")
+        form = part.form
+        if part.form == "image":
+            blocks.append(image_mark(context.images[part.number - 1].quote, part.number))
+        elif part.form == "code":
+            blocks.append(f"{fence(part.text, MAX_CODE_LINES)}\n{mark}")
+        else:
+            blocks.append(f"{'- ' if part.form == 'item' else ''}{add_mark(part.text, mark)}")
+    return "".join(blocks)
+
+
+def announced_quotes(parts: Iterable[AnnouncedPart], context: Context) -> list[Quote]:
+    """The quotes that parts are of."""
+    found = (context.quote(part.kind, part.number) for part in parts)
+    return [quote for quote in found if quote is not None]
+
+
+def _without_announced(statements: Sequence[Statement]) -> list[Statement]:
+    """Leave out statements of quotes that another one announces, which are shown with that."""
+    announced = {
+        (part.kind, part.number)
+        for one in statements
+        for part in one.announced
+        if (part.kind, part.number) != (one.quote.kind, one.number)
+    }
+    return [one for one in statements if (one.quote.kind, one.number) not in announced]
 
 
 def in_document_order(chosen: Sequence[Statement]) -> list[Statement]:

@@ -130,7 +130,7 @@ class ExtractiveGenerator:
         steps = find_procedure(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else None
         if steps is None:
             return parts
-        return build_answer(question, compose_procedure(steps), context, model=MODEL, status="answered")
+        return build_answer(question, compose_procedure(steps, context), context, model=MODEL, status="answered")
 
     def _composed(
         self, asked: str, context: Context, parts: "Sequence[WeightedPart]", orders: Sequence[SentenceRanking]

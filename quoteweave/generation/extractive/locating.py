@@ -12,12 +12,14 @@ from types import MappingProxyType
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
 from quoteweave.generation.extractive.sentence_ranking import SentenceKey
 from quoteweave.generation.extractive.statements import (
+    announced_parts,
     has_cells,
     image_mark,
     image_name,
@@ -33,6 +35,10 @@ from quoteweave.generation.sentences import split_sentences
 
 EXCERPT_WORDS = (60, 40, 25)
 """Most words in the excerpts of the first, second and third place."""
+ANNOUNCED_WORDS = 25
+"""Most words of what an excerpt that ends with a colon announces."""
+ANNOUNCED_BONUS = 0.2
+"""Bonus for a text that announces code or a list, where it is asked how to do something."""
 MOST_PLACES = len(EXCERPT_WORDS)
 MOST_MATCHES = 4
 NUMBER_BONUS = 0.3
@@ -41,6 +47,8 @@ PAGE_WEIGHT, QUOTE_WEIGHT = 4.0, 0.2
 """Weights of the search's own score, as a share of the best: for a page, and for a quote on a page."""
 KIND_BONUS = 0.3
 """Bonus for a picture of the kind that the question asks for."""
+HEADING_BONUS, LEAST_IN_HEADING = 0.3, 0.6
+"""Bonus for a text under a heading that has at least this share of the question's weight, times that share."""
 REFERENCE_BONUS = PAGE_WEIGHT
 """Bonus for a figure or table that the question names: as much as the first rank."""
 HEADING_PENALTY = 0.2
@@ -70,6 +78,8 @@ class LocatedQuote(Record):
     """Excerpt of its text, fit for an answer; "" where it has none."""
     matches: tuple[str, ...]
     """Words of the question that it contains, as the question writes them, the heaviest first."""
+    announced: str = ""
+    """What the excerpt announces, each part with its mark; "" for nothing."""
 
     @property
     def quote(self) -> Quote:
@@ -104,7 +114,10 @@ def find_places(
     if question.reading.asks_overview:  # what a document is about stands at its beginning
         pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
     best = max((hits[0][1].score for hits in pages), default=0.0)
+    announcing = {id(hit) for hit in context.texts if hit.quote.id in context.announced}
     fits = {id(hit): _fit(hit, question, weights, best) for hits in pages for _, hit in hits}
+    if question.reading.asks == "steps":
+        fits |= {at: fit + ANNOUNCED_BONUS for at, fit in fits.items() if at in announcing}
     worth = [PAGE_WEIGHT * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]
     # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
     asked = frozenset() if context.rarity else frozenset(subject_terms(question))
@@ -120,7 +133,8 @@ def find_places(
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
             continue
-        places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches))
+        announced = _announced(hit.quote, number, context) if announces(excerpt) else ""
+        places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, announced=announced))
     return places
 
 
@@ -162,8 +176,25 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
     why = f" ({', '.join(place.matches)})" if place.matches else ""
     excerpt = f": “{place.excerpt}”" if place.excerpt else ""
     if quote.kind == "text":
-        return f"- {add_mark(escape_marks(f'{place_name}{why}{excerpt}'), f'[{place.number}]')}"
+        line = f"- {add_mark(escape_marks(f'{place_name}{why}{excerpt}'), f'[{place.number}]')}"
+        return f"{line} {place.announced}" if place.announced else line
     return f"- {escape_marks(f'{place_name}{why}{excerpt}')}. {image_mark(quote, place.number)}"
+
+
+def _announced(quote: Quote, number: int, context: Context) -> str:
+    """What an excerpt announces, in `ANNOUNCED_WORDS` words at most: `“brew install pyenv” [3].`"""
+    found, left = list[str](), ANNOUNCED_WORDS
+    for part in announced_parts(quote, number, context):
+        if part.form == "image":
+            found.append(image_mark(context.images[part.number - 1].quote, part.number))
+            continue
+        written = escape_marks(part.text).replace("“", "‘").replace("”", "’").split()
+        cut = clip(" ".join(written[:left]) + ("…" if len(written) > left else ""), ANNOUNCED_WORDS * LONG_WORD)
+        found.append(add_mark(f"“{cut.rstrip('.')}”", f"[{part.number}]"))
+        left -= len(written)
+        if left <= 0:
+            break
+    return " ".join(found)
 
 
 def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float) -> float:
@@ -173,6 +204,8 @@ def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: 
     fit += LENGTH_BONUS * min(1.0, len(held) / FULL_BONUS_WORDS) - (
         HEADING_PENALTY if quote.layout in ("title", "caption") else 0.0
     )
+    headed = coverage(weights, words(quote.section or "")) if quote.kind == "text" else 0.0
+    fit += HEADING_BONUS * headed if headed >= LEAST_IN_HEADING else 0.0
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(reading.shows) else set()
     if quote.layout in shown.union(reading.shows):
         fit += KIND_BONUS

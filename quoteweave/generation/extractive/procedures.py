@@ -3,8 +3,9 @@
 The steps of a manual seldom mention their aim, such as "to replace the strap"; the heading above them does, or a line
 that announces them ("To force an application to quit:"). Of the quotes that were found, those under one heading form a
 section. A section answers the question where its heading, with the document's name, contains what the question is
-about, and where it consists of steps: items of a list, numbered lines, or instructions. Where the document's name alone
-does ("How do I make lentil soup?" of `lentil-soup.md`), so does the only section that consists of steps.
+about, and where it consists of steps: items of a list, numbered lines, instructions, or commands and other code. Where
+the document's name alone does ("How do I make lentil soup?" of `lentil-soup.md`), so does the only section that
+consists of steps. Code is shown under the step before it, which it belongs to.
 """
 
 import re
@@ -15,12 +16,13 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
+from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.answer_text import add_mark, escape_marks, join_with_and, tidy
-from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
-from quoteweave.generation.extractive.composition import sources_sentence
-from quoteweave.generation.extractive.statements import place_in_document
+from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, join_with_and, tidy
+from quoteweave.generation.extractive.answer_kinds import INSTRUCTION, is_spread
+from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
+from quoteweave.generation.extractive.statements import AnnouncedPart, announced_parts, is_headed_by, place_in_document
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, subject_terms
 
 LEAST_NAMED = 0.85
@@ -38,7 +40,8 @@ _STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-Z
 _INNER_STEP = re.compile(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
 _ANNOUNCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
 _PARTICLE = re.compile(r"\b(?:not|never|without|off|out|away|ohne|nicht)\b")
-_AIM_OR_PROHIBITION = re.compile(r"\W*(?:To\s|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
+_AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
+_ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
 _STEPS_LAYOUTS = frozenset({"paragraph", "list"})
 
@@ -54,6 +57,13 @@ class Step:
     """As the document numbers it."""
     is_item: bool = False
     """Whether it is formatted as an item of a list."""
+    code: tuple[AnnouncedPart, ...] = ()
+    """The code that follows it."""
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers in the context of all quotes that hold it, code included."""
+        return (*self.marks, *(part.number for part in self.code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +83,17 @@ def find_procedure(
 
     Each step is cut to `limit` characters; `weights` are those of all words of the question, and add up to 1.
     """
-    if question.reading.asks != "steps" or not weights:
+    if not weights:
         return None
+    if question.reading.asks != "steps":
+        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.reading.text) else None
     subject = subject_terms(question)
     total = coverage(weights, subject)
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights
     found: list[tuple[tuple[float, ...], Procedure]] = []
     by_name: list[Procedure] = []
     for heading, hits in _sections(context):
-        if not hits or _is_about_something_else(question.reading.text, heading):
+        if not hits or _is_about_something_else(question.reading.text, heading) or is_spread(heading, subject):
             continue
         held = with_words_alike(frozenset(words(heading)), question.terms)
         named = set(words(PurePosixPath(hits[0][1].quote.document).stem))
@@ -92,7 +104,7 @@ def find_procedure(
         if not (heads or not rest) or coverage(weights, beside) < LEAST_NAMED:
             continue
         steps = _steps(hits, limit)
-        quotes = tuple(hit.quote for number, hit in hits if any(number in step.marks for step in steps))
+        quotes = tuple(hit.quote for number, hit in hits if any(number in step.numbers for step in steps))
         if steps and not heads:
             by_name.append(Procedure(heading, tuple(steps), quotes))
         elif steps:
@@ -105,7 +117,18 @@ def find_procedure(
     return max(found, key=lambda one: one[0])[1] if found else None
 
 
-def compose_procedure(found: Procedure) -> str:
+def _find_listed(question: QuestionTerms, context: Context, limit: int) -> Procedure | None:
+    """Find the list under the heading that a question asks for: "What are the ownership rules?"."""
+    for heading, hits in _sections(context):
+        lists = [(number, hit) for number, hit in hits if hit.quote.layout == "list"]
+        if lists and is_headed_by(lists[0][1].quote, question):
+            items = [part for number, hit in lists for part in _parts(hit.quote, number, limit)]
+            if len(items) >= LEAST_ITEMS:
+                return Procedure(heading, tuple(items), tuple(hit.quote for _, hit in lists))
+    return None
+
+
+def compose_procedure(found: Procedure, context: Context) -> str:
     """Compose the heading, the steps as a cited list, and a note on missing steps."""
     place = found.quotes[0].place
     of = f" ({place})" if found.quotes[0].has_pages else ""
@@ -116,7 +139,9 @@ def compose_procedure(found: Procedure) -> str:
             left = True
             break
         start = f"{step.number}." if step.number is not None else "-"
-        lines.append(f"{start} {add_mark(step.text, str(list(step.marks)))}")
+        lines += [f"{start} {add_mark(step.text, str(list(step.marks)))}"] if step.text else []
+        lines += ["", compose_announced(step.code, context), ""] if step.code else []
+    lines = lines[:-1] if not lines[-1] else lines
     if left:
         lines += ["", "The steps go on there."]
     elif missing := _missing_numbers(found.steps):
@@ -146,6 +171,10 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
         title, page, own = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
         for number, hit in sorted(hits, key=lambda one: place_in_document(one[1].quote)):
             announced = _ANNOUNCED.fullmatch(" ".join(hit.quote.text.split()))
+            code = _announced_code(hit.quote, number, context) if announced else []
+            if announced and code:  # what is announced is no section of steps, but the one command
+                yield announced[1], [(number, hit), *code]
+                announced = None
             if announced or hit.quote.page > page + 1:
                 yield title, own
                 title, own = announced[1] if announced else " ".join(heading.split()), []
@@ -155,17 +184,49 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
         yield title, own
 
 
+def _announced_code(quote: Quote, number: int, context: Context) -> list[tuple[int, Hit]]:
+    """The code that a text announces, if that is what it announces."""
+    parts = announced_parts(quote, number, context)
+    return [(part.number, context.texts[part.number - 1]) for part in parts] if _are_code(parts) else []
+
+
+def _are_code(parts: Sequence[AnnouncedPart]) -> bool:
+    return bool(parts) and parts[0].form == "code" and all(part.kind == "text" for part in parts)
+
+
 def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
-    """Extract steps in order: numbered ones, else a list's items if mostly instructions, else instructions."""
-    parts = [part for number, hit in hits for part in _parts(hit.quote, number, limit)]
+    """Extract steps in order: numbered ones, else a list's items if mostly instructions, else instructions and code."""
+    parts: list[Step] = []
+    for number, hit in hits:
+        if _is_code(hit.quote, parts[-1:]):
+            code = AnnouncedPart(kind="text", number=number, text=hit.quote.text, form="code")
+            last = parts.pop() if parts else Step("", ())
+            parts.append(replace(last, code=(*last.code, code)))
+        else:
+            parts += _parts(hit.quote, number, limit)
     numbered = _numbered_steps(parts)
-    if len(numbered) >= LEAST_ITEMS and len(_missing_numbers(numbered)) <= len(numbered):
+    if len([part for part in numbered if part.number is not None]) >= LEAST_ITEMS and len(
+        _missing_numbers(numbered)
+    ) <= len(numbered):
         return numbered
     plain = [replace(part, number=None) for part in parts]
     items = [part for part in plain if part.is_item]
-    instructing = [part for part in plain if INSTRUCTION.match(part.text) and not _AIM_OR_PROHIBITION.match(part.text)]
     mostly = 2 * sum(INSTRUCTION.match(part.text) is not None for part in items) >= len(items)
-    return items if len(items) >= LEAST_ITEMS and mostly else instructing
+    return items if len(items) >= LEAST_ITEMS and mostly else list(filter(_instructs, plain))
+
+
+def _is_code(quote: Quote, before: Sequence[Step]) -> bool:
+    """Whether a paragraph is code; on pages, where a line may go on with any other, only if it is announced."""
+    announced = not quote.has_pages or any(announces(step.text) for step in before)
+    return announced and quote.layout == "paragraph" and is_code(quote.text)
+
+
+def _instructs(part: Step) -> bool:
+    """Whether an unnumbered part is a step: an instruction, what announces code, or code alone under its heading."""
+    if part.code and (not part.text or announces(part.text)):
+        return True
+    aims = _AIM_OR_PROHIBITION.match(part.text)
+    return INSTRUCTION.match(part.text) is not None and (not aims or bool(part.code and aims["aim"]))
 
 
 def _missing_numbers(steps: Sequence[Step]) -> list[int]:
@@ -186,10 +247,14 @@ def _numbered_steps(parts: Sequence[Step]) -> list[Step]:
             else:
                 between.append(part)
             continue
-        if run and part.number <= (run[-1].number or 0):
+        last = next((one.number for one in reversed(run) if one.number is not None), None)
+        if last is not None and part.number <= last:
             break
-        if run and part.number == (run[-1].number or 0) + 1:
-            run[-1] = _joined(run[-1], between)
+        if run and part.number == (last or 0) + 1:
+            if any(one.code for one in (run[-1], *between)):
+                run += between  # in their order: code stands under the text that it belongs to
+            else:
+                run[-1] = _joined(run[-1], between)
         run.append(part)
         between = []
     return run

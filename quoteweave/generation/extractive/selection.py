@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Kind
 from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_numbers
-from quoteweave.generation.extractive.statements import Statement, words_with_headings
+from quoteweave.generation.extractive.statements import Statement, is_headed_by, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, overlap
 
 IN_QUOTE = 0.5
@@ -18,6 +18,8 @@ IN_DOCUMENT = 0.25
 ADJACENCY_BONUS = 0.2
 NUMBER_BONUS = 0.15
 RANK_BONUS = 0.1
+HEADING_BONUS = 0.2
+"""Bonus under a heading that is the question, or what it asks about."""
 
 
 class StatementCoverage:
@@ -52,6 +54,8 @@ def score_statement(statement: Statement, question: QuestionTerms, bearing: floa
     new = (word for word in statement.words if word not in question.terms)
     if question.reading.wants_number and any(word[0].isdigit() for word in new):
         total += NUMBER_BONUS
+    if is_headed_by(statement.quote, question):
+        total += HEADING_BONUS
     return (total + RANK_BONUS / math.sqrt(statement.hit.rank)) * _soundness(statement)
 
 

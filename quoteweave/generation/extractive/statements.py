@@ -1,25 +1,34 @@
-"""Make statements from the quotes of a context: their own sentences, or a sentence about an image."""
+"""Make statements from the quotes of a context: their own sentences, or a sentence about an image.
+
+A sentence that ends with a colon announces what follows it: further items of its own quote, or the quotes that the
+context names (`Context.announced`). An answer shows these with it (`announced_parts`).
+"""
 
 import itertools
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import Literal
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.records import Hit, Kind, Quote, Record
+from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.mentions import split_label
+from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.generation.answer_text import clip, escape_marks, tidy
+from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.table_arithmetic import compute_from_table
 from quoteweave.generation.extractive.table_cells import cells_in_words
-from quoteweave.generation.relevance import QuestionTerms, coverage
-from quoteweave.generation.sentences import split_sentences
+from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
+from quoteweave.generation.sentences import opens_item, split_sentences
 
 MAX_TITLE = 160
 """Most characters of a caption in an answer."""
 MAX_PICTURE_SENTENCE = 300
 """Most characters of a sentence quoted from a picture."""
+MAX_ANNOUNCED = 300
+"""Most characters of an item or paragraph that a sentence announces."""
 LEAST_WORDS, LEAST_COMMON, MOST_NUMBERS = 6, 0.2, 0.25
 """Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
 
@@ -45,11 +54,70 @@ class Statement(Record):
     """Whether it consists of cells of a table, named by their rows and columns."""
     is_computed: bool = False
     """Whether it was computed from the cells of a table, which do not state it themselves."""
+    announced: "tuple[AnnouncedPart, ...]" = ()
+    """What it announces, if it ends with a colon, in order."""
 
     @property
     def quote(self) -> Quote:
         """The quote that it comes from."""
         return self.hit.quote
+
+
+class AnnouncedPart(Record):
+    """A part of what a sentence announces."""
+
+    kind: Kind
+    number: int
+    """Number of its quote in the context, among those of its kind, from 1."""
+    text: str = ""
+    """Its words, with the line breaks of code; "" for an image."""
+    form: Literal["text", "item", "code", "image"] = "text"
+
+
+def announced_parts(quote: Quote, number: int, context: Context, after: int | None = None) -> list[AnnouncedPart]:
+    """What a sentence of a text quote announces: the rest of the quote, else what `Context.announced` names.
+
+    `number` is the quote's in the context, `after` the sentence's index; None for the last.
+    """
+    rest = quote.text[split_sentences(quote.text)[after].end :].strip("\n") if after is not None else ""
+    if rest.strip():
+        is_list = opens_item(rest)
+        texts = split_items(rest) if is_list else [rest.partition("\n\n")[0]]
+        return [_announced_text(text, number, is_item=is_list) for text in texts]
+    parts: list[AnnouncedPart] = []
+    for id in context.announced.get(quote.id, ()):
+        parts += _parts_of(id, context)
+    return parts
+
+
+def _parts_of(id: str, context: Context) -> list[AnnouncedPart]:
+    for number, hit in enumerate(context.images, start=1):
+        if hit.quote.id == id:
+            return [AnnouncedPart(kind="image", number=number, form="image")]
+    for number, hit in enumerate(context.texts, start=1):
+        if hit.quote.id == id and hit.quote.layout == "list":
+            return [_announced_text(text, number, is_item=True) for text in split_items(hit.quote.text)]
+        if hit.quote.id == id:
+            return [_announced_text(hit.quote.text, number, is_item=False)]
+    return []
+
+
+def split_items(text: str) -> list[str]:
+    """Split the text of a list at the lines that begin an item; other lines go on with the item before them."""
+    items: list[str] = []
+    for line in text.splitlines():
+        if items and not opens_item(line):
+            items[-1] = f"{items[-1]}\n{line}"
+        else:
+            items.append(line)
+    return items
+
+
+def _announced_text(text: str, number: int, *, is_item: bool) -> AnnouncedPart:
+    if not is_item and is_code(text):
+        return AnnouncedPart(kind="text", number=number, text=text, form="code")
+    form: Literal["item", "text"] = "item" if is_item else "text"
+    return AnnouncedPart(kind="text", number=number, text=tidy(text, MAX_ANNOUNCED), form=form)
 
 
 def text_statements(context: Context, limit: int) -> list[Statement]:
@@ -58,7 +126,12 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
     for number, hit in enumerate(context.texts, start=1):
         for place, sentence in enumerate(split_sentences(hit.quote.text)):
             text = tidy(sentence.text, limit)
-            statements.append(Statement(text=text, hit=hit, number=number, place=place, words=tuple(words(text))))
+            parts = announced_parts(hit.quote, number, context, place) if announces(sentence.text) else ()
+            statements.append(
+                Statement(
+                    text=text, hit=hit, number=number, place=place, words=tuple(words(text)), announced=tuple(parts)
+                )
+            )
     return statements
 
 
@@ -81,6 +154,17 @@ def image_statements(
 def words_with_headings(quote: Quote) -> frozenset[str]:
     """All words of a quote, of its section's title and of its document's name."""
     return frozenset(quote_words(quote)).union(words(quote.section or ""), _name_words(quote.document))
+
+
+def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
+    """Whether the title above a quote is the question, or what it asks about: "What Is Ownership?", "Ownership rules".
+
+    Only what the document's name says may be missing, or where a term has its meaning ("in Rust").
+    """
+    heading = set(words(quote.section or "")) - interrogative_words()
+    subject = set(subject_terms(question))
+    known = {*_name_words(quote.document), *words(field_of_term(question.reading.text))}
+    return bool(heading) and heading <= subject and subject <= heading | known
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""Parses the light markup of an answer's text: paragraphs, bullet lines, tables, bold, and marks.
+"""Parses the light markup of an answer's text: paragraphs, bullet lines, tables, fenced code, bold, and marks.
 
 All else is literal.
 
@@ -17,6 +17,7 @@ from quoteweave.core.records import Record
 
 _BULLET = re.compile(r"[-*•][ \t]+")
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?")
+_FENCE = re.compile(r" {0,3}```")
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # Marks are hidden behind this while lines and bold are looked for: what a mark says is no markup.
 _MASK = "\ufffc"
@@ -41,16 +42,17 @@ class Run(Record):
 
 
 class Passage(Record):
-    """A paragraph, a bullet list or a table, followed by the images that its marks show."""
+    """A paragraph, a bullet list, a table or code, followed by the images that its marks show."""
 
     bulleted: bool
+    code: str | None = Field(default=None, description="the lines between fences; None for anything else")
     lines: tuple[tuple[Run, ...], ...] = Field(description="of a table none")
     rows: tuple[tuple[tuple[Run, ...], ...], ...] = Field(default=(), description="of a table, its headings first")
     figures: tuple[ImageBlock, ...] = ()
 
 
 def passages(answer: Answer) -> list[Passage]:
-    """Split the answer's text into paragraphs, lists and tables; a list may hold empty lines between its bullets."""
+    """Split the answer's text into paragraphs, lists, tables and code; a list may hold empty lines between bullets."""
     return _Text(answer).passages()
 
 
@@ -76,30 +78,45 @@ class _Text:
             self.masked = self.masked[:start] + _MASK * (end - start) + self.masked[end:]
 
     def passages(self) -> list[Passage]:
-        return [self._passage(bulleted, spans) for bulleted, spans in self._groups()]
+        found: list[Passage] = []
+        for fenced, start, end in self._stretches():
+            if fenced:
+                found.append(Passage(bulleted=False, lines=(), code=self.text[start:end]))
+            else:
+                found += [self._passage(bulleted, spans) for bulleted, spans in self._groups(start, end)]
+        return found
 
-    def _groups(self) -> list[tuple[bool, list[Span]]]:
+    def _stretches(self) -> Iterator[tuple[bool, int, int]]:
+        """The code between fences, and the text around it; a fence that is never closed ends with the text."""
+        fenced, begin, at = False, 0, 0
+        for line in self.masked.split("\n"):
+            if _FENCE.match(line):
+                yield fenced, begin, max(begin, at - 1) if fenced else at
+                fenced, begin = not fenced, min(at + len(line) + 1, len(self.masked))
+            at += len(line) + 1
+        yield fenced, begin, len(self.masked)
+
+    def _groups(self, begin: int, end: int) -> list[tuple[bool, list[Span]]]:
         groups: list[tuple[bool, list[Span]]] = []
         after_blank = True
-        for begin, end in self._lines():
-            bullet = _BULLET.match(self.masked, begin, end)
-            start = bullet.end() if bullet else begin
-            if start == end:
+        for first, stop in self._lines(begin, end):
+            bullet = _BULLET.match(self.masked, first, stop)
+            start = bullet.end() if bullet else first
+            if start == stop:
                 after_blank = True
                 continue
             continues = bool(groups) and groups[-1][0] == bool(bullet) and bool(bullet or not after_blank)
             # The picture of a bullet follows it, and not the whole list.
             continues = continues and not (bullet and self._shown_within(*groups[-1][1][-1]))
             if continues:
-                groups[-1][1].append((start, end))
+                groups[-1][1].append((start, stop))
             else:
-                groups.append((bool(bullet), [(start, end)]))
+                groups.append((bool(bullet), [(start, stop)]))
             after_blank = False
         return groups
 
-    def _lines(self) -> Iterator[Span]:
-        start = 0
-        for line in self.masked.split("\n"):
+    def _lines(self, start: int, stop: int) -> Iterator[Span]:
+        for line in self.masked[start:stop].split("\n"):
             end = start + len(line.rstrip())
             yield min(start + len(line) - len(line.lstrip()), end), end
             start += len(line) + 1

@@ -1,0 +1,71 @@
+"""Adds to a context what its texts announce: the code, list, formula or table behind "To install it, run:".
+
+A text that ends with a colon says half of what it has to say, and the quotes behind it the other half. A search ranks
+each by itself, so that it may find the one without the other.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import Context
+from quoteweave.core.errors import UsageError
+from quoteweave.core.records import Filter, Hit, Quote
+from quoteweave.core.text.continuations import announces
+
+MOST_ANNOUNCING = 6
+"""Most texts of a context, the best, for which what they announce is looked up."""
+MOST_FOLLOWING = 5
+"""Most quotes that one text announces: the items of a list, or code behind its file's name."""
+
+
+def add_announced(context: Context, collection: Collection, where: Filter) -> Context:
+    """Return the context with what its best texts announce; what the search did not find is added behind its hits.
+
+    A filter by kind or layout leaves everything as it is. Raises CollectionError for a damaged collection.
+    """
+    if where.kind is not None or where.layouts is not None:
+        return context
+    announcing = [hit.quote for hit in context.texts if announces(hit.quote.text)][:MOST_ANNOUNCING]
+    announced = {quote.id: found for quote in announcing if (found := _announced_by(quote, collection, where))}
+    there = {hit.quote.id for hit in (*context.texts, *context.images)}
+    added = {one.id: one for found in announced.values() for one in found if one.id not in there}
+    return context.model_copy(
+        update={
+            "texts": _with_added(context.texts, [one for one in added.values() if one.kind == "text"]),
+            "images": _with_added(context.images, [one for one in added.values() if one.kind == "image"]),
+            "announced": {id: tuple(one.id for one in found) for id, found in announced.items()},
+        }
+    )
+
+
+def _with_added(hits: Sequence[Hit], added: Sequence[Quote]) -> tuple[Hit, ...]:
+    lowest = hits[-1].score if hits else 0.0
+    return (*hits, *(Hit(rank=len(hits) + at, score=lowest, quote=quote) for at, quote in enumerate(added, start=1)))
+
+
+def _announced_by(quote: Quote, collection: Collection, where: Filter) -> list[Quote]:
+    """The quote behind a text, or those of a list; what announces something in turn ("Filename:") brings that too."""
+    found: list[Quote] = []
+    for one in _quotes_behind(quote, collection, where):
+        if one.layout in ("title", "page") or len(found) == MOST_FOLLOWING:
+            break
+        if one.layout == "caption" and not found:  # that of a listing, above it
+            continue
+        if found and not announces(found[-1].text) and not found[-1].layout == one.layout == "list":
+            break
+        found.append(one)
+    return found
+
+
+def _quotes_behind(quote: Quote, collection: Collection, where: Filter) -> Iterator[Quote]:
+    """Those behind a quote on its page and the next, without headers and footers; none where it is no longer there."""
+    near = Filter(documents=(quote.document,), first_page=quote.page, last_page=quote.page + 1)
+    try:
+        quotes = collection.quotes_at(collection.select(where.intersect(near)).tolist())
+    except UsageError:  # its document was removed since the search
+        return
+    here = False
+    for one in quotes:
+        if here and one is not None:
+            yield one
+        here = here or (one is not None and one.id == quote.id)

@@ -1,0 +1,129 @@
+"""What a text that ends with a colon announces: it comes with the text, whether the search found it or not."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from made_collections import made_quote, make_collection
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.context_sizes import ContextSize
+from quoteweave.core.records import Filter, Query, Quote
+from quoteweave.documents.ingest import add
+from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.pipeline.rag import Rag
+from quoteweave.pipeline.search import Search
+from quoteweave.retrievers.lexical import LexicalRetriever
+
+COMMAND = "pier-admin init --depth 4"
+NEEDS = ("A licence of the harbour office.", "A radio on channel nine.")
+INTRO = "To install the tide gauge service, run the following command:"
+REST = "Moorings are checked each spring."
+
+
+def write_html(folder: Path) -> Path:
+    path = folder / "gauge.html"
+    items = "".join(f"<li>{need}</li>" for need in NEEDS)
+    path.write_text(
+        f"<h1>Tide gauge</h1><h2>Setting up</h2><p>{INTRO}</p><pre>{COMMAND}</pre><p>{REST}</p>"
+        f"<h2>Papers</h2><p>The skipper of a guest boat brings two things on board:</p><ul>{items}</ul><p>{REST}</p>",
+        "utf-8",
+    )
+    return path
+
+
+def write_markdown(folder: Path) -> Path:
+    path = folder / "gauge.md"
+    items = "\n".join(f"- {need}" for need in NEEDS)
+    path.write_text(
+        f"# Tide gauge\n\n## Setting up\n\n{INTRO}\n\n```sh\n{COMMAND}\n```\n\n{REST}\n\n"
+        f"## Papers\n\nThe skipper of a guest boat brings two things on board:\n\n{items}\n\n{REST}\n",
+        "utf-8",
+    )
+    return path
+
+
+def write_pdf(folder: Path) -> Path:
+    from reportlab.pdfgen.canvas import Canvas
+
+    path = folder / "gauge.pdf"
+    canvas = Canvas(str(path))
+    lines = [
+        ("Helvetica-Bold", 16, "Setting up"),
+        ("Helvetica", 11, INTRO),
+        ("Courier", 11, COMMAND),
+        ("Helvetica", 11, REST),
+        ("Helvetica-Bold", 16, "Papers"),
+        ("Helvetica", 11, "The skipper of a guest boat brings two things on board:"),
+        *(("Helvetica", 11, f"• {need}") for need in NEEDS),
+        ("Helvetica", 11, REST),
+    ]
+    y = 760.0
+    for font, size, text in lines:
+        canvas.setFont(font, size)
+        canvas.drawString(72, y, text)
+        y -= 16 if text == f"• {NEEDS[0]}" else 34
+    canvas.save()
+    return path
+
+
+@pytest.fixture(params=[write_html, write_markdown, write_pdf])
+def collection(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Collection]:
+    write: Callable[[Path], Path] = request.param
+    with Collection.create(tmp_path / "made") as made:
+        add(made, [write(tmp_path)])
+        yield made
+
+
+def ask(collection: Collection, question: str) -> Answer:
+    search = Search(LexicalRetriever(collection), collection=collection)
+    return Rag(search, ExtractiveGenerator()).answer(question)
+
+
+def test_an_announced_command_is_shown_and_cited_by_itself(collection: Collection) -> None:
+    answer = ask(collection, "How do I install the tide gauge service?")
+    assert answer.status == "answered"
+    announcing, command = answer.citations
+    assert announcing.quoted is None or announcing.quoted.endswith(":")
+    quotes = {quote.id: quote.text for quote in collection.document_quotes(answer.citations[0].document)}
+    assert quotes[command.quote_id].strip() == COMMAND
+    assert f"```\n{COMMAND}\n```\n{command.mark}" in answer.text
+
+
+def test_an_announced_list_is_shown_item_by_item(collection: Collection) -> None:
+    answer = ask(collection, "What two things does the skipper of a guest boat bring on board?")
+    assert answer.status == "answered"
+    assert all(f"- {need.rstrip('.')} [" in answer.text for need in NEEDS)
+    assert len({citation.quote_id for citation in answer.citations}) >= 2
+
+
+def context(collection: Collection, question: str, split: ContextSize, where: Filter | None = None) -> Context:
+    search = Search(LexicalRetriever(collection), collection=collection)
+    return run_sync(search.context(Query(text=question), split, where=where)).context
+
+
+def test_what_the_search_left_out_is_added_behind_its_hits(tmp_path: Path) -> None:
+    quotes: list[str | Quote] = [
+        "The pump needs three parts:",
+        made_quote("• a seal\n• a valve\n• a hose", layout="list"),
+        "Rain.",
+    ]
+    with make_collection(tmp_path, {"pump.md": quotes}) as made:
+        found = context(made, "Which parts does the pump need?", ContextSize(texts=1, images=0))
+        (first, added) = found.texts
+        assert found.announced == {first.quote.id: (added.quote.id,)}
+        assert (added.quote.layout, added.rank) == ("list", 2)
+        assert added.score <= first.score
+
+
+def test_headings_and_other_pages_of_a_filter_are_never_announced(tmp_path: Path) -> None:
+    quotes: list[str | Quote] = ["The pump needs three parts:", made_quote("Seals", layout="title"), "Seals are round."]
+    beyond: list[str | Quote] = ["The crane lifts these loads:", made_quote("Steel and grain.", page=1)]
+    with make_collection(tmp_path, {"pump.md": quotes, "crane.md": beyond}) as made:
+        small = ContextSize(texts=1, images=0)
+        assert context(made, "pump parts", small).announced == {}
+        assert len(context(made, "crane loads", small).texts) == 2
+        assert len(context(made, "crane loads", small, Filter(documents=("crane.md",), last_page=0)).texts) == 1
+        assert context(made, "crane loads", small, Filter(layouts=("paragraph",))).announced == {}
