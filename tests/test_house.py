@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -34,11 +34,16 @@ REPLACING = ("setattr", "getattr", "delattr", "patch", "object")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def functions() -> Iterator[tuple[Path, Function]]:
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, Function):
-                yield path.relative_to(ROOT), node
+@pytest.fixture(scope="module")
+def trees() -> Mapping[Path, ast.Module]:
+    """The package's modules, each parsed once; to be let go of with this file's tests."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in SOURCES}
+
+
+@pytest.fixture(scope="module")
+def functions(trees: Mapping[Path, ast.Module]) -> list[tuple[Path, Function]]:
+    walked = ((path.relative_to(ROOT), node) for path, tree in trees.items() for node in ast.walk(tree))
+    return [(path, node) for path, node in walked if isinstance(node, Function)]
 
 
 def test_files_are_short() -> None:
@@ -51,23 +56,23 @@ def test_a_folder_holds_about_a_dozen_modules() -> None:
     assert {room: n for room, n in rooms.items() if n > 15} == {}
 
 
-def test_functions_are_short() -> None:
-    lengths = {f"{path}:{node.name}": (node.end_lineno or 0) - node.lineno + 1 for path, node in functions()}
+def test_functions_are_short(functions: list[tuple[Path, Function]]) -> None:
+    lengths = {f"{path}:{node.name}": (node.end_lineno or 0) - node.lineno + 1 for path, node in functions}
     entry_points = "quoteweave/cli/"  # a command's options and help text are most of its length
     assert {name: n for name, n in lengths.items() if n > 40 and not name.startswith(entry_points)} == {}
 
 
-def test_signatures_take_few_parameters_and_no_bags_of_them() -> None:
+def test_signatures_take_few_parameters_and_no_bags_of_them(functions: list[tuple[Path, Function]]) -> None:
     wide = {
         f"{path}:{node.name}"
-        for path, node in functions()
+        for path, node in functions
         if len(node.args.posonlyargs + node.args.args + node.args.kwonlyargs) - _bound(node) > 6
         and not str(path).startswith(("quoteweave/cli/", "quoteweave/server/routes/"))
         and str(path) not in MORE_PARAMETERS
     }
     bags = {
         f"{path}:{node.name}"
-        for path, node in functions()
+        for path, node in functions
         if node.args.kwarg is not None and not node.name.startswith("_") and "P.kwargs" not in ast.unparse(node.args)
     }
     assert (wide, bags) == (set(), set())
@@ -92,8 +97,8 @@ def test_no_module_imports_itself_in_a_circle() -> None:
     assert {module: sorted(imported & imports.keys()) for module, imported in imports.items()} == {}
 
 
-def test_no_test_reaches_for_what_is_private() -> None:
-    private = {name for path in SOURCES for name in _defined(ast.parse(path.read_text("utf-8"))) if _is_private(name)}
+def test_no_test_reaches_for_what_is_private(trees: Mapping[Path, ast.Module]) -> None:
+    private = {name for tree in trees.values() for name in _defined(tree) if _is_private(name)}
     reached = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in sorted((ROOT / "tests").rglob("*.py"))
@@ -180,8 +185,8 @@ def test_the_public_names_are_those_of_the_stub_and_can_all_be_had(package: str)
         _ = public.nothing
 
 
-def test_every_module_says_what_it_is_for() -> None:
-    bare = [str(path) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+def test_every_module_says_what_it_is_for(trees: Mapping[Path, ast.Module]) -> None:
+    bare = [str(path) for path, tree in trees.items() if not ast.get_docstring(tree)]
     assert bare == []
 
 
