@@ -5,21 +5,18 @@ limits is known exactly, costs one task and leaves no semaphore behind. A thread
 cannot be ended, and a pool of `concurrent.futures` is lost with one of its processes.
 """
 
-import multiprocessing
-import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
 from quoteweave.core.errors import ProcessError
-from quoteweave.documents.worker_process import Message, serve
+from quoteweave.documents.worker_process import Message
 
 if TYPE_CHECKING:
     import psutil
@@ -118,7 +115,7 @@ class _Allowance:
 
 
 class WorkerPool:
-    """A pool of spawned processes, each started when it is first needed, and again after it has ended.
+    """A pool of processes, each started when it is first needed, and again after it has ended.
 
     Together they may take what their number times the usual limit comes to: a task that may take more waits until
     others have ended, and runs alone where it may take as much by itself, or more.
@@ -189,23 +186,18 @@ class _Process:
     """One process and the pipe to it, used by one thread at a time."""
 
     def __init__(self, memory: int) -> None:
-        import psutil
+        from quoteweave.documents.process_start import ReadingProcess
 
-        # Spawned, not forked: a forked child would share the catalogue's connections and the writer's lock.
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, memory), daemon=True)
         try:
-            with _starting():
-                self._process.start()
+            self._process = ReadingProcess(memory)
         except OSError as error:
             raise ProcessError(
                 f"no process can be started to read files ({error.strerror or error})",
                 remedy="end others, or take fewer (--processes)",
             ) from error
-        theirs.close()
-        self._watched = psutil.Process(self._process.pid)
+        self._pipe, self._watched = self._process.pipe, self._process.watched
         self._fresh = True
+        self._used = 0.0  # seconds of processor time, as last seen
         self._peak = 0  # bytes, as last seen
 
     def run(self, limits: ProcessLimits, *task: Any) -> TaskOutcome[Any]:
@@ -244,14 +236,13 @@ class _Process:
             outcome.seconds = max(0.0, self._processor_time() - began) / factor
 
     def _processor_time(self) -> float:
-        """Seconds that the process has computed; 0 once it is gone."""
+        """Seconds that the process has computed; once it is gone, as last seen."""
         import psutil
 
-        try:
+        with suppress(psutil.Error):
             times = self._watched.cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.user + times.system)
+            self._used = float(times.user + times.system)
+        return self._used
 
     def _wait(self, limits: ProcessLimits, spent: "_Spent") -> StopReason | None:
         """Wait for the next message; says which limit was reached before it came."""
@@ -260,7 +251,7 @@ class _Process:
         while not self._pipe.poll(POLL_S):
             try:
                 self._peak = self._watched.memory_info().rss
-                late = spent.share(limits.seconds) > 1
+                late = spent.share(limits.seconds, self._processor_time()) > 1
             except psutil.Error:  # it has just ended, which the pipe is about to tell
                 continue
             if limits.memory is not None and self._peak > limits.memory:
@@ -271,8 +262,7 @@ class _Process:
 
     def end(self) -> None:
         """End it at once, busy or not."""
-        self._process.kill()
-        self._process.join()
+        self._process.end()
 
 
 class _Spent:
@@ -286,10 +276,11 @@ class _Spent:
         self._before: float | None = None
         self._waited = 0.0
 
-    def share(self, seconds: float) -> float:
-        """Of the limit, computing or waiting, whichever is more. Raises psutil.Error once the process has ended."""
-        times = self._process.cpu_times()
-        used: float = times.user + times.system
+    def share(self, seconds: float, used: float) -> float:
+        """Of the limit, computing or waiting, whichever is more, where the process has computed `used` seconds so far.
+
+        Raises psutil.Error once the process has ended.
+        """
         self._before = used if self._before is None else self._before
         now = time.monotonic()
         # What is ready to run, and is not let, on a busy machine, does not wait.
@@ -297,30 +288,6 @@ class _Spent:
         self._looked = now
         spent = max(used - self._before, self._waited / WAITING_FACTOR, (now - self._began) / WALL_CLOCK_FACTOR)
         return spent / (seconds * self.factor)
-
-
-@contextmanager
-def _starting() -> Iterator[None]:
-    """What processes started meanwhile must not take over from this one: Ctrl-C, and its main script.
-
-    Ctrl-C goes to every process of a terminal, and is this one's to handle. A spawned process would load the script
-    that is running here once more, though what it is to do lies in this package; a script without a guard for its main
-    part would then run again in each of them.
-    """
-    held = hasattr(signal, "pthread_sigmask")  # not on Windows
-    if held:
-        from multiprocessing import resource_tracker
-
-        resource_tracker.ensure_running()  # which lets Ctrl-C through once it has started
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if held else set()
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-        if held:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def overtime_message(limits: ProcessLimits) -> str:

@@ -1,17 +1,25 @@
 """What runs in a process that reads files: it does the tasks that come through its pipe, and ends with its parent."""
 
 import contextlib
+import gc
 import logging
 import multiprocessing
 import os
 import pickle
+import signal
+import socket
 import sys
 import threading
 from enum import StrEnum
+from importlib import import_module
 from multiprocessing.connection import Connection
 
 # Allocating more than this many times the limit at once fails in the process itself.
 ALLOCATION_FACTOR = 1.5
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"}
+PID_BYTES = 8
+# What reading takes, and the libraries for PDFs that it would import with the first. None of it starts a thread.
+PRELOADED = ("quoteweave.documents.file_reading", "pypdfium2", "pdfplumber")
 
 
 class Message(StrEnum):
@@ -34,11 +42,42 @@ def extend_time_limit() -> None:
         _parent.send((Message.LONGER, None))
 
 
-def serve(pipe: Connection, memory: int) -> None:
-    """In a new process: do the tasks that come, until the pipe or the parent ends."""
+def fork_on_request(requests: socket.socket) -> None:
+    """In a new process without threads: fork one that serves for each pipe that comes, until the parent ends."""
+    os.environ.update(ONE_THREAD)
+    for name in PRELOADED:
+        import_module(name)
+    gc.freeze()  # to look through all this once more would give each fork a copy of it
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
+    while True:
+        asked, handles, *_ = socket.recv_fds(requests, 1, 1)
+        if not asked:
+            return
+        pid = os.fork()
+        if pid == 0:
+            try:
+                requests.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                serve(Connection(handles[0]))
+            finally:
+                os._exit(0)
+        os.close(handles[0])
+        requests.sendall(pid.to_bytes(PID_BYTES, "little"))
+
+
+def serve(pipe: Connection) -> None:
+    """In a new process: do the tasks that come, until the pipe or the parent ends.
+
+    First come the bytes that it may take, and the path of modules and the environment of its parent.
+    """
     global _parent  # noqa: PLW0603 - one a process
     _parent = pipe
-    os.environ.update(OMP_NUM_THREADS="1", OPENCV_FOR_THREADS_NUM="1")
+    try:
+        memory, sys.path[:], environment = pipe.recv()
+    except EOFError:
+        return
+    os.environ.clear()
+    os.environ.update(environment | ONE_THREAD)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _refuse_beyond(int(ALLOCATION_FACTOR * memory))
     _return_freed_memory()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import killed_processes
+import psutil
 import pytest
 from made_files import PROSE, jpeg_bytes, pdf, write
 
@@ -133,16 +134,8 @@ def ended(pid: int) -> bool:
         os.close(handle)
 
 
-def children(pid: int) -> set[int]:
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
-            continue
-        if int(fields[1]) == pid:
-            found.add(int(path.parent.name))
-    return found
+def descendants(pid: int) -> set[int]:
+    return {one.pid for one in psutil.Process(pid).children(recursive=True)}
 
 
 def add_and_die(folder: Path, root: Path, moment: int) -> None:
@@ -226,7 +219,7 @@ def test_no_process_outlives_a_killed_parent(tmp_path: Path, folder: Path, meddl
     write(folder, {"stuck.txt": "Stuck."})
     with running("add", folder, "-c", tmp_path / "c", "--processes", "2", environment=meddler) as process:
         worker = int(Path(meddler["REPORTS"]).read_text())
-        workers = children(process.pid)
+        workers = descendants(process.pid)
         assert worker in workers
         process.kill()
     assert all(ended(pid) for pid in workers)
@@ -240,7 +233,7 @@ def test_interrupted_it_leaves_a_collection_that_can_be_completed(
     root = tmp_path / "c"
     with running("add", folder, "-c", root, "--no-ocr", "--processes", "2", environment=meddler) as process:
         Path(meddler["REPORTS"]).read_text()
-        workers = children(process.pid)
+        workers = descendants(process.pid)
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate()
     assert process.returncode == 130

@@ -300,8 +300,7 @@ from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from test_workers import one
 print("once")
 with WorkerPool(2) as workers:
-    pid, parent = (workers.submit(ProcessLimits(), one, call).result().items[0] for call in (os.getpid, os.getppid))
-    print(pid != os.getpid(), parent == os.getpid())
+    print(workers.submit(ProcessLimits(), one, os.getpid).result().items[0] != os.getpid())
 print(__file__)
 """
 
@@ -312,13 +311,52 @@ def test_a_script_needs_no_guard_for_its_main_part(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(script)]
     found = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert found.stdout.splitlines() == ["once", "True True", str(script)], found.stderr
+    assert found.stdout.splitlines() == ["once", "True", str(script)], found.stderr
 
 
 def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(_: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(SpawnProcess, "start", refused)
-    with WorkerPool(1) as workers, pytest.raises(ProcessError, match=r"no process can be started .*\(--processes\)"):
-        asked(workers, os.getpid)
+    with monkeypatch.context() as meanwhile, WorkerPool(1) as workers:
+        meanwhile.setenv("PYTHONNODEBUGRANGES", "1")  # so that one cannot be forked from what is there
+        meanwhile.setattr(SpawnProcess, "start", refused)
+        with pytest.raises(ProcessError, match=r"no process can be started .*\(--processes\)"):
+            asked(workers, os.getpid)
+    with WorkerPool(1) as workers:
+        assert asked(workers, divmod, 7, 2).items == [(3, 1)]
+
+
+def has_imported(name: str) -> bool:
+    return name in sys.modules
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each process imports by itself")
+def test_they_are_forks_of_one_that_has_imported_what_they_need_and_is_replaced_when_it_ends() -> None:
+    origins = set()
+    for _ in range(2):
+        with WorkerPool(1) as workers:
+            assert asked(workers, has_imported, "quoteweave.documents.parser").items == [True]
+            origins |= set(asked(workers, os.getppid).items)
+    (origin,) = origins
+    assert origin != os.getpid()
+    os.kill(origin, signal.SIGKILL)
+    assert ends(origin)
+    with WorkerPool(1) as workers:
+        assert asked(workers, os.getppid).items != [origin]
+
+
+@pytest.mark.parametrize("name", ["QUOTEWEAVE_OF_A_TEST", "PYTHONNODEBUGRANGES"])
+def test_they_have_the_environment_and_the_modules_of_the_moment(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.delenv(name, raising=False)
+    with WorkerPool(1) as workers:
+        assert asked(workers, os.getenv, name).items == [None]
+    monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(sys, "path", [*sys.path, "/of/a/test"])
+    with WorkerPool(1) as workers:
+        assert asked(workers, os.getenv, name).items == ["1"]
+        assert asked(workers, path_of_modules).items == [sys.path]
+
+
+def path_of_modules() -> list[str]:
+    return sys.path
