@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from types import ModuleType
 
 import psutil
@@ -27,6 +28,7 @@ class ReadingProcess:
     """A process that reads, and the pipe to it. Raises OSError where no process can be started."""
 
     def __init__(self, memory: int) -> None:
+        folder = Path.cwd()
         self.pipe, theirs = multiprocessing.Pipe()
         self._spawned: SpawnProcess | None = None
         try:
@@ -41,8 +43,8 @@ class ReadingProcess:
         finally:
             theirs.close()
         self.watched = psutil.Process(pid)
-        # A fork has what its model had: the environment and the path of modules may have changed since.
-        self.pipe.send((memory, sys.path, dict(os.environ)))
+        # A fork begins in the folder of the one that it is of, and with its environment and path of modules.
+        self.pipe.send((memory, folder, sys.path, dict(os.environ)))
 
     def end(self) -> None:
         """End it at once, busy or not."""

@@ -68,14 +68,15 @@ def fork_on_request(requests: socket.socket) -> None:
 def serve(pipe: Connection) -> None:
     """In a new process: do the tasks that come, until the pipe or the parent ends.
 
-    First come the bytes that it may take, and the path of modules and the environment of its parent.
+    First come the bytes that it may take, and the working folder, path of modules and environment of its parent.
     """
     global _parent  # noqa: PLW0603 - one a process
     _parent = pipe
     try:
-        memory, sys.path[:], environment = pipe.recv()
+        memory, folder, sys.path[:], environment = pipe.recv()
     except EOFError:
         return
+    os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment | ONE_THREAD)
     threading.Thread(target=_end_with_parent, daemon=True).start()

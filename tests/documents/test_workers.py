@@ -347,15 +347,19 @@ def test_they_are_forks_of_one_that_has_imported_what_they_need_and_is_replaced_
 
 
 @pytest.mark.parametrize("name", ["QUOTEWEAVE_OF_A_TEST", "PYTHONNODEBUGRANGES"])
-def test_they_have_the_environment_and_the_modules_of_the_moment(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_they_have_the_environment_folder_and_modules_of_the_moment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
     monkeypatch.delenv(name, raising=False)
     with WorkerPool(1) as workers:
         assert asked(workers, os.getenv, name).items == [None]
     monkeypatch.setenv(name, "1")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, "/of/a/test"])
     with WorkerPool(1) as workers:
         assert asked(workers, os.getenv, name).items == ["1"]
         assert asked(workers, path_of_modules).items == [sys.path]
+        assert asked(workers, os.getcwd).items == [str(tmp_path)]
 
 
 def path_of_modules() -> list[str]:
