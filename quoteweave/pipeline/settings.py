@@ -33,30 +33,30 @@ class ResourceSettings(Record):
     """Hardware for models on this machine, and timeouts and retries for endpoints."""
 
     device: str | None = Field(
-        default=None, exclude=True, description="where models run: cuda, mps, cpu; else the best there is"
+        default=None, exclude=True, description="where models run: cuda, mps or cpu; the default is the best available"
     )
     batch_size: int | None = Field(default=None, ge=1, exclude=True, description="items that a model takes at once")
     trust_remote_code: bool = Field(
         default=False,
         exclude=True,
-        description="run the code that a checkpoint brings along, for models that cannot be had otherwise",
+        description="run code that comes with a checkpoint, which some models need",
     )
     timeout_s: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
         exclude=True,
-        description="seconds that an endpoint may go without sending anything (120); comments in a stream do not count",
+        description="seconds that an endpoint may send nothing (120); comments in a stream count as nothing",
     )
     call_limit_s: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
         exclude=True,
-        description="seconds that a call may take in all, further attempts included (five times the timeout)",
+        description="seconds for a whole call, retries included (five times the timeout)",
     )
     retries: int | None = Field(
-        default=None, ge=0, exclude=True, description="further attempts where an endpoint fails (2; for embeddings 5)"
+        default=None, ge=0, exclude=True, description="retries when an endpoint fails (2; for embeddings 5)"
     )
 
     @property
@@ -99,17 +99,17 @@ class RetrievalSettings(PresetSettings, ResourceSettings):
     )
     terms: tuple[Path, ...] = Field(
         default=(),
-        description="TOML files with terms of your field, by which lexical searches too; docs/retrieval.md explains "
-        "their form",
+        description="TOML files with terms of your field for lexical to search by; docs/retrieval.md explains their "
+        "form",
     )
     expand: str | None = Field(
         default=None,
-        description="make several clauses of the question: by rules (rules), by what a first search finds (rm3), or by "
+        description="turn the question into several clauses: by rules (rules), from a first search (rm3), or with "
         "a chat model (chat, or chat:MODEL@URL)",
     )
     rerank: str | None = Field(
         default=None,
-        description="put what was found in a better order: a name that quoteweave models lists, cross-encoder=PATH, "
+        description="rerank the results: with a name that quoteweave models lists, cross-encoder=PATH, "
         "endpoint:MODEL@URL, or a chat model (chat, or chat:MODEL@URL)",
     )
     explain: bool = Field(
@@ -146,11 +146,15 @@ class ChatSettings(ResourceSettings):
 
     model: str | None = Field(
         default=None,
-        description="the chat model, else that of QUOTEWEAVE_MODEL; local=PATH is one on this machine",
+        description="the chat model, by default that of QUOTEWEAVE_MODEL; local=PATH is a model on this machine",
     )
-    base_url: str | None = Field(default=None, description="its OpenAI-compatible endpoint, else OPENAI_BASE_URL")
-    api_key: str | None = Field(default=None, repr=False, exclude=True, description="its key, else OPENAI_API_KEY")
-    images: bool = Field(default=True, description="show the model pictures, not their words alone")
+    base_url: str | None = Field(
+        default=None, description="the model's OpenAI-compatible endpoint, by default OPENAI_BASE_URL"
+    )
+    api_key: str | None = Field(
+        default=None, repr=False, exclude=True, description="the endpoint's key, by default OPENAI_API_KEY"
+    )
+    images: bool = Field(default=True, description="show the model pictures, not only their words")
     max_pictures: int | None = Field(
         default=None,
         ge=1,
@@ -166,8 +170,8 @@ class ChatSettings(ResourceSettings):
     )
     image_urls: str | None = Field(
         default=None,
-        description="address at which the model's server fetches pictures, by their names in the images folder; else "
-        "they are sent",
+        description="address from which the model's server fetches pictures, by their names in the images folder; "
+        "otherwise pictures are sent",
     )
     prompts: Path | None = Field(
         default=None,
@@ -180,7 +184,8 @@ class ChatSettings(ResourceSettings):
     )
     max_tokens: int | None = Field(default=None, ge=1, description="tokens that the model may write")
     thinking: bool | None = Field(
-        default=None, description="have the model think first or not, where its chat template can; else as it is"
+        default=None,
+        description="have the model think first or not, if its chat template can; the default is the template's",
     )
     extra: Mapping[str, JsonValue] = Field(default_factory=dict, description="further fields of each request")
 

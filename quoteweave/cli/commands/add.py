@@ -77,7 +77,7 @@ def add(
             metavar="SECONDS",
         ),
     ] = 1800.0,
-    encode: Annotated[bool, typer.Option(help="Encode what is new for the indexes of models that there are.")] = True,
+    encode: Annotated[bool, typer.Option(help="Encode new quotes for the existing indexes of models.")] = True,
     wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,8 +85,8 @@ def add(
 
     A folder is kept in step: new and changed files are read, documents whose
     files have vanished are removed. Files that cannot be read are listed with
-    the reason, the others are added, and the exit code is 1. Stopped at any
-    moment, the same command goes on where it ended.
+    the reason, the others are added, and the exit code is 1. If interrupted,
+    run the same command again to continue.
     """
     options = AddOptions(
         settings=ParserSettings(ocr=ocr, ocr_language=ocr_language),

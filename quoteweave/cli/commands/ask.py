@@ -112,19 +112,19 @@ def ask(
 ) -> None:
     """Answer a question from the documents, every claim cited.
 
-    Without --model the answer is put together from the documents' own sentences,
-    on this machine alone. With one, the question and the quotes found are sent to
-    its endpoint; a local one runs on this machine.
+    Without --model, the answer consists of the documents' own sentences, and is made
+    on this machine. With --model, the question and the quotes found are sent to
+    the model's endpoint, unless the model runs on this machine.
 
-    All else that can be set stands in a file of --config: how quotes are
-    fused, expanded and reranked, how the model is asked and waited for, how
+    All other settings are in a file of --config: how quotes are fused,
+    expanded and reranked, how the model is asked and how long to wait, how
     answers are checked, and when they are withheld.
 
-    With --server a running server answers, which has indexes and models in memory
-    already, by its own settings; --model names one of its models, or extractive.
-    Of --config it is sent what a request may choose, such as size, gate, and
-    abstain, which is then the name of one of its calibrations. Nothing of it is
-    kept there.
+    With --server, a running server answers by its own settings, with indexes and
+    models in memory already; --model names one of its models, or extractive.
+    From --config it gets what a request may choose, such as size, gate, and
+    abstain, which then names one of its calibrations. The server keeps neither
+    question nor answer.
     """
     asked_for = AnswerFormat.JSON if as_json else AnswerFormat.EVENTS if events else None
     where = make_filter(doc, pages, meta)

@@ -102,22 +102,22 @@ def attribute(
 ) -> None:
     """Find the source of a sentence in your documents or in the literature, with the passage that supports it.
 
-    Each citation mark is looked for by itself; a sentence without one as a
-    whole. A source is supported where its passage has the numbers, names and words
-    of the claim, as the gate checks them; likely where it has most of the words
-    and the rest cannot be checked. Else it is said that none was found.
+    Each citation mark is looked up separately, and a sentence without one as a
+    whole. A source is supported if its passage has the numbers, names and words
+    of the claim, as the gate checks them. It is likely if it has most of the words
+    and the rest cannot be checked. Otherwise it is not found.
 
-    Where the literature cannot be asked, your documents still answer, and the
+    If the literature cannot be searched, your documents still are, and the
     exit code is 1.
 
-    Your documents, and the papers that a source finds, are ranked by -r: by
-    words, by a model's vectors, or by several, fused.
+    -r ranks your documents, and the papers that a source finds: by words, by a
+    model's vectors, or by several rankings, fused.
 
-    With --check a model confirms the passages that the rules do not refuse: what
-    it confirms is supported, and what it does not is not found.
+    With --check, a model checks the passages that the rules do not refuse: those that
+    it confirms are supported, the others are not found.
 
-    With --model an agent searches and reads in the source until it chooses a
-    paper; its passages are checked as others are.
+    With --model, an agent searches and reads in the source until it chooses a
+    paper. The passages of that paper are then checked.
     """
     if model is not None and len(source or ()) != 1:
         raise UsageError("--model has an agent search the literature: name one source of it with --source")

@@ -32,7 +32,7 @@ size (how many files and bytes were searched), remains (sentences)."""
 
 def check(
     collection: CollectionOption,
-    repair: Annotated[bool, typer.Option("--repair", help="Make again what can be made again.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Rebuild what can be rebuilt.")] = False,
     removed: Annotated[
         str | None,
         typer.Option(help="Prove that nothing is left of this document.", metavar="NAME", parser=valid_text),
@@ -48,13 +48,13 @@ def check(
 ) -> None:
     """Read every file of a collection, and say what is damaged or missing.
 
-    With --repair, indexes are built from their vectors, crops and documents are made
-    from the stored files; what cannot be made again is named. Exits with 1 where
+    With --repair, indexes are rebuilt from their vectors, and crops and documents
+    from the stored files; what cannot be rebuilt is named. The exit code is 1 if
     something is damaged.
 
     With --removed, search every byte of the folder for a document that was removed.
-    A removal that a kill, or another command that was reading, has left unfinished
-    is finished first. Exits with 1 where traces are left.
+    An unfinished removal, left by a kill or by a command that was reading, is
+    finished first. The exit code is 1 if traces are left.
     """
 
     if removed is not None and repair:

@@ -97,18 +97,18 @@ def cite(
     """Cite your own text from your documents or the literature: a mark for each sentence that is supported.
 
     Nothing else of the text changes; a list of references follows it. Sentences
-    without a passage stay without a mark; they are listed on stderr, as are
+    without a passage get no mark. They are listed on stderr, and so are
     those whose passage could not be checked.
 
     With --source, sentences that your documents do not support are searched for
-    in the literature. Where that can no longer be asked, what was found is
-    written, the rest is listed, and the exit code is 1. The same command again
-    goes on from there, also where it was killed.
+    in the literature. If that fails halfway, what was found is
+    written, the rest is listed, and the exit code is 1. Run the same command
+    again to continue, also after it was killed.
 
-    With --check a model confirms the passages, as in attribute.
+    With --check, a model confirms the passages, as in attribute.
 
     Marks are numbers in brackets; with --bib they are keys such as
-    @reed2016grain, in LaTeX \\cite{reed2016grain}. LaTeX wants --bib: its
+    @reed2016grain, in LaTeX \\cite{reed2016grain}. LaTeX needs --bib: its
     references are comments.
     """
     require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)

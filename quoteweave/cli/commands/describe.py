@@ -56,9 +56,9 @@ def describe(
     """Have a vision model write what figures, charts, tables and scanned pages show.
 
     The words are searched like any other, stand for the picture before models
-    that cannot see, and are what NAME@vlm_text reads. Tokens and price are said
-    before. Each description is kept as soon as it is there: the same command
-    again asks only for pictures that have none. Pictures that failed give exit
+    that cannot see, and are what NAME@vlm_text reads. Tokens and price are
+    printed first. Each description is saved at once: run the same command again
+    to ask only for pictures that have none. Pictures that failed give exit
     code 1.
     """
     given = {

@@ -111,10 +111,10 @@ def remove(
 ) -> None:
     """Remove documents, and every trace of them, from a collection.
 
-    Their text, names, vectors, crops, descriptions and copies leave its folder.
-    Where that cannot be done at once, as while another command reads, what
-    remains is said, and the next command that writes removes it. Your own files
-    are left alone. Proof: quoteweave check --removed NAME.
+    Their text, names, vectors, crops, descriptions and copies are deleted from its
+    folder. If that is not possible at once, for example while another command
+    reads, the command says what remains, and the next command that writes removes
+    it. Your own files are not touched. Proof: quoteweave check --removed NAME.
     """
     with Collection.open(collection) as opened:
         outcome = remove_documents(opened, names)

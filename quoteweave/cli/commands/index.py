@@ -56,12 +56,16 @@ def build(
     collection: CollectionOption,
     retriever: Annotated[
         str | None,
-        typer.Argument(help="A name that quoteweave models lists; all indexes there are, if left out.", metavar="NAME"),
+        typer.Argument(
+            help="A name that quoteweave models lists; the default is all existing indexes.", metavar="NAME"
+        ),
     ] = None,
     recall: Annotated[
-        bool, typer.Option("--recall", help="Measure what the index finds of what an exact one does.")
+        bool, typer.Option("--recall", help="Measure how much of an exact index's result this one finds.")
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Drop one that was made with other settings.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace an index that was made with other settings.")
+    ] = False,
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
     dtype: DtypeOption = None,
@@ -74,10 +78,10 @@ def build(
 ) -> None:
     """Encode a collection's quotes with a model, for searching with it.
 
-    Only what is missing is encoded; stopped at any moment, the same command
-    goes on where it ended. The kind of index stands after an @: flat (the
-    default), fp16, hnsw, ivfpq and milvus for models of one vector a quote;
-    exact (the default), two-stage, pool2, pool3 and binary for those of many.
+    Only what is missing is encoded; if interrupted, run the same command again
+    to continue. The kind of index stands after an @: flat (the
+    default), fp16, hnsw, ivfpq and milvus for models with one vector per quote;
+    exact (the default), two-stage, pool2, pool3 and binary for models with many.
     Other suffixes: @page encodes whole pages, @ocr_text and @vlm_text read
     those of image quotes. NAME=/path takes another checkpoint; A+B builds both.
     """
@@ -119,7 +123,7 @@ def list_all(collection: CollectionOption, as_json: JsonOption = False) -> None:
 def remove(
     collection: CollectionOption,
     retriever: Annotated[
-        str | None, typer.Argument(help="As index build took it; all indexes there are, if left out.", metavar="NAME")
+        str | None, typer.Argument(help="As given to index build; the default is all existing indexes.", metavar="NAME")
     ] = None,
     dtype: DtypeOption = None,
     as_json: JsonOption = False,
@@ -178,7 +182,7 @@ def plan(
     collection: CollectionOption,
     seconds: Annotated[float, typer.Option(min=0, help="How long to measure the speed.", metavar="N")] = 10.0,
     usd_per_million: Annotated[
-        float | None, typer.Option(help="What an endpoint asks for a million tokens.", metavar="USD")
+        float | None, typer.Option(help="An endpoint's price in US dollars per million tokens.", metavar="USD")
     ] = None,
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
@@ -187,8 +191,8 @@ def plan(
 ) -> None:
     """Say what an index will take: time, disk, memory, and an endpoint's price.
 
-    What is missing is counted, and a sample of it encoded for ten seconds.
-    Nothing is stored, sent or downloaded: without a model's weights the time is
+    The missing vectors are counted, and a sample of them is made for ten seconds.
+    Nothing is stored, sent or downloaded; without a model's weights the time is
     not known.
     """
     given = {"device": device, "batch_size": batch_size, "trust_remote_code": trust_remote_code}

@@ -64,16 +64,16 @@ def run(
     """Answer every question of a dataset, and keep the answers to be scored.
 
     Quotes are the dataset's own candidates, or retrieved from a collection, as
-    the configuration says; docs/runs.md lists its keys. Each answer is kept as
-    soon as it is there: the same command again asks only what is missing or
+    the configuration says; docs/runs.md lists its keys. Each answer is saved at
+    once: run the same command again to ask only what is missing or
     failed. Failed questions give exit code 1. Score the run with: quoteweave
     eval score DIR --dataset NAME
 
-    With --preset questions are answered as in a published experiment; what
-    the file of --config says comes before it.
+    With --preset, questions are answered as in a published experiment; the keys of
+    the --config file override it.
 
-    CiteME's excerpts are answered by an agent that searches --source for the
-    paper cited, and keeps each of its steps.
+    For CiteME, an agent searches --source for the paper that each excerpt cites, and
+    saves each of its steps.
 
     With the preset alce-post-hoc or alce-post-hoc-checked, answers are written
     without passages, or taken from --answers, and cited afterwards.

@@ -80,8 +80,8 @@ def search(
 ) -> None:
     """Find the quotes that bear on a question, best first.
 
-    With --server a running server searches, which has indexes and models in
-    memory already. How it may be searched is up to its settings.
+    With --server, a running server searches, which has indexes and models in
+    memory already. Its settings say how it may be searched.
     """
     where = make_filter(doc, pages, meta).model_copy(update={"kind": None if kind is None else kind.value})
     given = {

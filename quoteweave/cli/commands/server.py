@@ -32,7 +32,7 @@ StateOption = Annotated[
     typer.Option(
         "--state",
         envvar=STATE_VARIABLE,
-        help="The server's folder of keys, jobs, uploads and conversations; ~/.local/state/quoteweave if left out.",
+        help="The server's folder for keys, jobs, uploads and conversations; the default is ~/.local/state/quoteweave.",
         metavar="DIR",
         parser=parse_path,
     ),
@@ -143,16 +143,18 @@ def _limit(field: str, metavar: str = "N") -> OptionInfo:
 def add_key(
     name: Annotated[str, typer.Argument(help="Whose key it is, or what for.", metavar="NAME")],
     scope: Annotated[
-        ScopeName, typer.Option(help="Ask and look; also change documents; also manage collections.")
+        ScopeName,
+        typer.Option(help="read: ask and look. write: also change documents. admin: also manage collections."),
     ] = ScopeName.READ,
     collection: Annotated[
         list[str] | None,
         typer.Option(
-            "--collection", help="Only in the collection served by this name; may be given again.", metavar="NAME"
+            "--collection", help="Only in the collection served by this name; can be repeated.", metavar="NAME"
         ),
     ] = None,
     expires: Annotated[
-        str | None, typer.Option(help="For how long it is accepted, or its last day (UTC).", metavar="30d, 12h or DATE")
+        str | None,
+        typer.Option(help="How long the key is accepted, or its last day (UTC).", metavar="30d, 12h or DATE"),
     ] = None,
     requests_per_minute: Annotated[int | None, _limit("requests_per_minute")] = None,
     concurrency: Annotated[int | None, _limit("concurrency")] = None,
@@ -165,9 +167,10 @@ def add_key(
 ) -> None:
     """Make a key with which a program or a person may use the server.
 
-    It is printed once, alone on stdout; only a hash of it is stored. Programs
-    send it as Authorization: Bearer KEY, people sign in with it on the page. A
-    running server accepts it at once. Limits that are left out are the server's.
+    The key is printed once, alone on stdout; only a hash of it is stored. Programs
+    send it as Authorization: Bearer KEY; people sign in with it on the page. A
+    running server accepts it at once. For limits that you leave out, those of the
+    server apply.
     """
     end = None if expires is None else expiry(expires, datetime.now(UTC))
     limits = {

@@ -56,14 +56,16 @@ def export(
     preset: PresetOption = None,
     mode: Annotated[
         ModeName | None,
-        typer.Option(help="Give image quotes as words, or (multimodal) as pictures; else as the preset, or as words."),
+        typer.Option(help="Image quotes as words, or (multimodal) as pictures; the default is the preset's, or words."),
     ] = None,
     image_folder: ImageFolderOption = None,
     form: Annotated[
         FormName,
-        typer.Option(help="Of pictures: parts of messages (trl), or <image> in their text, which ms-swift reads too."),
+        typer.Option(
+            help="How lines name pictures: parts of messages (trl), or <image> in the text (also for ms-swift)."
+        ),
     ] = FormName.TRL,
-    seed: Annotated[int, typer.Option(help="Of the shuffling of quotes.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for shuffling the quotes.")] = 0,
     prompts: PromptsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -71,9 +73,9 @@ def export(
 
     Prompts are those that quoteweave ask uses. Quotes are shuffled, the
     answer's marks follow them, and gold stands at each place equally often.
-    Lines name pictures by DIR as it is given here. What cannot be trained with
-    is left out and counted. Name --dataset and --references twice to learn from
-    15 and 20 quotes together, as MMDocRAG does.
+    Lines name pictures by DIR as given here. Examples that cannot be used for
+    training are left out and counted. Give --dataset and --references twice to
+    learn from 15 and 20 quotes together, as MMDocRAG does.
     """
 
     if len(dataset) != len(references):

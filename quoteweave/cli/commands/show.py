@@ -24,7 +24,7 @@ support it (start, end, boxes in points, estimated)."""
 def show(
     quote_id: Annotated[str, typer.Argument(help="The quote's id, as search and ask give it.")],
     collection: CollectionOption,
-    out: Annotated[Path | None, typer.Option(help="Where the pictures go; else a temporary folder.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the pictures; the default is a temporary one.")] = None,
     password: PasswordOption = None,
     claim: Annotated[
         str | None, typer.Option(help="Mark the words of the quote that support this sentence.", metavar="TEXT")

@@ -80,10 +80,10 @@ def calibrate(
 
     Each answer of the run gets a confidence, from the score of its best quote,
     the share of the question's words that one quote holds, and the share of
-    citations that the gate supports. Printed is what share of the answers
-    would be wrong were only the surest given, and the threshold that gives
-    most of them while the risk is kept. A right answer cites a gold quote or
-    page; any answer to a question without gold is wrong. Where no threshold
+    citations that the gate supports. The output shows what share of the answers
+    would be wrong if only the most confident were given, and the threshold that
+    gives most of them while keeping the risk. A right answer cites a gold quote or
+    page; any answer to a question without gold is wrong. If no threshold
     keeps the risk, none is written, and the exit code is 1.
     """
 

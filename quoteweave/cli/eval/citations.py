@@ -118,8 +118,8 @@ def citations(
 
     As in MCiteBench: how far all that a sentence cites supports it (0, 0.5 or
     1), whether each cited item bears on it, and how right the answer is. Tokens
-    and price are said before. Judgements are kept as they come: the same
-    command again asks only for what is missing or failed. quoteweave eval score
+    and price are printed first. Judgements are saved at once: run the same
+    command again to ask only for what is missing or failed. quoteweave eval score
     --citations gives their figures with intervals and groups. Judgements that
     failed give exit code 1.
     """

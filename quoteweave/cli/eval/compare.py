@@ -88,10 +88,10 @@ def compare(
 ) -> None:
     """Compare runs over the same questions, or put them among published results.
 
-    Differences are of the questions that count in both runs. Their intervals
-    draw documents, or questions where documents are not known; p values swap
+    Differences are over the questions that count in both runs. Intervals
+    resample documents, or questions if documents are not known. p values swap
     the runs' rows within these, and are corrected by Holm's method over all
-    that is compared.
+    comparisons.
     """
 
     if len(runs) == 1 and published is None:
@@ -278,9 +278,9 @@ def judges(
     """Compare two judges of cited answers, or a judge with people.
 
     As in MCiteBench: the figure and rank that each judge gives each run, over
-    the answers of which both gave it, and whether the order stays (Table 13); and
+    the answers that both judged, and whether the order is the same (Table 13); and
     precision, recall and F1 of the first judge's grades of sentences, taking
-    those of --against for right (Table 12). People fill in the form that --form
+    those of --against as right (Table 12). People fill in the form that --form
     writes.
     """
     examples = load_dataset(dataset, references)

@@ -104,7 +104,7 @@ def errors(
         int | None,
         typer.Option(min=1, help="Take so many answers, drawn by --seed; of a page 200 at most.", metavar="N"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
     labels: Annotated[
         Path | None, typer.Option(help="Count what people labelled: the file that the page exports.", metavar="FILE")
     ] = None,
@@ -131,13 +131,13 @@ def errors(
 ) -> None:
     """Count the kinds of error in saved answers, by a chat model or by people.
 
-    With --page people label them in a browser: number keys mark kinds. With
-    --labels what they exported is counted. With --model a chat model names the
-    kinds; tokens and price are said before, and each verdict is kept as soon
-    as it is there: the same command again asks only for what is missing,
-    failed, or of another answer. With both, it is told how far they agree.
+    With --page people label them in a browser: number keys mark kinds. --labels
+    counts what they exported. With --model a chat model names the kinds; tokens
+    and price are printed first, and each verdict is saved at once: run the same
+    command again to ask only for what is missing, failed, or of another answer.
+    With both, the output says how far they agree.
 
-    Of CiteME, searches that ended with a wrong paper are looked through.
+    For CiteME, searches that ended with a wrong paper are reviewed.
     """
     if page is not None and labels is not None:
         raise UsageError("--page writes a page to label on, --labels counts what was labelled: give one of them")
@@ -299,7 +299,7 @@ def trajectories(
 ) -> None:
     """Say how searches for papers went: where each went wrong, and what leaked.
 
-    With --references it is said whether the paper cited was shown, read, or only
+    With --references, CiteME's table, it says whether the cited paper was shown, read, or only
     named in another one. A leak is a paper that should have been hidden: the one
     that the excerpt is from, or one published later. Leaks give exit code 1, and
     so does a file that cannot be read, which may hold some.

@@ -84,11 +84,11 @@ def export(
     """Write what was ranked as a TREC run with the gold as qrels, or the answers.
 
     --trec: both files hold the questions that have known gold and did not fail, so that
-    trec_eval -c and ir_measures give the means that quoteweave gives. White
+    trec_eval -c and ir_measures give the same means as quoteweave. White
     space in names is written as in URLs (%20). Scores are those of the run
-    where they rank as it ranked, and else count down.
+    if they rank as it ranked; otherwise they count down.
 
-    --trec-rag: a line an answer, with the ids of the quotes that were shown and
+    --trec-rag: one line per answer, with the ids of the quotes that were shown and
     what each sentence cites.
 
     --citevqa: marks are written as the boxes of the quotes that they cite; failed

@@ -94,7 +94,7 @@ def judge(
     calls: CallsOption = None,
     yes: YesOption = False,
     human: Annotated[
-        Path | None, typer.Option(help="People's scores of these answers: say how far the judge agrees.")
+        Path | None, typer.Option(help="People's scores of these answers, to compare the judge with.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Keep judgements here; else in the run's folder, judgements.jsonl.")
@@ -104,9 +104,9 @@ def judge(
     """Have a chat model grade saved answers by five criteria, 0 to 5.
 
     Question, gold answer, quotes and answer are sent to the model's endpoint;
-    tokens and price are said before. Each judgement is kept as soon as it is
-    there: the same command again asks only for what is missing, failed, or of
-    another answer. Judgements that failed are left out of the means; they give
+    tokens and price are printed first. Each judgement is saved at once: run the
+    same command again to ask only for what is missing, failed, or of another
+    answer. Judgements that failed are left out of the means; they give
     exit code 1. With --preset mmdocrag-judge the judge is shown what MMDocRAG's
     was: short and gold answer, and no quotes. Answers with boxes (citevqa) are
     graded by two: the answer, and the relevance of what it cites.

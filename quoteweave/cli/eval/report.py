@@ -90,10 +90,10 @@ def report(
     """Write a report of runs: a page, Markdown, plots/ (SVG, PDF) and tables/ (CSV).
 
     It shows each run's figures with 95 % intervals, by kind of question and by
-    place in the context; how each run differs from the first; what was not
-    counted; and which questions each answers worst and best, with their texts
-    and images, which are in the folder of --references unless --image-folder
-    names another. It needs the extra: report.
+    position in the context; how each run differs from the first; what was not
+    counted; and the questions that each run answers worst and best, with texts
+    and images. Images are in the folder of --references, or in that of
+    --image-folder. It needs the extra: report.
     """
 
     require_matplotlib()
@@ -141,8 +141,8 @@ def statistics(
 ) -> None:
     """Count what a dataset or a collection holds, in numbers and plots.
 
-    Of a dataset: questions by domain, type and evidence, gold and candidate
-    quotes, words, and where gold stands. Of a collection: documents, pages,
+    For a dataset: questions by domain, type and evidence, gold and candidate
+    quotes, words, and the positions of gold. For a collection: documents, pages,
     quotes by kind and layout, and words and tokens per quote. These are
     MMDocRAG's Table 2 and Figures 4 and 5.
     """
@@ -222,11 +222,11 @@ def pairs(
 ) -> None:
     """Compare pairs of runs that differ in one thing, as MMDocRAG's tables do.
 
-    Runs are named two by two: first, second, first, second…
+    Give the runs two by two: first, second, first, second…
 
     multimodal: pictures against words. image-text: words of a vision model
     against those of OCR. thinking: with and without. fine-tuning: before and
-    after. Changes are of the questions that count in both runs of a pair, with
+    after. Changes are over the questions that count in both runs of a pair, with
     95 % intervals. The layouts are those of MMDocRAG's Tables 4, 5 and 9 to 12
     and of its Figure 6; those that end in -full have every column.
     """

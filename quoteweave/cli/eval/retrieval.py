@@ -130,20 +130,20 @@ def retrieval(
     Gold box recall: the share of gold boxes that one quote meets at an IoU of
     0.5, of all quotes (parser) and of those in a context of 15 or 20 quotes.
 
-    Quote recall, of mmdocrag alone: the share of the gold quotes among the first
+    Quote recall, for mmdocrag only: the share of the gold quotes among the first
     k. The collection has to hold MMDocIR's layouts ('import mmdocir-layout').
 
     Whole-page quotes are left out of box and layout figures. All are means over
     questions, page and layout recall also over domains; a question with several
     evidence types counts in each. A document that could not be read yields
     nothing for its questions; a question whose search failed is left out. Both
-    are told, and give exit code 1.
+    are reported, and give exit code 1.
 
-    With --preset retrievers are run as a published experiment ran them, such as
-    --preset mmdocir -r colbert; docs/retrieval.md says how that differs.
+    With --preset, retrievers run as in a published experiment, such as
+    --preset mmdocir -r colbert; docs/retrieval.md describes the differences.
 
-    Documents that the collection holds are searched as they were added. With
-    --rerank a ranking is the 40 candidates that are reranked, and ends there.
+    Documents in the collection are searched as they were added. With
+    --rerank, a ranking consists of the 40 candidates that are reranked.
     """
     given = {
         "retriever": retriever,

@@ -69,7 +69,7 @@ def score(
 
     Precision: the share of the cited quotes that are gold. Recall: the share of
     the gold quotes that are cited. F1: their harmonic mean. Intervals are
-    bootstraps in which documents are drawn, or questions where documents are
+    bootstraps that resample documents, or questions if documents are
     not known. Undefined figures are counted, and left out of means.
     """
 
@@ -115,8 +115,8 @@ def mauve(
 ) -> None:
     """Say how like the answers are to the gold answers, as texts (MAUVE).
 
-    ALCE prints it as fluency. It compares two sets of texts: some hundred
-    answers at least are wanted for a figure that can be compared.
+    ALCE prints it as fluency. It compares two sets of texts: a meaningful
+    figure needs some hundred answers at least.
     """
     loaded = load_run(ScoringRequest(run=run, dataset=dataset, references=references, metrics=(), partial=partial))
     named = {example.id: example for example in loaded.examples}

@@ -55,7 +55,7 @@ AttachOption = Annotated[
     list[str] | None,
     typer.Option(
         "--meta",
-        help="Attach this metadata to each document; may be given again.",
+        help="Attach this metadata to each document; can be repeated.",
         metavar="KEY=VALUE",
         parser=valid_text,
     ),
@@ -74,7 +74,7 @@ class KindName(StrEnum):
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout instead of text.")]
 DocumentOption = Annotated[
     list[str] | None,
-    typer.Option("--doc", help="Only in this document; may be given again.", metavar="NAME", parser=valid_text),
+    typer.Option("--doc", help="Only in this document; can be repeated.", metavar="NAME", parser=valid_text),
 ]
 PagesOption = Annotated[
     str | None, typer.Option("--pages", help="Only on these pages of the file, counted from 1.", metavar="N or N-M")
@@ -83,7 +83,7 @@ MetaOption = Annotated[
     list[str] | None,
     typer.Option(
         "--meta",
-        help="Only in documents with this metadata; may be given again.",
+        help="Only in documents with this metadata; can be repeated.",
         metavar="KEY=VALUE",
         parser=valid_text,
     ),

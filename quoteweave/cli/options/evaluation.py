@@ -20,7 +20,7 @@ ReferencesOption = Annotated[
     Path | None,
     typer.Option(help="The dataset's own file or folder; to score, a file of its gold alone will do.", metavar="PATH"),
 ]
-PartialOption = Annotated[bool, typer.Option("--partial", help="Take runs that answer some of the questions.")]
+PartialOption = Annotated[bool, typer.Option("--partial", help="Accept runs that answer only some of the questions.")]
 JudgementsOption = Annotated[
     list[Path] | None,
     typer.Option(help="What eval judge kept of these answers; once for each run, in their order.", metavar="FILE"),
@@ -29,13 +29,13 @@ CitationsOption = Annotated[
     list[Path] | None,
     typer.Option(help="What eval citations kept of these answers; once for each run, in their order.", metavar="FILE"),
 ]
-ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Requests under way at a time.", metavar="N")]
-LimitOption = Annotated[int | None, typer.Option(min=1, help="Take the first N only.", metavar="N")]
+ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Requests at the same time.", metavar="N")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N.", metavar="N")]
 PriceOption = Annotated[
     tuple[float, float] | None,
-    typer.Option(help="What the endpoint asks for a million tokens in, and out.", metavar="IN OUT"),
+    typer.Option(help="The endpoint's price in US dollars per million tokens, input and output.", metavar="IN OUT"),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it starts.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking for confirmation.")]
 
 
 PlotFolderOption = Annotated[
@@ -45,7 +45,7 @@ PlotFolderOption = Annotated[
 ByOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Break figures down by this alone, such as domain, or by two: domain,evidence. May be repeated.",
+        help="Break figures down by this only, such as domain, or by two: domain,evidence. Can be repeated.",
         metavar="NAME[,NAME]",
     ),
 ]
@@ -73,7 +73,7 @@ class ScopeName(StrEnum):
     CONTEXT = "context"
 
 
-ScopeOption = Annotated[ScopeName | None, typer.Option(help="Of runs that searched several: which of them.")]
+ScopeOption = Annotated[ScopeName | None, typer.Option(help="Which scope to score, for runs that searched several.")]
 ConventionOption = Annotated[
     ConventionName,
     typer.Option(
@@ -83,7 +83,7 @@ ConventionOption = Annotated[
 ]
 MarksOption = Annotated[
     MarksName | None,
-    typer.Option(help="published: [N] and (imageN) alone. own: [1, 2] and [1-3] too. Else as the convention."),
+    typer.Option(help="published: [N] and (imageN) only. own: [1, 2] and [1-3] too. The default follows --convention."),
 ]
 
 

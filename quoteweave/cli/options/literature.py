@@ -32,7 +32,7 @@ class Source(StrEnum):
 
 SourceOption = Annotated[
     list[Source] | None,
-    typer.Option(help="Search this source of papers; may be given again.", rich_help_panel=_PANEL),
+    typer.Option(help="Search this source of papers; can be repeated.", rich_help_panel=_PANEL),
 ]
 BeforeOption = Annotated[
     str | None,
@@ -46,7 +46,7 @@ NotFromOption = Annotated[
     str | None,
     typer.Option(
         "--not-from",
-        help="Title of the text that the sentence is from, which is not its own source.",
+        help="Title of the text that the sentence is from; it is never taken for the source.",
         metavar="TITLE",
         parser=valid_text,
         rich_help_panel=_PANEL,
@@ -55,7 +55,7 @@ NotFromOption = Annotated[
 PapersOption = Annotated[
     Path | None,
     typer.Option(
-        help="Keep the papers that are found here; a collection. Otherwise in the user's folder of caches.",
+        help="Collection in which to keep the papers found; the default is a folder in your cache.",
         metavar="DIR",
         parser=parse_path,
         rich_help_panel=_PANEL,
@@ -66,7 +66,7 @@ SourceTimeoutOption = Annotated[
     typer.Option(
         "--source-timeout",
         min=1,
-        help=f"Seconds that a source is waited for in all, for one sentence. Otherwise {SourceOptions().timeout_s:g}.",
+        help=f"Seconds to wait for a source in all, for one sentence ({SourceOptions().timeout_s:g}).",
         metavar="SECONDS",
         rich_help_panel=_PANEL,
     ),
@@ -74,7 +74,7 @@ SourceTimeoutOption = Annotated[
 FieldOption = Annotated[
     str | None,
     typer.Option(
-        help="Papers of this field of study alone, such as computer science.",
+        help="Only papers of this field of study, such as computer science.",
         metavar="NAME",
         parser=_read_field,
         rich_help_panel=_PANEL,

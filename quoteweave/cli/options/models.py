@@ -46,7 +46,7 @@ PresetOption = Annotated[
     str | None,
     typer.Option(help="Settings of a published experiment; docs/runs.md lists them.", metavar="NAME"),
 ]
-PromptsOption = Annotated[Path | None, typer.Option(help="Folder with prompt files of your own.", metavar="DIR")]
+PromptsOption = Annotated[Path | None, typer.Option(help="Folder with your own prompt files.", metavar="DIR")]
 ImageFolderOption = Annotated[
     Path | None, typer.Option("--image-folder", help="Folder of the dataset's pictures.", metavar="DIR")
 ]
