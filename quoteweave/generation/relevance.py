@@ -52,6 +52,7 @@ _ANOTHER = re.compile(
     r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
     re.IGNORECASE,
 )
+_AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
 
@@ -137,6 +138,15 @@ def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:
 def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:
     """The share of the question's adjacent pairs of words that are adjacent in the sentence too, 0 to 1."""
     return len(question.pairs.intersection(itertools.pairwise(sentence))) / max(1, len(question.pairs))
+
+
+def is_spread(text: str, subject: Sequence[str]) -> bool:
+    """Whether a text has the question's words of several things: "Update Homebrew and install pyenv"."""
+    parts = [set(words(part)) for part in _AND.split(text)]
+    asked = [(part & set(subject), part) for part in parts if part & set(subject)]
+    return len(asked) > 1 and all(
+        own != part and own < set().union(*(each for each, _ in asked)) for own, part in asked
+    )
 
 
 def overlap(one: Iterable[str], other: Iterable[str]) -> float:

@@ -4,6 +4,7 @@ A text that ends with a colon says half of what it has to say, and the quotes be
 each by itself, so that it may find the one without the other.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from quoteweave.collection.collection import Collection
@@ -16,6 +17,10 @@ MOST_ANNOUNCING = 6
 """Most texts of a context, the best, for which what they announce is looked up."""
 MOST_FOLLOWING = 5
 """Most quotes that one text announces: the items of a list, or code behind its file's name."""
+# The caption of a listing stands above it, and a figure at the top of the page on which a list goes on.
+_BETWEEN = ("caption", "figure", "chart")
+# On a page a footnote may stand between a sentence and what it announces; its number touches its first word.
+_FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 
 
 def add_announced(context: Context, collection: Collection, where: Filter) -> Context:
@@ -49,7 +54,7 @@ def _announced_by(quote: Quote, collection: Collection, where: Filter) -> list[Q
     for one in _quotes_behind(quote, collection, where):
         if one.layout in ("title", "page") or len(found) == MOST_FOLLOWING:
             break
-        if one.layout == "caption" and not found:  # that of a listing, above it
+        if not found and (one.layout in _BETWEEN or _FOOTNOTE.match(one.text)):
             continue
         if found and not announces(found[-1].text) and not found[-1].layout == one.layout == "list":
             break

@@ -592,3 +592,44 @@ def test_announced_code_cannot_end_its_fence() -> None:
     answer = ask("How do I print the tide table?", given)
     assert [citation.mark for citation in answer.citations] == ["[1]", "[2]"]
     assert answer.text.count("```") == 2
+
+
+def test_a_sentence_that_refers_back_comes_with_the_one_before_it() -> None:
+    text = "The tide gauge has a battery of its own. It lasts 14 months."
+    answer = ask("How long does the battery of the tide gauge last?", context([text]))
+    assert answer.text.startswith("The tide gauge has a battery of its own [1]. It lasts 14 months [1].")
+
+
+def test_what_a_state_leads_to_is_no_reason_for_it() -> None:
+    text = "The gauge was moved. This will cause the gauge to stop and the harbour to close."
+    assert ask("Why does the harbour close?", context([text])).status == "located"
+
+
+def test_an_amount_in_a_clause_about_something_else_does_not_answer() -> None:
+    text = (
+        "The maker grants a guarantee of five years, and takes worn batteries back to charge the new battery at home."
+    )
+    assert ask("How long does it take to charge the battery?", context([text])).status == "located"
+    text = "With the fast charger, it takes two hours to charge the battery."
+    assert ask("How long does it take to charge the battery?", context([text])).status == "answered"
+
+
+def test_how_far_wants_a_distance() -> None:
+    asked = "How far is the West Mole from the station?"
+    assert ask(asked, context(["The West Mole is far from the station: 40 minutes."])).status == "located"
+    assert ask(asked, context(["The West Mole is 3 km from the station."])).status == "answered"
+
+
+def test_the_first_of_several_is_not_the_one_that_is_asked_for() -> None:
+    former = "The first harbour seat was Grünegg."
+    assert ask("What is the harbour seat of Tolland?", context([f"Tolland: {former}", former])).status == "located"
+
+
+def test_a_row_says_what_its_code_means() -> None:
+    codes = image(
+        None, "Code | Cause | Remedy\nE1 | Too hot | Wait\nE2 | Sensor lost | Check the magnet", layout="table"
+    )
+    answer = ask("What does E2 mean?", context(["The display shows error codes such as E2."], [codes]))
+    assert answer.status == "answered"
+    assert "Sensor lost" in answer.text
+    assert "Too hot" not in answer.text

@@ -200,3 +200,17 @@ def test_what_are_is_answered_by_the_list_under_that_heading() -> None:
     answer = ask("What are the ownership rules?", [part("Keep these rules in mind.", 1, section="Rules"), other, rules])
     assert answer.status == "answered"
     assert "- Each berth has an owner [3].\n- There is one owner at a time [3]." in answer.text
+
+
+def test_a_heading_for_one_case_does_not_answer_for_all() -> None:
+    steps = [part("Run the setup program.", 1, section="Install the gauge on Windows")]
+    assert ask("How do I install the gauge?", steps).status == "located"
+    assert ask("How do I install the gauge on Windows?", steps).status == "answered"
+
+
+def test_code_that_begins_with_a_verb_is_no_step_on_a_page() -> None:
+    code = step("use std::thread;\nuse std::time;", 1, section="Starting a thread")
+    words = step("To start a thread, we call spawn.", 0, section="Starting a thread")
+    answer = ask("How do I start a thread?", [words, code])
+    assert not answer.text.startswith("- use")
+    assert "- use std" not in answer.text

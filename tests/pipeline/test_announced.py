@@ -127,3 +127,12 @@ def test_headings_and_other_pages_of_a_filter_are_never_announced(tmp_path: Path
         assert len(context(made, "crane loads", small).texts) == 2
         assert len(context(made, "crane loads", small, Filter(documents=("crane.md",), last_page=0)).texts) == 1
         assert context(made, "crane loads", small, Filter(layouts=("paragraph",))).announced == {}
+
+
+def test_a_footnote_between_a_text_and_its_list_is_passed_over(tmp_path: Path) -> None:
+    listed = made_quote("• a seal\n• a valve", layout="list")
+    quotes: list[str | Quote] = ["The pump needs two parts:", "1Without the motor.", listed]
+    with make_collection(tmp_path, {"pump.md": quotes}) as made:
+        found = context(made, "pump parts", ContextSize(texts=1, images=0))
+        (announced,) = found.announced.values()
+        assert [hit.quote.layout for hit in found.texts if hit.quote.id in announced] == ["list"]

@@ -45,12 +45,18 @@ AnswerType = Literal[
 """The type of answer that a question asks for: something to be seen, calculated or counted on pages; a number
 of some kind, a name, a reason…; or any statement."""
 
-_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++"
+_TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
 _WHAT_IS = re.compile(
     rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}"
     r"(?P<field>\s+in\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*(?:\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*)?)?\s*\?*\s*",
     re.IGNORECASE,
 )
+_WHAT_MEANS = re.compile(
+    rf"\s*what\s+does\s+(?:an?\s+)?[\"“'‘]?{_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}[\"”'’]?\s+mean\s*\?*\s*",
+    re.IGNORECASE,
+)
+WHAT_MEANS = "what does … mean"
+"""`QuestionAnalysis.asked_by` of a question such as "What does E2 mean?"."""
 Extreme = Literal["highest", "lowest"]
 Calculation = Literal["difference", "sum", "ratio", "average"]
 _NUMBER = (
@@ -268,6 +274,8 @@ class _Rules:
 
     def asks_for(self, question: str) -> tuple[AnswerType, str]:
         """The answer type, and the words of the question that determine it."""
+        if _WHAT_MEANS.fullmatch(question):
+            return "definition", WHAT_MEANS
         found = [(match.start(), kind, match[0]) for kind, way in self.asks.items() if (match := way.search(question))]
         if found:  # what comes first in the question says it, and the order of kinds where two do
             _, kind, detail = min(found, key=itemgetter(0))

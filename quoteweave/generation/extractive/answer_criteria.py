@@ -29,9 +29,10 @@ from functools import lru_cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
+from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_what, says_where
+from quoteweave.generation.definitions import says_what
+from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_where
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
@@ -134,11 +135,12 @@ class AnswerCriteria:
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
         reading = self._question.reading
+        before = frozenset(words(statement.before))  # which says what "It" is
         if reading.asks not in _FACTOID_KINDS or "-" not in statement.text:
-            return with_words_alike(frozenset(statement.words), self._subject)
+            return with_words_alike(before.union(statement.words), self._subject)
         asked = reading.text.casefold()
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
-        return with_words_alike(frozenset(words(bare)), self._subject)
+        return with_words_alike(before.union(words(bare)), self._subject)
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
@@ -146,10 +148,10 @@ class AnswerCriteria:
         if reading.asks in ("look", "parts") or _NO_STATEMENT.search(statement.text):
             return False
         if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
-            return layout != "caption" and not statement.is_row
+            return layout != "caption" and (not statement.is_row or reading.asked_by == WHAT_MEANS)
         few = len(self._subject) < MIN_SUBJECT_TERMS and not (
             (reading.asks == "place" and says_where(statement, self._question))
-            or (_ASKS_WHAT_ONE_IS.fullmatch(reading.text) and says_what(statement, tuple(self._subject)))
+            or (_ASKS_WHAT_ONE_IS.fullmatch(reading.text) and says_what(statement.text, tuple(self._subject)))
             or _MAY_ASK_OF_ONE.match(reading.asked_by if reading.asks == "amount" else reading.text)
         )
         if layout in _LAYOUTS_WITHOUT_ANSWERS or few:

@@ -1,7 +1,7 @@
 """Check by rule whether a statement has the kind of answer that a question asks for, beyond the question."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import PurePosixPath
 
@@ -15,10 +15,12 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, find_unit
-from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.answer_text import is_code
+from quoteweave.generation.definitions import NO_NOUN, says_what
+from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
 
 MOST_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""
@@ -26,8 +28,6 @@ DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
 WITHIN_WORDS = 4
 """Words before "located in" among which the name of what is located must be."""
-LISTED_WORDS = 3
-"""Words after ", a" among which the term itself shows a list ("an intron, a whole intron") and no definition."""
 COUNTED_WORDS = 3
 """Words after a number that may name what it counts."""
 
@@ -48,29 +48,7 @@ _DEFINES = re.compile(
     r"^\s*\(|\b(?:is|are|means?|refers? to|stands? for|defined|denotes?|known as|called|bedeutet|ist|sind|est|es)\b",
     re.IGNORECASE,
 )
-_ASKS_ALONE = re.compile(r"what(?:'s|\s+is|\s+are)\b", re.IGNORECASE)
-_ARTICLE = re.compile(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
-_NO_NOUN = (
-    r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|often|now|also|always|still|then|thus|available|able|about|above|at|in|on|under"
-    r"|open|free|made|built|shown|given|held|kept|full|empty|found|set|left|more|less|very|too|so)\b"
-)
-# "String literals are convenient, but" says nothing of what they are: a noun has an article, or goes on with what
-# tells it from others.
-_NOUN_PHRASE = (
-    r"(?=(?:an?|the|one|any|some|another|our|its|his|her|their|simply|essentially|basically|what|how|when|where|who|like"
-    r"|[\w-]+['’]s)\b"
-    r"|(?:[\w’'-]+\s+){1,6}?(?:of|that|which|who|whose|where|when|with|without|to|in|on|at|by|from|between|beside|for"
-    r"|used|made|called|consisting|containing|and)\b)"
-)
-_SAYS_WHAT, _SAYS_WHAT_KIND = (
-    re.compile(
-        rf"[”\"')]*\s*(?:\([^)]*\)\s*)?"
-        rf"(?:(?:is|are)\s+(?!{_NO_NOUN}){phrase}|means?\b|refers? to|stands? for|denotes?)",
-        re.IGNORECASE,
-    )
-    for phrase in ("", _NOUN_PHRASE)
-)
-_APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
+_ASKS_ALONE = re.compile(r"what(?:'s|\s+is|\s+are|\s+does)\b", re.IGNORECASE)
 _AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
 _ASKED_NOUN = re.compile(
     r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
@@ -81,6 +59,7 @@ _ASKED_NOUN = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
+_ORDINAL = r"\b(first|second|third|former|previous|old|original|next|last|final)\s+(?:[\w’'-]+\s+){{0,2}}?{noun}s?\b"
 _TELLS = (
     r"\b{noun}\b.{{0,80}}?\b(?:is|are|was|were|includes?|included|consists?|comprises?|such as|namely)\b"
     r"|\b{noun}\s*[:(](?!\s*(?-i:[A-Z]{{2,6}}s?)\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
@@ -99,11 +78,12 @@ _TELLS_VALUE = (
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:\w+\s+)?(?:in\s+)?{noun}"
 )
 _LENGTHS, _TIMES = frozenset({"length", "mile", "foot"}), frozenset({"time", "months"})
+_GROWS = r"\b(?:rise|rose|risen|fall|fell|fallen|grow|grew|drop|dropped|increased?|decreased?|advanced?)\b"
 # What is long may be a way or a wait, unless it is asked how long something takes.
 _MEASURES = (
     (re.compile(r"how long", re.IGNORECASE), _LENGTHS | _TIMES),
     (re.compile(r"how heavy|what weight", re.IGNORECASE), frozenset({"mass"})),
-    (re.compile(r"how (?:tall|deep|wide)", re.IGNORECASE), _LENGTHS),
+    (re.compile(rf"how (?:tall|deep|wide|far(?!.*{_GROWS}))|what distance", re.IGNORECASE), _LENGTHS),
     (re.compile(r"how old", re.IGNORECASE), _TIMES),
 )
 # Pounds are weighed too, so that they are no unit of a single kind.
@@ -116,7 +96,6 @@ INSTRUCTION = re.compile(
     rf"\W*(?:\d+\W+)?(?!let(?:['’]s|\s+us)\b)(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)",
     re.IGNORECASE,
 )
-_AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 _AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 _EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
@@ -126,6 +105,7 @@ _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b(?!.*:\s+\w)",
 _HYPOTHETICAL = re.compile(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
+_CLAUSES = re.compile(r"[,;:](?=\s)|\s[–—-]\s")
 _WORD = re.compile(r"\w[\w'’-]*")
 _PLACE = re.compile(r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)")
 _SITUATED = re.compile(
@@ -136,7 +116,7 @@ _WHERE = re.compile(
 )
 _SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
 _COMPANY = re.compile(
-    r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
+    r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
 )
 _NAMELESS = re.compile(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
@@ -200,14 +180,26 @@ def _following(amount: Amount, text: str) -> list[str]:
 
 def _measures(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number; of a time, a weight or a length where these are asked for."""
-    amounts = [one for one in _facts(statement, question)[1] if not one.year]
-    wanted = next((units for asked, units in _MEASURES if asked.match(question.reading.asked_by)), None)
+    told = _of_subject(statement, question)
+    amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
+    reading = question.reading
+    asked_from = reading.text[max(0, reading.text.find(reading.asked_by)) :]
+    wanted = next((units for asked, units in _MEASURES if asked.match(asked_from)), None)
     if wanted is None or statement.is_row:
         return bool(amounts)
-    spelled = {unit.dimension for word in _WORD.findall(statement.text) if (unit := find_unit(word)) is not None}
-    return any(one.unit.dimension in wanted for one in amounts if one.unit is not None) or not wanted.isdisjoint(
-        spelled
-    )
+    spelled = {unit.dimension for word in _WORD.findall(told) if (unit := find_unit(word)) is not None}
+    measured = {one.unit.dimension for one in amounts if one.unit is not None}
+    return not wanted.isdisjoint(spelled | measured)
+
+
+def _of_subject(statement: Statement, question: QuestionTerms) -> str:
+    """The clauses of a statement that have a word of what the question is about; all of it where none has.
+
+    "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
+    """
+    text, asked = plain(statement.text), set(subject_terms(question))
+    own = [clause for clause in _CLAUSES.split(text) if not asked.isdisjoint(words(clause))]
+    return ", ".join(own) if own and not statement.is_row else text
 
 
 def _percents(statement: Statement, question: QuestionTerms) -> bool:
@@ -237,7 +229,7 @@ def _names_person(statement: Statement, question: QuestionTerms) -> bool:
         return False
     subject = subject_terms(question)
     if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
-        return says_what(statement, subject)
+        return says_what(statement.text, subject)
     found = [
         words(match[0])
         for match in _PERSON.finditer(text)
@@ -265,9 +257,13 @@ def says_where(statement: Statement, question: QuestionTerms) -> bool:
 def _defines(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement defines the term: "is", "means" or a bracket follows it closely, or it is in brackets.
 
+    A row of a table that has the term does, too, for a question for what it means ("What does E2 mean?").
+
     A question about the term alone ("What is a quay?") needs a sentence that begins with it, or that defines it in an
     apposition ("RAPTOR, a retrieval system that").
     """
+    if statement.is_row:
+        return True
     field = set(words(field_of_term(question.reading.text)))
     term, text = [word for word in subject_terms(question) if word not in field], statement.text
     asked = set(term)
@@ -276,24 +272,7 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
         return any(
             text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places
         )
-    return says_what(statement, term, by_kind=True)
-
-
-def says_what(statement: Statement, subject: Sequence[str], *, by_kind: bool = False) -> bool:
-    """Whether a statement begins with the subject and says what it is, or says so in an apposition.
-
-    `by_kind`: only by a noun with what tells it from others, as definitions do, not by a property or a number.
-    """
-    says = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT
-    asked, text = set(subject), statement.text
-    places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
-    for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
-        begins = _ARTICLE.fullmatch(text[:start]) and says.match(text[end:])
-        beside = _APPOSITION.match(text[end:])
-        listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
-        if asked <= set(words(text[start:end])) and (begins or (beside and not listed)):
-            return True
-    return False
+    return says_what(statement.text, term, by_kind=True)
 
 
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
@@ -304,6 +283,8 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     Items of lists are handled in `procedures`, by the heading above them.
     """
     text = statement.text
+    if is_code(text):
+        return False
     shows_code = any(part.form == "code" for part in statement.announced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or _negates(statement, question):
         return False
@@ -312,15 +293,6 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     aim = _AIM.match(text)
     aimed = words(aim["leading"] or aim["trailing"]) if aim else []
     return aim is None or (set(question.terms) <= set(aimed) and aimed[0] in question.terms)
-
-
-def is_spread(text: str, subject: Sequence[str]) -> bool:
-    """Whether a text has the question's words of several things: "Update Homebrew and install pyenv"."""
-    parts = [set(words(part)) for part in _AND.split(text)]
-    asked = [(part & set(subject), part) for part in parts if part & set(subject)]
-    return len(asked) > 1 and all(
-        own != part and own < set().union(*(each for each, _ in asked)) for own, part in asked
-    )
 
 
 def _negates(statement: Statement, question: QuestionTerms) -> bool:
@@ -346,21 +318,35 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
         return statement.is_row or not _only_announces(statement)
     noun = re.escape(asked["value"] or asked["kind"])
     found = re.search(_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
-    if found is None:
-        return not asked["kind"]
+    if found is None:  # another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not
+        named = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}
+        return not asked["kind"] and not named
     before = (found["before"] or "").casefold()
     same = _SAME_THING.union(STOP_WORDS, question.reading.text.casefold().split())
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
+    part = part or _one_of_several(noun, statement.text, question)
     example = asked["kind"] and _EXAMPLE.match(statement.text)  # of all that is asked for
     if part or example or _negates(statement, question) or _only_announces(statement):
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
     if statement.announced and not quantity and (asked["kind"] or asked["ending"]):
         return True  # what follows its colon tells it
-    # "The county seat" is one: what county seats were does not tell it.
-    noun += asked["ending"] if (asked["verb"] or "").casefold() in ("is", "was") else "s?"
-    tells = _TELLS_VALUE if quantity else f"{_TELLS}|{_TELLS_VALUE}" if asked["value"] else _TELLS
+    # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
+    noun += asked["ending"] if asked["verb"] else "s?"
+    # "By default, the home is located in" does not say what the home is.
+    says = (
+        _TELLS.replace("|was|were|includes?", f"|was|were)\\s+(?!{NO_NOUN})|\\b(?:includes?")
+        if asked["value"]
+        else _TELLS
+    )
+    tells = _TELLS_VALUE if quantity else f"{says}|{_TELLS_VALUE}" if asked["value"] else says
     return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
+
+
+def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
+    """Whether a text speaks of the first or another of several ("the first county seat"), and the question does not."""
+    found = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
+    return any(word.casefold() not in question.reading.text.casefold().split() for word in found)
 
 
 def _only_announces(statement: Statement) -> bool:
@@ -379,7 +365,7 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "person": _names_person,
     "place": _names_place,
     "yes_or_no": _settles,
-    "reason": lambda statement, _: _REASON.search(statement.text) is not None,
+    "reason": lambda statement, _: _REASON.search(statement.text) is not None and not tells_effect(statement.text),
     "definition": _defines,
     "steps": _instructs,
 }

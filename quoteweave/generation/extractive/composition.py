@@ -10,7 +10,7 @@ from quoteweave.core.text.mentions import labels_in, leading_label
 from quoteweave.generation.answer_text import add_mark, escape_marks, fence, join_with_and
 from quoteweave.generation.extractive.statements import AnnouncedPart, Statement, image_mark, place_phrase
 
-MAX_ANNOUNCED_WORDS, MAX_CODE_LINES = 90, 12
+MAX_ANNOUNCED_WORDS, MAX_CODE_LINES = 90, 8
 """Most words, and lines of code, that are shown of what a sentence announces."""
 
 
@@ -33,7 +33,10 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
             text += _shown(same[0].number, context)
             used.append(quote)
             continue
+        shown = {statement.place for statement in same}
         for statement in same:
+            if statement.before and statement.place - 1 not in shown:
+                text += f"{add_mark(statement.before, f'[{statement.number}]')} "
             text += f"{add_mark(statement.text, f'[{statement.number}]')} "
             used.append(quote)
             for number in [number for number in _named(statement, context) if number in to_show]:

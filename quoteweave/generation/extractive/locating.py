@@ -48,7 +48,10 @@ PAGE_WEIGHT, QUOTE_WEIGHT = 4.0, 0.2
 KIND_BONUS = 0.3
 """Bonus for a picture of the kind that the question asks for."""
 HEADING_BONUS, LEAST_IN_HEADING = 0.3, 0.6
-"""Bonus for a text under a heading that has at least this share of the question's weight, times that share."""
+"""Bonus for a text under a heading that has at least this share of the question's weight, times that share.
+
+Only in documents without pages: there a place is called by its heading, and few headings are guessed.
+"""
 REFERENCE_BONUS = PAGE_WEIGHT
 """Bonus for a figure or table that the question names: as much as the first rank."""
 HEADING_PENALTY = 0.2
@@ -204,7 +207,7 @@ def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: 
     fit += LENGTH_BONUS * min(1.0, len(held) / FULL_BONUS_WORDS) - (
         HEADING_PENALTY if quote.layout in ("title", "caption") else 0.0
     )
-    headed = coverage(weights, words(quote.section or "")) if quote.kind == "text" else 0.0
+    headed = coverage(weights, words(quote.section or "")) if quote.kind == "text" and not quote.has_pages else 0.0
     fit += HEADING_BONUS * headed if headed >= LEAST_IN_HEADING else 0.0
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(reading.shows) else set()
     if quote.layout in shown.union(reading.shows):

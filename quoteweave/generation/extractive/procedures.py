@@ -20,10 +20,10 @@ from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, join_with_and, tidy
-from quoteweave.generation.extractive.answer_kinds import INSTRUCTION, is_spread
+from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
 from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
 from quoteweave.generation.extractive.statements import AnnouncedPart, announced_parts, is_headed_by, place_in_document
-from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
 
 LEAST_NAMED = 0.85
 """Least share of the question's weight that a heading contains together with the document's name."""
@@ -34,11 +34,18 @@ MAX_WORDS = 150
 LEAST_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
 
+LONGEST_SMALL_WORD = 4
+"""Characters of words that titles write small among capitals."""
+LEAST_IN_CODE = 2
+"""Least marks that prose lacks, such as brackets and semicolons at the end of lines, in what is plainly code."""
+
+_IN_CODE = re.compile(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
 _TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 # "2 eggs" and "12 V" are no steps.
 _STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
 _INNER_STEP = re.compile(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
 _ANNOUNCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
+_OF_NAME = re.compile(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
 _PARTICLE = re.compile(r"\b(?:not|never|without|off|out|away|ohne|nicht)\b")
 _AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
@@ -155,7 +162,17 @@ def _is_about_something_else(question: str, heading: str) -> bool:
     """Whether a heading is about the opposite of the question, or about troubleshooting."""
     particles = (frozenset(_PARTICLE.findall(text.casefold())) for text in (question, heading))
     trouble = _TROUBLE.search(heading) is not None and _TROUBLE.search(question) is None
-    return trouble or has_opposite_word(question, heading) or len(set(particles)) > 1
+    return (
+        trouble or has_opposite_word(question, heading) or len(set(particles)) > 1 or _is_of_one_case(question, heading)
+    )
+
+
+def _is_of_one_case(question: str, heading: str) -> bool:
+    """Whether a heading is about the case of a name alone that the question does not ask for ("on Windows")."""
+    rest = heading.split()[1:]
+    if any(word[:1].islower() and len(word) > LONGEST_SMALL_WORD for word in rest):  # no title in capitals
+        return any(not set(words(name)) & set(words(question)) for name in _OF_NAME.findall(heading))
+    return False
 
 
 def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
@@ -216,15 +233,18 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
 
 
 def _is_code(quote: Quote, before: Sequence[Step]) -> bool:
-    """Whether a paragraph is code; on pages, where a line may go on with any other, only if it is announced."""
+    """Whether a paragraph is code; on pages, where a line may go on with any other, only if announced, or plainly."""
     announced = not quote.has_pages or any(announces(step.text) for step in before)
-    return announced and quote.layout == "paragraph" and is_code(quote.text)
+    sure = announced or len(_IN_CODE.findall(quote.text)) >= LEAST_IN_CODE
+    return sure and quote.layout == "paragraph" and is_code(quote.text)
 
 
 def _instructs(part: Step) -> bool:
     """Whether an unnumbered part is a step: an instruction, what announces code, or code alone under its heading."""
     if part.code and (not part.text or announces(part.text)):
         return True
+    if is_code(part.text):
+        return False
     aims = _AIM_OR_PROHIBITION.match(part.text)
     return INSTRUCTION.match(part.text) is not None and (not aims or bool(part.code and aims["aim"]))
 

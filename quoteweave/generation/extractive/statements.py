@@ -27,6 +27,8 @@ MAX_TITLE = 160
 """Most characters of a caption in an answer."""
 MAX_PICTURE_SENTENCE = 300
 """Most characters of a sentence quoted from a picture."""
+MAX_BEFORE = 250
+"""Most characters of the sentence before one that refers to it; a longer one is not shown with it."""
 MAX_ANNOUNCED = 300
 """Most characters of an item or paragraph that a sentence announces."""
 LEAST_WORDS, LEAST_COMMON, MOST_NUMBERS = 6, 0.2, 0.25
@@ -34,6 +36,13 @@ LEAST_WORDS, LEAST_COMMON, MOST_NUMBERS = 6, 0.2, 0.25
 
 _VALUE = re.compile(r"[^\w\s]{0,2}\s?\d|-$")
 """A cell of values in a chart: it begins with a number, or is empty."""
+# "It is known that" refers to nothing, and "This valve" says what it is about.
+_REFERS_BACK = re.compile(
+    r"(?!It\s+(?:is|was)\s+[\w-]+\s+(?:to|that)\b)(?:It|They|He|She|(?:This|That|These|Those)\s+(?:also\s+)?(?:is|are|was|were"
+    r"|will|would|can|could|may|might|should|must|has|have|had|does|do|did|means?|makes?|causes?|allows?|happens?|gives?"
+    r"|leads?|ensures?|includes?))\b"
+)
+_EFFECT = re.compile(r"\b(?:causes?|leads? to|led to|therefore|thus|as a result)\b", re.IGNORECASE)
 _AFTER_LABEL = " .:–—-|：．"
 _PART = re.compile(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
 """The suffix that the parser adds to the caption of a picture that it split."""
@@ -54,6 +63,8 @@ class Statement(Record):
     """Whether it consists of cells of a table, named by their rows and columns."""
     is_computed: bool = False
     """Whether it was computed from the cells of a table, which do not state it themselves."""
+    before: str = ""
+    """The sentence before it, fit for an answer, where it begins with a word that stands for something in that."""
     announced: "tuple[AnnouncedPart, ...]" = ()
     """What it announces, if it ends with a colon, in order."""
 
@@ -61,6 +72,16 @@ class Statement(Record):
     def quote(self) -> Quote:
         """The quote that it comes from."""
         return self.hit.quote
+
+
+def refers_back(text: str) -> bool:
+    """Whether a sentence begins with a word that stands for something in the sentence before it."""
+    return _REFERS_BACK.match(text) is not None
+
+
+def tells_effect(text: str) -> bool:
+    """Whether it tells what the sentence before it leads to ("This will cause"), and gives no reason for that."""
+    return refers_back(text) and _EFFECT.search(text) is not None
 
 
 class AnnouncedPart(Record):
@@ -124,12 +145,20 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
     """Make statements of the sentences of text quotes, each of at most `limit` characters."""
     statements = []
     for number, hit in enumerate(context.texts, start=1):
+        last = ""
         for place, sentence in enumerate(split_sentences(hit.quote.text)):
             text = tidy(sentence.text, limit)
+            before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
             parts = announced_parts(hit.quote, number, context, place) if announces(sentence.text) else ()
             statements.append(
                 Statement(
-                    text=text, hit=hit, number=number, place=place, words=tuple(words(text)), announced=tuple(parts)
+                    text=text,
+                    hit=hit,
+                    number=number,
+                    place=place,
+                    words=tuple(words(text)),
+                    before=before,
+                    announced=tuple(parts),
                 )
             )
     return statements
