@@ -20,7 +20,7 @@ from quoteweave.core.context_sizes import C15, C20
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Filter, Quote
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.metrics.retrieval.box_recall import LEAST_IOU, Place, boxes_met, gold_boxes, share_met
+from quoteweave.evaluation.metrics.box_recall import LEAST_IOU, Place, boxes_met, gold_boxes, share_met
 from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.search import Search

@@ -10,7 +10,7 @@ from page_retrieval import PAGES
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.scoring.retrieval import score_retrieval
+from quoteweave.evaluation.scoring.scorer import score_retrieval
 from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval, paired_difference
 
 Scope = Literal["in_document", "collection"]

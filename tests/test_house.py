@@ -148,7 +148,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert _python(code) == "[]"
 
 
-@pytest.mark.parametrize("module", ["quoteweave.core.protocols", "quoteweave.evaluation.scoring.retrieval"])
+@pytest.mark.parametrize("module", ["quoteweave.core.protocols", "quoteweave.evaluation.scoring.scorer"])
 def test_core_and_evaluation_load_no_model_library(module: str) -> None:
     code = f"import {module}, sys; print([n for n in {HEAVY[:6]!r} if n in sys.modules])"
     assert _python(code) == "[]"

@@ -9,7 +9,7 @@ import pytest
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, read_error_labels
-from quoteweave.evaluation.report.error_page import write_error_page
+from quoteweave.evaluation.report.errors import write_error_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

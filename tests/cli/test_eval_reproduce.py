@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from quoteweave.cli.eval import reproduce as matrix
 from quoteweave.cli.eval.reproduce import reproduce as command
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.evaluation.reproduction.reproduce import Condition, Known
+from quoteweave.evaluation.reproduction import Condition, Known
 
 EXPECTED = {
     "text.recall.pooled": "50.0",

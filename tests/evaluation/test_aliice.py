@@ -12,7 +12,7 @@ from quoteweave.evaluation.metrics.citations.alce import alce_responses
 from quoteweave.evaluation.metrics.citations.aliice import Aliice, aliice_responses
 from quoteweave.evaluation.metrics.citations.cited_claims import entailments
 from quoteweave.evaluation.statistics.aggregates import Row
-from quoteweave.evaluation.text.atomic_claims import LONGEST
+from quoteweave.evaluation.text.claims import LONGEST
 
 VOCAB = spacy.blank("en").vocab
 ABC = passages("a", "b", "c", images=["chart", ""])

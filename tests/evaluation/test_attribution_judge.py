@@ -9,7 +9,7 @@ from made_judgements import CONTEXT
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import EndpointRefused
 from quoteweave.core.examples import Prediction
-from quoteweave.evaluation.judges.attribution_judge import AttributionJudge
+from quoteweave.evaluation.judges.answer_judges import AttributionJudge
 from quoteweave.evaluation.judges.batch import plan_judging
 from quoteweave.evaluation.judges.judgements import AnswerVerdict
 from quoteweave.testing import FakeChat

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
 from quoteweave.core.records import Hit, Layout, Query, Quote
-from quoteweave.evaluation.metrics.retrieval.box_recall import BoxCoverage
+from quoteweave.evaluation.metrics.box_recall import BoxCoverage
 
 METRIC = BoxCoverage()
 Place = tuple[int, Box]

@@ -21,8 +21,7 @@ from quoteweave.evaluation.metrics.answers.rouge import RougeL
 from quoteweave.evaluation.metrics.answers.short_answer import ShortAnswer
 from quoteweave.evaluation.metrics.citations.citevqa import CiteVqa
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.text.cited_boxes import boxed_response, cited_boxes, transposed, without_boxes
-from quoteweave.evaluation.text.responses import scored_text
+from quoteweave.evaluation.text.responses import boxed_response, cited_boxes, scored_text, transposed, without_boxes
 
 STRICT, PUBLISHED = CiteVqa(), CiteVqa("published")
 FIGURES = ("recall", "page_recall", "precision", "f1")

@@ -10,9 +10,8 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import PageBoxes, Prediction
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.datasets.citevqa import load_citevqa
+from quoteweave.evaluation.datasets.citevqa import citevqa_answers, load_citevqa
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.formats.citevqa import citevqa_answers
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.published import comparability_notes, leaderboard, published_table
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, score

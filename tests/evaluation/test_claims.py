@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from quoteweave.core.errors import MissingExtra, ModelNotFound
-from quoteweave.evaluation.text.atomic_claims import LONGEST, AtomicClaim, atomic_claims, spacy_parse
+from quoteweave.evaluation.text.claims import LONGEST, AtomicClaim, atomic_claims, spacy_parse
 
 VOCAB = spacy.blank("en").vocab
 

@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, load_error_kinds, read_error_labels
-from quoteweave.evaluation.scoring.error_analysis import count_errors, error_agreement
+from quoteweave.evaluation.report.errors import count_errors, error_agreement
 
 KINDS = ("excessive", "inadequate")
 JUDGE = {"1": ("excessive",), "2": (), "3": ("excessive", "inadequate"), "4": ("inadequate",), "5": ("excessive",)}

@@ -20,7 +20,7 @@ from quoteweave.evaluation.judges.agreement import (
     write_forms,
 )
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, SentenceVerdict
-from quoteweave.evaluation.scoring.judge_comparison import JudgedRun, compare_judges
+from quoteweave.evaluation.scoring.comparison import JudgedRun, compare_judges
 
 
 def of_supports(scores: Sequence[float | None]) -> EvidenceVerdict:

@@ -8,7 +8,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
 from quoteweave.core.records import Hit, Kind, Query, Quote
-from quoteweave.evaluation.metrics.retrieval.box_recall import GoldBoxRecall, Place, boxes_met, share_met
+from quoteweave.evaluation.metrics.box_recall import GoldBoxRecall, Place, boxes_met, share_met
 
 PAGE: Place = ("a.pdf", 0)
 SQUARE: Box = (100, 100, 200, 200)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.evaluation.judges.answer_judge import SCALE
+from quoteweave.evaluation.judges.answer_judges import SCALE
 from quoteweave.evaluation.judges.chat import UnreadableReply, read_scores
 from quoteweave.evaluation.judges.judgements import ASPECTS
 

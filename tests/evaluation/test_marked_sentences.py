@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from made_selection import answered
 
 from quoteweave.core.text.marks import parse_marks
-from quoteweave.evaluation.text.marked_sentences import Item, MarkedSentence, marked_sentences
+from quoteweave.evaluation.text.claims import Item, MarkedSentence, marked_sentences
 
 
 def lines(text: str) -> list[str]:

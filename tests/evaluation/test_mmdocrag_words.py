@@ -15,8 +15,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from quoteweave.evaluation.metrics.answers.bleu import Bleu
 from quoteweave.evaluation.metrics.answers.rouge import RougeL
-from quoteweave.evaluation.text.porter import porter_stem
-from quoteweave.evaluation.text.punkt import punkt_sentences
+from quoteweave.evaluation.text.nltk_rules import porter_stem, punkt_sentences
 
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "mmdocrag_words.json").read_text("utf-8"))
 BLEU, ROUGE = Bleu("published", "published"), RougeL("published", "published")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import PageHit, Query
-from quoteweave.evaluation.metrics.retrieval.rankings import PageRecall
+from quoteweave.evaluation.metrics.rankings import PageRecall
 from quoteweave.evaluation.statistics.aggregates import Row
 
 METRIC = PageRecall()

@@ -9,7 +9,7 @@ from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
 from quoteweave.core.records import Query
 from quoteweave.evaluation import ScoringRequest, score
-from quoteweave.evaluation.formats.citeme import load_citeme_results, outcome_of
+from quoteweave.evaluation.datasets.citeme import load_citeme_results, outcome_of
 from quoteweave.evaluation.metrics.answers.paper_search import PaperSearches
 from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
 from quoteweave.evaluation.metrics.metric import Convention

@@ -10,8 +10,8 @@ from quoteweave.evaluation.published import (
     ranking_figure,
 )
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.estimates import Estimate
-from quoteweave.evaluation.statistics.rounding import half_up
+from quoteweave.evaluation.statistics.aggregates import half_up
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 SEARCHED = "search+read; demonstration: yes"
 

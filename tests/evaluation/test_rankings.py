@@ -9,7 +9,7 @@ from made_selection import example, fixed, quote
 
 from quoteweave.core.examples import Prediction, Scope
 from quoteweave.core.records import Hit, Quote
-from quoteweave.evaluation.metrics.retrieval.rankings import Rankings, by_score
+from quoteweave.evaluation.metrics.rankings import Rankings, by_score
 from quoteweave.evaluation.statistics.aggregates import Row
 
 METRIC = Rankings(cutoffs=(1, 3))

@@ -15,10 +15,9 @@ from PIL import Image
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import MissingExtra, StorageError
 from quoteweave.core.examples import Scope
-from quoteweave.evaluation.report.csv_files import csv_files
 from quoteweave.evaluation.report.questions import PictureFolder, extreme_questions
 from quoteweave.evaluation.report.runs import Report, make_report
-from quoteweave.evaluation.report.writing import write_report
+from quoteweave.evaluation.report.writing import csv_files, write_report
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.evaluation.reproduction.reproduce import (
+from quoteweave.evaluation.reproduction import (
     Known,
     Status,
     load_matrix,
@@ -15,7 +15,7 @@ from quoteweave.evaluation.reproduction.reproduce import (
     verdict,
 )
 from quoteweave.evaluation.scoring.saved_runs import load_run, score_run
-from quoteweave.evaluation.statistics.rounding import half_up
+from quoteweave.evaluation.statistics.aggregates import half_up
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldBox, Prediction, Reference, Scope
 from quoteweave.core.records import Hit, PageHit, Query, Quote
 from quoteweave.evaluation.scoring.comparison import compare_scores
-from quoteweave.evaluation.scoring.retrieval import score_retrieval, search_errors
-from quoteweave.evaluation.scoring.scorer import domain_means
+from quoteweave.evaluation.scoring.scorer import domain_means, score_retrieval, search_errors
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import mean_of
 from quoteweave.evaluation.statistics.bootstrap import paired_difference

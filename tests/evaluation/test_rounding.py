@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.evaluation.statistics.aggregates import Row, mean_of, ratio_of
-from quoteweave.evaluation.statistics.rounding import exact, half_up
+from quoteweave.evaluation.statistics.aggregates import Row, exact, half_up, mean_of, ratio_of
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from quoteweave.core.runs import Configuration, RunRecord, open_run
-from quoteweave.evaluation.scoring.run_names import run_names
+from quoteweave.evaluation.scoring.comparison import run_names
 
 
 def run(folder: Path, configuration: Configuration) -> Path:

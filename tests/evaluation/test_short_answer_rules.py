@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.examples import AnswerFormat
-from quoteweave.evaluation.text.short_answers import anls, edit_distance, short_answer_score
+from quoteweave.evaluation.metrics.answers.mmlongbench import anls, edit_distance, short_answer_score
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_answers import PROSE
 
 from quoteweave.core.examples import AnswerFormat
-from quoteweave.evaluation.text.short_answers import NOT_ANSWERABLE, is_abstention, short_answer
+from quoteweave.evaluation.metrics.answers.mmlongbench import NOT_ANSWERABLE, is_abstention, short_answer
 
 
 @pytest.mark.parametrize(

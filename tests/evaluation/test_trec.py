@@ -16,7 +16,7 @@ from quoteweave.core.records import Hit, PageHit, Query, Quote
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.formats.trec import TrecPair, column_name, qrels_lines, run_lines, trec_pair
-from quoteweave.evaluation.metrics.retrieval.rankings import Rankings, by_score
+from quoteweave.evaluation.metrics.rankings import Rankings, by_score
 
 LINES = "q2 Q0 d1 1 0.5 bm25\nq2 Q0 d3 2 0.5 bm25\nq1 Q0 d1 1 -3e-1 bm25\nq2 Q0 d2 3 9 bm25\n"
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from made_answers import PROSE
 from nltk.tokenize import NLTKWordTokenizer
 
-from quoteweave.evaluation.text.treebank import treebank_tokens
+from quoteweave.evaluation.text.nltk_rules import treebank_tokens
 
 
 @pytest.mark.parametrize(

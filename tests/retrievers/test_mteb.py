@@ -17,7 +17,7 @@ from PIL import Image
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.metrics.retrieval.rankings import Rankings
+from quoteweave.evaluation.metrics.rankings import Rankings
 from quoteweave.evaluation.scoring.scorer import ScoringSettings, score_predictions
 from quoteweave.interchange import mteb as adapter
 from quoteweave.interchange.mteb import MtebRetriever, mteb_result, write_mteb_result

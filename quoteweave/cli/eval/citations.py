@@ -57,7 +57,7 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
 )
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
-from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 from quoteweave.evaluation.text.source_marks import RuleSplitter, split_by_rule
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.runs.dataset_pictures import missing_pictures, missing_pictures_error, pictures_in

@@ -42,9 +42,14 @@ from quoteweave.evaluation.published import (
     ranking_figure,
 )
 from quoteweave.evaluation.report.labels import p_value, unit
-from quoteweave.evaluation.scoring.comparison import Comparison
-from quoteweave.evaluation.scoring.judge_comparison import JudgeComparison, JudgedRun, RunByJudges, compare_judges
-from quoteweave.evaluation.scoring.run_names import run_names
+from quoteweave.evaluation.scoring.comparison import (
+    Comparison,
+    JudgeComparison,
+    JudgedRun,
+    RunByJudges,
+    compare_judges,
+    run_names,
+)
 from quoteweave.evaluation.scoring.saved_runs import COMPARED, LoadedRun, ScoredRun, ScoringRequest, load_run, score
 from quoteweave.evaluation.scoring.saved_runs import compare as compare_runs
 

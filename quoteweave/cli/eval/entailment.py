@@ -47,9 +47,8 @@ from quoteweave.evaluation.scoring.saved_runs import (
 from quoteweave.evaluation.scoring.scorer import ScoringSettings, convention_differences, score_predictions
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
-from quoteweave.evaluation.text.atomic_claims import spacy_parse
-from quoteweave.evaluation.text.marked_sentences import SentenceSplitter
-from quoteweave.evaluation.text.punkt import punkt_sentences, punkt_splitter
+from quoteweave.evaluation.text.claims import SentenceSplitter, spacy_parse
+from quoteweave.evaluation.text.nltk_rules import punkt_sentences, punkt_splitter
 from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.models.checkpoints import Hardware, on_download

@@ -57,15 +57,16 @@ from quoteweave.evaluation.judges.error_judge import (
     read_error_labels,
     read_error_verdicts,
 )
-from quoteweave.evaluation.report.error_page import sample_pairs, write_error_page
-from quoteweave.evaluation.report.questions import PictureFolder
-from quoteweave.evaluation.scoring.error_analysis import (
+from quoteweave.evaluation.report.errors import (
     ErrorAgreement,
     ErrorAnalysis,
     count_errors,
     error_agreement,
+    sample_pairs,
+    write_error_page,
     wrong_papers,
 )
+from quoteweave.evaluation.report.questions import PictureFolder
 from quoteweave.pipeline.runs.dataset_pictures import pictures_in
 from quoteweave.pipeline.settings import ChatSettings
 

@@ -23,8 +23,8 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.datasets.citevqa import citevqa_answers
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.formats.citevqa import citevqa_answers
 from quoteweave.evaluation.formats.trec import TrecPair, column_name, qrels_lines, run_lines, trec_pair
 from quoteweave.evaluation.formats.trec_rag import MOST_WORDS, TrecRagTag, trec_rag_answers
 from quoteweave.evaluation.scoring.matching import match_predictions, select_scope

@@ -49,12 +49,11 @@ from quoteweave.core.chat.prices import Price
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
-from quoteweave.evaluation.judges.answer_judge import AnswerJudge
-from quoteweave.evaluation.judges.attribution_judge import AttributionJudge
+from quoteweave.evaluation.judges.answer_judges import AnswerJudge, AttributionJudge
 from quoteweave.evaluation.judges.batch import plan_judging
 from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements, read_verdicts
-from quoteweave.evaluation.statistics.estimates import Estimate
-from quoteweave.evaluation.statistics.rounding import half_up
+from quoteweave.evaluation.statistics.aggregates import half_up
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 from quoteweave.pipeline.runs.dataset_pictures import pictures_in
 from quoteweave.pipeline.settings import JudgeSettings
 

@@ -13,8 +13,8 @@ from quoteweave.cli.console import console, plain, print_json
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import UsageError
-from quoteweave.evaluation.reproduction.reproduce import Check, find_data, load_matrix
-from quoteweave.evaluation.reproduction.reproduce import reproduce as run
+from quoteweave.evaluation.reproduction import Check, find_data, load_matrix
+from quoteweave.evaluation.reproduction import reproduce as run
 
 JSON = """--json prints one object:
 

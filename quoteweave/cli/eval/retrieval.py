@@ -34,7 +34,7 @@ from quoteweave.core.urls import without_credentials
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.mmdocir import DOCUMENTS, annotations_file
 from quoteweave.evaluation.datasets.mmlongbench import SAMPLES
-from quoteweave.evaluation.scoring.retrieval import (
+from quoteweave.evaluation.scoring.scorer import (
     only_whole_pages,
     retrieval_figures,
     score_retrieval,
@@ -42,7 +42,7 @@ from quoteweave.evaluation.scoring.retrieval import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
-from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 from quoteweave.pipeline.runs.retrieval import Questions, RetrievalRun, retriever_shown, search_dataset
 from quoteweave.pipeline.runs.search import name_chat_model
 from quoteweave.pipeline.settings import RetrievalSettings

@@ -12,8 +12,8 @@ from quoteweave.evaluation.metrics.citations.quote_selection import GROUPS, RATI
 from quoteweave.evaluation.report.labels import CORRELATION
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, CROSSED, POSITION_FIGURE, SMALL_GROUP
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.estimates import Estimate
-from quoteweave.evaluation.statistics.rounding import half_up
+from quoteweave.evaluation.statistics.aggregates import half_up
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 Figures = Mapping[str, Estimate]
 UNDEFINED = "-"

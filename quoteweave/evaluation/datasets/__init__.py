@@ -1,4 +1,7 @@
-"""Load datasets: files become examples, each a query with its gold references."""
+"""Load datasets: files become examples, each a query with its gold references.
+
+A module for each, which also reads answers in the form that the code of its authors writes them.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,7 +1,8 @@
 """ALCE (Gao et al., EMNLP 2023, arXiv 2305.14627): questions with retrieved passages, to be answered with citations.
 
 The passages of a question are numbered from 1, as answers cite them, and are the example's quotes under the ids `1`,
-`2`…. A result file of the authors' code holds the same, cut to the passages that were shown, with what was answered.
+`2`…. A result file of the authors' code holds the same, cut to the passages that were shown, and the answer as
+`output`.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, Reference
+from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
 from quoteweave.evaluation.datasets.rows import iter_items
@@ -116,3 +117,18 @@ def _hit(rank: int, passage: _Passage) -> Hit:
         text="\n".join(part for part in (passage.title, passage.text) if part),
     )
     return Hit(rank=rank, score=1 / rank, quote=quote)
+
+
+def load_alce_outputs(path: Path) -> list[Prediction]:
+    """A prediction a question, over the passages that the file shows it.
+
+    Raises DatasetError, naming file, place and field, for what cannot be read and for several answers to a question.
+    """
+    return [_alce_prediction(line, f"{path}, {place}") for place, line in iter_alce(path)]
+
+
+def _alce_prediction(line: AlceLine, where: str) -> Prediction:
+    if isinstance(line.output, tuple):
+        raise DatasetError(f"{where}, output: {len(line.output)} answers to one question; keep one in each file")
+    failed = "no response" if line.output is None else None
+    return Prediction(example=line.name, scope="context", context=line.context, response=line.output, error=failed)

@@ -6,18 +6,26 @@ A table with a header, comma-separated: `id`, `excerpt`, in which [CITATION] sta
 address of the one cited, and `split` a part of the dataset. `tags`, what an excerpt is about, with semicolons or else
 commas between, is read where there is such a column. The text of the paper counts 130 excerpts; every per cent that its
 tables print of systems is a multiple of 1/119.
+
+Results in the form of the authors' code are one JSON object of `metadata` and `results`, of which each names a paper.
+A result's `history` and `papers` become the steps of its search. The last message of the assistant is the last action;
+each search goes with the next of the lists in `papers`.
 """
 
 import csv
 import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import Context, Usage
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, Reference
+from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.files.jsonl import describe_validation_error, iter_lines
+from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchOutcome, SearchStep
 from quoteweave.core.records import Query
 
 COLUMNS = ("id", "excerpt", "target_paper_title")
@@ -108,3 +116,147 @@ def _parts(cell: str) -> tuple[str, ...]:
 def _tags(cell: str) -> tuple[str, ...]:
     found = (tag.strip() for tag in cell.split(";" if ";" in cell else ","))
     return tuple(dict.fromkeys(tag for tag in found if tag))
+
+
+IS_CORRECT = "is_correct"
+"""A field of every result, by which such a file is recognised."""
+_ASSISTANT = "assistant"
+_NO_FILE, _DAMAGED, _UNKNOWN = "does not have an open access PDF", "error reading the PDF", "not found in buffer"
+_PROBLEMS: Mapping[str, str] = {_NO_FILE: "not_open_access", _DAMAGED: "unreachable", _UNKNOWN: "never_shown"}
+"""Parts of the sentences that the authors' agent is shown, and what they say happened."""
+_OUTCOMES: Sequence[tuple[str, SearchOutcome]] = (
+    (r"max actions reached", "no_selection"),
+    # Such an error quotes the reply, in which any of the other words may stand.
+    (r"^\s*(?:failed to parse|could not parse|invalid json|got invalid)", "bad_format"),
+    (r"content.?(?:filter|management)|content polic|safety system|output blocked", "content_filter"),
+    (r"context.?(?:length|window)|prompt is too long|maximum.{0,40}tokens|too many tokens", "window"),
+    (r"pars(?:e|ing).{0,20} output|failed to parse|invalid json|output.?pars|json", "bad_format"),
+    (r"rate.?limit|timed? ?out|connection|overloaded|internal server|error code: 5|api", "endpoint"),
+    (r"semantic.?scholar|selenium|webdriver|element|chrome", "source"),
+)
+"""Patterns of errors as providers and libraries word them, looked for in this order, and how such a search ended."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+
+class _Tokens(_Part):
+    input: int = Field(ge=0)
+    output: int = Field(ge=0)
+
+
+class _Paper(_Part):
+    title: str
+    paperId: str | None = None
+
+    def named(self) -> NamedPaper:
+        return NamedPaper(title=self.title, identifiers={"semantic_scholar": self.paperId} if self.paperId else {})
+
+
+class _Message(_Part):
+    role: str
+    content: str
+
+
+class _Result(_Part):
+    id: str
+    selected: _Paper | None = None
+    error: str | None = None
+    duration: float | None = Field(default=None, ge=0)
+    tokens: _Tokens | None = None
+    is_in_search: int | None = None
+    papers: tuple[tuple[_Paper, ...], ...] | None = None
+    history: tuple[_Message, ...] = ()
+
+
+class _Metadata(_Part):
+    model: str | None = None
+    executor: str | None = None
+
+
+class _Results(_Part):
+    metadata: _Metadata = _Metadata()
+    results: tuple[_Result, ...]
+
+
+def load_citeme_results(path: Path) -> list[Prediction]:
+    """A prediction a result: the title of the paper selected, how it was searched for, or the technical error.
+
+    A search that used its actions up without a choice is no technical error: it names no paper. Raises DatasetError,
+    naming file and field, for what cannot be read.
+    """
+    content = b"".join(line for _, line in iter_lines(path))
+    try:
+        found = _Results.model_validate_json(content)
+    except ValidationError as error:
+        raise DatasetError(f"{path}: {describe_validation_error(error)}") from error
+    return [_prediction(result, found.metadata) for result in found.results]
+
+
+def outcome_of(error: str) -> SearchOutcome:
+    """How a search ended, by the error that the authors' code wrote down: the text of any exception.
+
+    >>> outcome_of("Max actions reached"), outcome_of("Invalid json output: ```json")
+    ('no_selection', 'bad_format')
+    """
+    return next((outcome for pattern, outcome in _OUTCOMES if re.search(pattern, error, re.IGNORECASE)), "other")
+
+
+def _prediction(result: _Result, metadata: _Metadata) -> Prediction:
+    tokens, told = result.tokens, result.error or "no paper was selected"
+    selected = None if result.selected is None else result.selected.named()
+    searches = metadata.executor != "LLMNoSearch"
+    steps = tuple(_steps(result)) if searches else ()
+    told_found = searches and "is_in_search" in result.model_fields_set and not (steps and result.papers is not None)
+    search = PaperSearch(
+        outcome="selected" if selected else outcome_of(told),
+        selected=selected,
+        steps=steps,
+        found=_was_found(result) if told_found else None,
+    )
+    said = "" if selected is None else selected.title
+    return Prediction(
+        example=result.id,
+        scope="context",
+        response=None if search.technical else said,
+        paper_search=search,
+        model=metadata.model,
+        usage=Usage() if tokens is None else Usage(input_tokens=tokens.input, output_tokens=tokens.output),
+        seconds=result.duration,
+        error=told if search.technical else None,
+    )
+
+
+def _was_found(result: _Result) -> bool:
+    return result.is_in_search is not None
+
+
+def _steps(result: _Result) -> Iterator[SearchStep]:
+    """An action for each message of the assistant; of one that is no action, `unreadable`."""
+    lists = iter(result.papers or ())
+    known = {paper.paperId: paper.named() for papers in result.papers or () for paper in papers}
+    for place, message in enumerate(result.history):
+        if message.role != _ASSISTANT:
+            continue
+        name, argument, rationale = _action(message.content)
+        after = result.history[place + 1].content if place + 1 < len(result.history) else ""
+        told = name != "select" or _UNKNOWN in after
+        problem = next((what for words, what in _PROBLEMS.items() if told and words in after[:2000]), None)
+        if name.startswith("search"):
+            papers = tuple(paper.named() for paper in next(lists, ()))
+            problem = None
+        else:
+            papers = (known[argument],) if argument in known else ()
+        yield SearchStep(action=name, argument=argument, rationale=rationale, papers=papers, problem=problem)
+
+
+def _action(content: str) -> tuple[str, str, str]:
+    """Name, argument and rationale, from the first brace on, as the authors' code reads them."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(content[content.index("{") :])
+        action = value["action"]
+        argument = action.get("query", action.get("paper_id", ""))
+        return str(action["name"]), str(argument), str(value.get("reason", ""))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "unreadable", "", content[:1000]

@@ -11,6 +11,8 @@ Its multiple-choice questions ask whether a model finds the source of an answer,
 of the five sources holds what is asked for? `attribution` and `understanding` (its first version, section 5.3 RQ3,
 Table 3): Locating questions with one piece of evidence; which of five sources is it, and which of four answers is
 right? Distractors are those of the dataset, from the same paper, or drawn from other papers.
+
+Files of responses: each line of the dataset again, with `response`.
 """
 
 import random
@@ -24,7 +26,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, Reference
+from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Hit, Kind, Layout, Query, Quote
@@ -285,3 +287,29 @@ def _draw(draw: random.Random, pool: Sequence[Quote], document: str | None, take
 
 def _replaced(hit: Hit, drawn: Mapping[str, Quote]) -> Hit:
     return hit.model_copy(update={"quote": drawn[hit.quote.id]}) if hit.quote.id in drawn else hit
+
+
+class _ResponseLine(BaseModel):
+    # The dataset's own fields, and those that its evaluation adds, are not read from here.
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    question_id: str
+    response: str | None = None
+
+
+def load_mcitebench_responses(path: Path) -> list[Prediction]:
+    """A prediction a line, over the dataset's own items; the model is what the file is called by, without suffixes.
+
+    Raises DatasetError, naming file, line and field, for what cannot be read.
+    """
+    model = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    return [
+        Prediction(
+            example=line.question_id,
+            scope="context",
+            response=line.response,
+            model=model,
+            error="no response" if line.response is None else None,
+        )
+        for _, line in iter_records(path, _ResponseLine)
+    ]

@@ -2,6 +2,8 @@
 
 One question a line. The authors' files (`dev_15.jsonl`, `evaluation_20.jsonl`…) hold question, candidates and gold;
 a file of gold alone (`q_id`, `gold_quotes`, `answer_short`) is enough to score which quotes an answer cites.
+
+Files of responses: lines of `q_id`, `response`, `in_tok`, `out_tok`, and `error` where the call failed.
 """
 
 from collections.abc import Sequence
@@ -10,10 +12,10 @@ from typing import Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import Context, Usage
 from quoteweave.core.context_sizes import C15, C20
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, GoldLayout, Reference
+from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Hit, Kind, Query, Quote
 
@@ -145,3 +147,31 @@ def _check_gold(line: _Question, where: str, quotes: Literal[15, 20]) -> None:
             raise DatasetError(
                 f"{where}, gold_quotes: {name!r} is not among the {quotes} quotes; is it another setting?"
             )
+
+
+class _ResponseLine(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    q_id: str
+    response: str | None = None
+    model: str | None = None
+    in_tok: int | None = Field(default=None, ge=0)
+    out_tok: int | None = Field(default=None, ge=0)
+    error: str | None = None
+
+
+def load_responses(path: Path) -> list[Prediction]:
+    """A prediction a line, over the dataset's own quotes. Tokens counted as 0 in and 0 out were not counted: None.
+
+    Raises DatasetError, naming file, line and field, for what cannot be read.
+    """
+    return [_prediction(line) for _, line in iter_records(path, _ResponseLine)]
+
+
+def _prediction(line: _ResponseLine) -> Prediction:
+    counted = bool(line.in_tok or line.out_tok)
+    usage = Usage(input_tokens=line.in_tok, output_tokens=line.out_tok) if counted else Usage()
+    failed = line.error if line.response is not None or line.error is not None else "no response"
+    return Prediction(
+        example=line.q_id, scope="context", response=line.response, model=line.model, usage=usage, error=failed
+    )

@@ -11,10 +11,12 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import iter_lines, iter_records
 from quoteweave.core.runs import read_run
-from quoteweave.evaluation.formats.citeme import IS_CORRECT, load_citeme_results
-from quoteweave.evaluation.formats.citevqa import ANSWER, load_citevqa_answers
+from quoteweave.evaluation.datasets.alce import load_alce_outputs
+from quoteweave.evaluation.datasets.citeme import IS_CORRECT, load_citeme_results
+from quoteweave.evaluation.datasets.citevqa import ANSWER, load_citevqa_answers
+from quoteweave.evaluation.datasets.mcitebench import load_mcitebench_responses
+from quoteweave.evaluation.datasets.mmdocrag import load_responses
 from quoteweave.evaluation.formats.inspect_logs import load_inspect_log
-from quoteweave.evaluation.formats.responses import load_alce_outputs, load_mcitebench_responses, load_responses
 from quoteweave.evaluation.formats.trec import is_trec_run, load_trec_run
 from quoteweave.evaluation.formats.trec_rag import load_trec_rag
 

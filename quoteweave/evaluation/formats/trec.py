@@ -18,7 +18,7 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets.rows import iter_columns
 from quoteweave.evaluation.metrics.gold import Item
-from quoteweave.evaluation.metrics.retrieval.rankings import by_score, graded_ranking
+from quoteweave.evaluation.metrics.rankings import by_score, graded_ranking
 
 RUN = ("query", "Q0", "item", "rank", "score", "tag")
 _RUN_LINE = re.compile(rb"\s*+(?:[^\s]++\s++){3}-?+[0-9]++\s++[-+0-9.eE]++\s++[^\s]++\s*+")

@@ -26,7 +26,7 @@ from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.records import Hit, Quote
 from quoteweave.evaluation.datasets.mmdocrag import NOWHERE
 from quoteweave.evaluation.metrics.citations.cited_claims import context_of
-from quoteweave.evaluation.text.marked_sentences import MarkedSentence, SentenceSplitter, marked_sentences
+from quoteweave.evaluation.text.claims import MarkedSentence, SentenceSplitter, marked_sentences
 
 Year = Literal[2024, 2025]
 MOST_REFERENCES: dict[Year, int] = {2024: 20, 2025: 100}

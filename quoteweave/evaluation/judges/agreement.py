@@ -40,8 +40,7 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
 )
 from quoteweave.evaluation.judges.judgements import ASPECTS, HIGHEST, Judgement, malformed
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
-from quoteweave.evaluation.statistics.estimates import Estimate, estimates
+from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, estimates
 
 Sums = NDArray[np.float64]
 SIZE = HIGHEST + 1

@@ -20,7 +20,7 @@ from quoteweave.core.files.jsonl import describe_validation_error, iter_records
 from quoteweave.core.paper_search import PaperSearch, SearchStep
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
-from quoteweave.evaluation.judges.answer_judge import NO_ANSWER, NO_GOLD
+from quoteweave.evaluation.judges.answer_judges import NO_ANSWER, NO_GOLD
 from quoteweave.evaluation.judges.batch import JudgeRequest, JudgingItem, Verdict
 from quoteweave.evaluation.judges.chat import (
     ImageReader,

@@ -18,14 +18,13 @@ from quoteweave.evaluation.metrics.answers.rouge import RougeL
 from quoteweave.evaluation.metrics.answers.short_answer import ShortAnswer
 from quoteweave.evaluation.metrics.answers.source_identification import AnswerChoice, SourceIdentification
 from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
-from quoteweave.evaluation.metrics.citations.citation_quality import AnswerAccuracy, CitationQuality
+from quoteweave.evaluation.metrics.box_recall import BoxCoverage, Boxes, GoldBoxRecall, LayoutRecall
+from quoteweave.evaluation.metrics.citations.citation_quality import AnswerAccuracy, CitationQuality, read_as_published
 from quoteweave.evaluation.metrics.citations.citevqa import CiteVqa
-from quoteweave.evaluation.metrics.citations.mcitebench_published import read_as_published
 from quoteweave.evaluation.metrics.citations.quote_selection import QuoteSelection
 from quoteweave.evaluation.metrics.citations.source_selection import SourceSelection
 from quoteweave.evaluation.metrics.metric import Convention, Metric
-from quoteweave.evaluation.metrics.retrieval.box_recall import BoxCoverage, Boxes, GoldBoxRecall, LayoutRecall
-from quoteweave.evaluation.metrics.retrieval.rankings import ContextRecall, PageRecall, Rankings
+from quoteweave.evaluation.metrics.rankings import ContextRecall, PageRecall, Rankings
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
 from quoteweave.evaluation.text.responses import MarkGrammar
 

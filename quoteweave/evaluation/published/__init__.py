@@ -12,8 +12,8 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.estimates import Estimate
-from quoteweave.evaluation.statistics.rounding import half_up
+from quoteweave.evaluation.statistics.aggregates import half_up
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 _LABELS = ("system", "setting")
 

@@ -14,7 +14,7 @@ from quoteweave.evaluation.report.drawing import BAR, COLOURS, INK, WIDTH, Plot,
 from quoteweave.evaluation.report.labels import breakdown_label, group_label, ordered
 from quoteweave.evaluation.report.tables import Cell, Table
 from quoteweave.evaluation.scoring.breakdowns import groups_of, text_first
-from quoteweave.evaluation.statistics.rounding import half_up
+from quoteweave.evaluation.statistics.aggregates import half_up
 
 
 @dataclass(frozen=True, slots=True)

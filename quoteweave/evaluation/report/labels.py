@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.scoring.breakdowns import CROSSED
-from quoteweave.evaluation.statistics.estimates import Estimate
-from quoteweave.evaluation.statistics.rounding import half_up
+from quoteweave.evaluation.statistics.aggregates import half_up
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 UNDEFINED = "–"
 MAIN = (

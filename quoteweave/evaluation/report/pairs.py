@@ -17,12 +17,10 @@ from quoteweave.evaluation.published import PublishedRow, PublishedTable
 from quoteweave.evaluation.report.drawing import FAINT, HIGHLIGHT, INK, WIDTH, Plot, make_plot, shortened, style
 from quoteweave.evaluation.report.labels import UNDEFINED, interval, label, p_value, unit, with_unit, written
 from quoteweave.evaluation.report.tables import Cell, Table
-from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores
-from quoteweave.evaluation.scoring.run_names import run_names
+from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores, run_names
 from quoteweave.evaluation.scoring.saved_runs import ScoredRun, ScoringRequest, score
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
-from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals
 from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS
 
 _ALL = (

@@ -9,8 +9,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.report.labels import MAIN
-from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores
-from quoteweave.evaluation.scoring.run_names import run_names
+from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores, run_names
 from quoteweave.evaluation.scoring.saved_runs import (
     BOTH_CONVENTIONS,
     HEADLINE,

@@ -21,7 +21,7 @@ from quoteweave.evaluation.report.runs import Report, RunReport
 from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, SMALL_GROUP
 from quoteweave.evaluation.scoring.comparison import Comparison
 from quoteweave.evaluation.scoring.saved_runs import HEADLINE
-from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 _OVERVIEW = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average", "rouge_l.f1", "token_f1")
 _COST = ("tokens.output", "usd")

@@ -1,1 +1,161 @@
 """Compute published figures again from the files published with them, to the printed decimal."""
+
+import argparse
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from importlib import resources
+from pathlib import Path
+from typing import Literal, NoReturn
+
+import yaml
+from pydantic import Field, TypeAdapter
+
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.records import Record
+from quoteweave.evaluation.scoring.saved_runs import (
+    QUOTE_SELECTION_ONLY,
+    ScoredRun,
+    ScoringRequest,
+    load_run,
+    score_run,
+)
+from quoteweave.evaluation.statistics.aggregates import Aggregate, exact, half_up
+
+MATRIX = "matrix.yaml"
+DATA = "$DATA"
+PREFIX = ("quoteweave", "eval", "score")
+JUDGE = "judge."
+
+Status = Literal["OK", "OKish", "known", "FAIL"]
+
+
+class Known(Record):
+    """A difference from the printed value that is understood."""
+
+    computed: str = Field(description="what the files give, to the printed decimal")
+    reason: str
+
+
+class Condition(Record):
+    """One row of the matrix: what was published, and the command that computes it again."""
+
+    paper: str
+    table: str
+    row: str
+    command: str = Field(description="as a user would type it; $DATA is the folder of the research data")
+    expected: Mapping[str, str] = Field(description="figure to its value as printed: per cent, judgements 0 to 5")
+    known: Mapping[str, Known] = Field(default_factory=dict)
+
+
+class Check(Record):
+    """One published figure beside the computed one."""
+
+    paper: str
+    table: str
+    row: str
+    figure: str
+    printed: str
+    computed: str | None = Field(description="to the printed decimal; None where it is undefined")
+    status: Status
+    reason: str | None = Field(default=None, description="of a known difference")
+
+
+def load_matrix() -> list[Condition]:
+    """The rows that come with the package."""
+    text = (resources.files(__package__) / MATRIX).read_text("utf-8")
+    return TypeAdapter(list[Condition]).validate_python(yaml.safe_load(text))
+
+
+def find_data(folder: Path, conditions: Sequence[Condition]) -> Path:
+    """The folder that `$DATA` stands for, given it, a folder within it that the commands read from, or its parent.
+
+    Raises DatasetError where none of the files that the commands read is in any of these.
+    """
+    sources = [sources_of(condition.command, Path()) for condition in conditions]
+    wanted = [file for one in sources for file in (one.run, one.references, one.judgements) if file is not None]
+    given = folder.resolve()
+    within = [given.parent] if given.name in {file.parts[0] for file in wanted} else []
+    below = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    for tried in (folder, *within, *below):
+        if any((tried / file).is_file() for file in wanted):
+            return tried
+    raise DatasetError(
+        f"{folder} does not hold the published files: looked for {wanted[0]} and {len(wanted) - 1} others in it"
+        f"{f', in {given.parent}' if within else ''} and in the folders it holds; name the folder that holds "
+        f"{wanted[0].parts[0]}/"
+    )
+
+
+def reproduce(data: Path, conditions: Sequence[Condition]) -> Iterator[list[Check]]:
+    """The checks of each condition, in order; `data` is as `find_data` gives it.
+
+    Raises DatasetError where its files cannot be read.
+    """
+    for condition in conditions:
+        # The other metrics that the command gives are not in the matrix, and take their time.
+        sources = sources_of(condition.command, data).model_copy(update={"metrics": QUOTE_SELECTION_ONLY})
+        scored = score_run(load_run(sources), sources)
+        yield [_check(condition, figure, scored) for figure in condition.expected]
+
+
+def sources_of(command: str, data: Path) -> ScoringRequest:
+    """What a `quoteweave eval score` command reads, and how it was asked to score it."""
+    words = shlex.split(command)
+    if tuple(words[: len(PREFIX)]) != PREFIX:
+        raise UsageError(f"not a command that can be reproduced: {command!r}; it begins with {' '.join(PREFIX)}")
+    parser = _Parser(add_help=False)
+    parser.add_argument("run", type=Path)
+    for option in ("dataset", "convention", "marks"):
+        parser.add_argument(f"--{option}")
+    for option in ("references", "judgements"):
+        parser.add_argument(f"--{option}", type=Path)
+    asked = vars(parser.parse_args([word.replace(DATA, str(data)) for word in words[len(PREFIX) :]]))
+    return ScoringRequest.model_validate({name: value for name, value in asked.items() if value is not None})
+
+
+def verdict(printed: str, value: Fraction | None, known: Known | None = None) -> tuple[str | None, Status]:
+    """The value to the printed decimal, and how it compares.
+
+    OK where this is what was printed; `known` where it is the declared difference; OKish where the value lies within
+    half a unit of the last digit but one (of 70.2 within 0.5, of 3.06 within 0.05); else FAIL.
+    """
+    if value is None:
+        return None, "FAIL"
+    decimals = len(printed.partition(".")[2])
+    computed = half_up(value, decimals)
+    if computed == printed:
+        return computed, "OK"
+    if known is not None and computed == known.computed:
+        return computed, "known"
+    near = abs(value - Fraction(printed)) <= Fraction(10, 2 * 10**decimals)
+    return computed, "OKish" if near else "FAIL"
+
+
+def _check(condition: Condition, name: str, scored: ScoredRun) -> Check:
+    known = condition.known.get(name)
+    value = _value(scored.aggregates.get(name), scored)
+    if value is not None and not name.startswith(JUDGE):
+        value *= 100
+    computed, status = verdict(condition.expected[name], value, known)
+    return Check(
+        paper=condition.paper,
+        table=condition.table,
+        row=condition.row,
+        figure=name,
+        printed=condition.expected[name],
+        computed=computed,
+        status=status,
+        reason=known.reason if known is not None and status == "known" else None,
+    )
+
+
+def _value(figure: Aggregate | None, scored: ScoredRun) -> Fraction | None:
+    return None if figure is None else exact(figure, scored.rows)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises UsageError instead of ending the program."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"the command of a published row cannot be read: {message}")

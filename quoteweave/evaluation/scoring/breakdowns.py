@@ -11,8 +11,7 @@ from quoteweave.evaluation.metrics.citations.quote_selection import POSITION
 from quoteweave.evaluation.metrics.gold import gold_items, own_gold
 from quoteweave.evaluation.scoring.scores import ScoredQuestion
 from quoteweave.evaluation.statistics.aggregates import Aggregate, mean_of
-from quoteweave.evaluation.statistics.bootstrap import Intervals
-from quoteweave.evaluation.statistics.estimates import Estimate, estimates
+from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, estimates
 
 BY_POSITION = "position"
 POSITION_FIGURE = "recall"

@@ -1,13 +1,31 @@
-"""Compare runs over the same questions: paired differences, intervals, permutation tests."""
+"""Compare runs over the same questions: paired differences, intervals, permutation tests; and two judges of them.
+
+Runs are named by what tells them apart: their model, retriever or other settings, else their paths.
+
+MCiteBench (arXiv 2503.02589, appendix D.1 and Table 13) has two judges grade the answers of four models to the same 90
+questions, and asks whether the models' order stays. Here both figures of a run are of the same answers: those of which
+both judges gave what the figure needs. By `strict` a grade that failed leaves its answer out of both.
+"""
 
 import itertools
+import json
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import Field
 
-from quoteweave.core.errors import DatasetError
+from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.records import Record
+from quoteweave.core.runs import RUN_FILE, read_run_record
+from quoteweave.evaluation.judges.agreement import EvidenceAgreement, entailment_agreement
+from quoteweave.evaluation.judges.batch import JudgingItem
+from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict
+from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, defined
 from quoteweave.evaluation.statistics.bootstrap import bootstrap_intervals
@@ -22,6 +40,75 @@ from quoteweave.evaluation.statistics.paired_tests import (
     permutation_test,
     standardised,
 )
+
+_SUFFIXES = (".gz", ".jsonl", ".json")
+_MOST_SETTINGS = 3
+"""Where runs differ in more settings than these, their names would be longer than their paths."""
+_BY_VALUE = ("model", "retriever", "answer_with")
+"""Settings whose value is known for what it is without the setting's name."""
+
+
+def run_names(paths: Sequence[Path]) -> list[str]:
+    """Names of saved runs, of which no two are the same.
+
+    Run folders go by the settings in which their records differ, such as `gpt-4.1` and `qwen3-8b`, or `images true` and
+    `images false`. Files, and folders that differ in nothing or in more than three settings, go by their file names
+    without what they all end in (`gpt-4.1_multimodal` of `gpt-4.1_multimodal_quotes20.jsonl.gz`); by the part of their
+    paths that differs, where file names are the same; and by their whole paths, where that is none. A single run goes
+    by its file name. Raises DatasetError for a run folder whose record cannot be read.
+
+        >>> run_names([Path("gpt/answers.jsonl"), Path("qwen/answers.jsonl")])
+        ['gpt', 'qwen']
+    """
+    for names in (_by_settings(paths), _by_file_name(paths), _by_differing_part(paths)):
+        if all(names) and len(set(names)) == len(paths):
+            return names
+    return [str(path) for path in paths]
+
+
+def _by_settings(paths: Sequence[Path]) -> list[str]:
+    if len(paths) < 2 or not all((path / RUN_FILE).is_file() for path in paths):
+        return []
+    settings = [read_run_record(path).configuration for path in paths]
+    keys = dict.fromkeys(key for one in settings for key in one)
+    differing = [key for key in keys if any(one.get(key) != settings[0].get(key) for one in settings)]
+    if len(differing) > _MOST_SETTINGS:
+        return []
+    shown = sorted(differing, key=lambda key: key not in _BY_VALUE)
+    return [", ".join(_setting(key, one.get(key)) for key in shown) for one in settings]
+
+
+def _setting(key: str, value: object) -> str:
+    if value is None:
+        return f"no {key}"
+    parts = value if isinstance(value, list) else [value]
+    listed = ", ".join(part if isinstance(part, str) else json.dumps(part, ensure_ascii=False) for part in parts)
+    return listed if key in _BY_VALUE else f"{key} {listed}"
+
+
+def _by_file_name(paths: Sequence[Path]) -> list[str]:
+    names = [_stem(path.name) for path in paths]
+    if len(set(names)) < len(names):
+        return names
+    parts = [name.split("_") for name in names]
+    while len(parts) > 1 and all(len(part) > 1 and part[-1] == parts[0][-1] for part in parts):
+        parts = [part[:-1] for part in parts]
+    return ["_".join(part) for part in parts]
+
+
+def _by_differing_part(paths: Sequence[Path]) -> list[str]:
+    parts = [path.parts for path in paths]
+    while all(parts) and all(one[0] == parts[0][0] for one in parts):
+        parts = [one[1:] for one in parts]
+    while all(parts) and all(one[-1] == parts[0][-1] for one in parts):
+        parts = [one[:-1] for one in parts]
+    return ["/".join(one) for one in parts]
+
+
+def _stem(name: str) -> str:
+    for suffix in _SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
 
 
 class Comparison(Record):
@@ -141,3 +228,118 @@ def _check_alike(first: Scores, other: Scores) -> None:
         here, there = getattr(first, what), getattr(other, what)
         if here != there:
             raise DatasetError(f"{first.name} and {other.name} cannot be compared: {what} {here!r} and {there!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """A run's answers, and what two judges said of them, by example."""
+
+    name: str
+    items: Sequence[JudgingItem]
+    first: Mapping[str, EvidenceVerdict]
+    second: Mapping[str, EvidenceVerdict]
+
+
+class RunByJudges(Record):
+    """One run's figure by each judge, and its ranks, from 1; equal figures share the mean of their ranks."""
+
+    name: str
+    n: int = Field(description="answers of which the figure is defined by both judges")
+    first: float | None
+    second: float | None
+    first_rank: float | None
+    second_rank: float | None
+    agreement: EvidenceAgreement | None = Field(
+        description="of the first with the second on sentences; None where no sentence was judged by both"
+    )
+
+
+class JudgeComparison(Record):
+    """Several runs by two judges."""
+
+    figure: str
+    runs: tuple[RunByJudges, ...]
+    kendall: float | None = Field(
+        description="tau-b of the two rows of figures; None for fewer than two runs, and where one judge ties all"
+    )
+    same_order: bool | None = Field(description="whether both judges order the runs alike; None for fewer than two")
+
+
+def compare_judges(
+    runs: Sequence[JudgedRun], *, figure: str = "accuracy", convention: Convention = "strict"
+) -> JudgeComparison:
+    """The figures, ranks and agreement. Raises UsageError for a figure that these verdicts do not give."""
+    found = [_figures(run, figure, convention) for run in runs]
+    ranks = [_ranks([values[place] for _, *values in found]) for place in (0, 1)]
+    known = [(one, other) for _, one, other in found if one is not None and other is not None]
+    orders = [_order(one, other) for one, other in combinations(known, 2)]
+    return JudgeComparison(
+        figure=figure,
+        runs=tuple(
+            RunByJudges(
+                name=run.name,
+                n=n,
+                first=first,
+                second=second,
+                first_rank=ranks[0][place],
+                second_rank=ranks[1][place],
+                agreement=_sentences(run),
+            )
+            for place, (run, (n, first, second)) in enumerate(zip(runs, found, strict=True))
+        ),
+        kendall=_kendall(orders),
+        same_order=None if not orders else all(one == other for one, other in orders),
+    )
+
+
+def _figures(run: JudgedRun, figure: str, convention: Convention) -> tuple[int, float | None, float | None]:
+    """Over how many answers, and the figure by each judge: of those whose row is defined by both."""
+    shared = run.first.keys() & run.second.keys()
+    items = [item for item in run.items if item[1].id in shared]
+    (one, first), (other, second) = (
+        _rows({name: verdicts[name] for name in shared}, items, figure, convention)
+        for verdicts in (run.first, run.second)
+    )
+    pairs = [
+        rows for rows in zip(first, second, strict=True) if None not in (one.values(rows[0]), other.values(rows[1]))
+    ]
+    return len(pairs), one.of([row for row, _ in pairs]), other.of([row for _, row in pairs])
+
+
+def _rows(
+    shared: Mapping[str, EvidenceVerdict], items: Sequence[JudgingItem], figure: str, convention: Convention
+) -> tuple[Aggregate, list[Row]]:
+    """The aggregate of that name, and the rows that it is over."""
+    metrics = evidence_metrics(shared, MetricOptions(convention=convention))
+    aggregates = {aggregate.name: (metric, aggregate) for metric in metrics for aggregate in metric.aggregates}
+    if figure not in aggregates:
+        raise UsageError(f"these verdicts give no figure {figure!r}; there are: {', '.join(aggregates)}")
+    metric, aggregate = aggregates[figure]
+    return aggregate, [metric.row(*item) for item in items]
+
+
+def _sentences(run: JudgedRun) -> EvidenceAgreement | None:
+    found = entailment_agreement(run.first, run.second, [example for _, example in run.items])
+    return found if found.figures else None
+
+
+def _ranks(values: Sequence[float | None]) -> list[float | None]:
+    known = [value for value in values if value is not None]
+    return [
+        None
+        if value is None
+        else 1 + sum(other > value for other in known) + (sum(other == value for other in known) - 1) / 2
+        for value in values
+    ]
+
+
+def _order(one: tuple[float, float], other: tuple[float, float]) -> tuple[int, int]:
+    """The signs of two runs' differences by each judge."""
+    signs = [(a > b) - (a < b) for a, b in zip(one, other, strict=True)]
+    return signs[0], signs[1]
+
+
+def _kendall(orders: Sequence[tuple[int, int]]) -> float | None:
+    """Tau-b (Kendall, Biometrika 33, 1945): concordant less discordant pairs, over the root of those untied by each."""
+    untied = [sum(order[place] != 0 for order in orders) for place in (0, 1)]
+    return sum(one * other for one, other in orders) / math.sqrt(untied[0] * untied[1]) if all(untied) else None

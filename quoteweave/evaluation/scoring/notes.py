@@ -18,7 +18,7 @@ from quoteweave.evaluation.metrics.citations.citevqa import (
 )
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
-from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
 _LONGER = 5

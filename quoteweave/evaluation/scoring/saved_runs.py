@@ -14,8 +14,8 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.evaluation.datasets import load_dataset
+from quoteweave.evaluation.datasets.citevqa import load_citevqa_judgements
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.formats.citevqa import load_citevqa_judgements
 from quoteweave.evaluation.judges.evidence_verdicts import (
     EvidenceVerdict,
     load_evidence_verdicts,
@@ -40,8 +40,7 @@ from quoteweave.evaluation.scoring.scorer import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.statistics.bootstrap import Intervals, bootstrap_intervals
-from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals
 from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS
 from quoteweave.evaluation.text.responses import MarkGrammar
 

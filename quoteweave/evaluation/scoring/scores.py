@@ -8,7 +8,7 @@ from pydantic import Field
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import DOMAIN, Row, with_domain
-from quoteweave.evaluation.statistics.estimates import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 
 class ScoredQuestion(Record):

@@ -1,4 +1,4 @@
-"""Clustered bootstrap intervals of any aggregates at once."""
+"""Clustered bootstrap intervals of any aggregates at once, and estimates: value, interval, and number of questions."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol
@@ -164,3 +164,37 @@ def paired_difference(
     pairs = zip(ours, theirs, strict=True)
     differences = [None if a is None or b is None else a - b for a, b in pairs]
     return clustered_interval(differences, clusters, resamples=resamples, seed=seed)
+
+
+class Estimate(Record):
+    """One figure over some questions.
+
+    >>> estimates([mean_of("recall")], [{"recall": 1.0}, {"recall": None}], ["a.pdf", "b.pdf"])["recall"]
+    Estimate(value=1.0, low=None, high=None, n=1, undefined=1)
+    """
+
+    value: float | None = Field(description="a fraction unless the figure's name says otherwise; None where undefined")
+    low: float | None = Field(default=None, description="lower end of the 95 % interval, where one was made")
+    high: float | None = None
+    n: int = Field(ge=0, description="questions that count in it")
+    undefined: int = Field(default=0, ge=0, description="questions where it is undefined, left out")
+
+
+def estimates(
+    figures: Sequence[Aggregate],
+    rows: Sequence[Row],
+    clusters: Sequence[str],
+    intervals: Intervals | None = None,
+    *,
+    resamples: int = RESAMPLES,
+) -> dict[str, Estimate]:
+    """Each figure of these rows, with an interval where asked for. One that is nowhere defined is left out."""
+    known = [figure for figure in figures if figure.undefined(rows) < len(rows)]
+    bounds = {} if intervals is None else intervals(known, rows, clusters, resamples=resamples)
+    return {figure.name: _estimate(figure, rows, bounds.get(figure.name)) for figure in known}
+
+
+def _estimate(figure: Aggregate, rows: Sequence[Row], bounds: tuple[float, float] | None) -> Estimate:
+    undefined = figure.undefined(rows)
+    low, high = bounds or (None, None)
+    return Estimate(value=figure.of(rows), low=low, high=high, n=len(rows) - undefined, undefined=undefined)

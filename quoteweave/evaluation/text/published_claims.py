@@ -1,7 +1,7 @@
 """Split a sentence into the claims of its citations exactly as ALiiCE's authors do, quirks included.
 
 Source: `myparser.py` of github.com/ylXuu/ALiiCE at e9fa8db, for arXiv 2406.13375. Ours, which published figures are not
-comparable with, is `text.atomic_claims`. What theirs does:
+comparable with, is `text.claims`. What theirs does:
 
 words      all but letters, digits, `_`, blanks, commas and brackets is deleted before the sentence is parsed ("co-op"
            becomes "coop", "$3.5" becomes "35"). White space cuts words; a comma or bracket around one is stripped. A
@@ -12,7 +12,7 @@ tokens     the cited word is the token nearest to the word's number that contain
 no tree    a sentence of over 50 words, marks counted where they stand alone, and one that cites at the root of its
            tree, is one claim with all its citations; the latter without its punctuation. Where no token is like a
            cited word, the sentence cites nothing. So has a model without a parser no tree, where theirs never ends
-parting    as in `text.atomic_claims`, but what joined a branch below the word itself stays ("Cups of glass or"). Where
+parting    as in `text.claims`, but what joined a branch below the word itself stays ("Cups of glass or"). Where
            the other word has become the root, the word's branch does not replace it, but hangs under it a second
            time; such a branch is thereafter parted from others at the root
 same text  of two claims that read the same, the later one's citations count, at the earlier one's place
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quoteweave.core.examples import Prediction
-from quoteweave.evaluation.text.atomic_claims import DependencyParser
+from quoteweave.evaluation.text.claims import DependencyParser
 from quoteweave.evaluation.text.responses import MarkGrammar, answer_of, scored_text
 
 if TYPE_CHECKING:

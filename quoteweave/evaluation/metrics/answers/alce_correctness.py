@@ -13,8 +13,8 @@ from quoteweave.evaluation.metrics.answers.rouge import f_measure, stemmed_words
 from quoteweave.evaluation.metrics.answers.short_answer import normalised
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, deviation_of, mean_of, with_squares
+from quoteweave.evaluation.text.nltk_rules import punkt_sentences
 from quoteweave.evaluation.text.published_claims import alce_words
-from quoteweave.evaluation.text.punkt import punkt_sentences
 from quoteweave.evaluation.text.responses import MarkGrammar, without_marks
 
 
@@ -26,13 +26,13 @@ class AlceCorrectness:
 
     `rouge_lsum` is ROUGE-L of summaries (Lin, 2004, section 3.2), as rouge-score 0.1.2 computes its F: the words of a
     gold sentence that are in the longest common subsequence with any sentence of the answer, each counted as often as
-    the answer has it. Words are stemmed (`text.porter`); of several gold answers the best counts. Undefined without a
-    response or a gold answer of ALCE.
+    the answer has it. Words are stemmed (`text.nltk_rules`); of several gold answers the best counts. Undefined without
+    a response or a gold answer of ALCE.
 
     `strict` reads the whole answer, and a wording has to stand in it as whole words. `published` reads the first line,
     marks taken out as the authors' code does (ALiiCE's code reads all lines); a wording may stand within a word ("art"
     in "part"), and one without words ("The") is held by any answer. Their ROUGE is the median of means of drawn
-    samples, which differs from run to run; here it is the mean. Sentences are cut by `text.punkt`.
+    samples, which differs from run to run; here it is the mean. Sentences are cut by `text.nltk_rules`.
     """
 
     name = "alce_correctness"

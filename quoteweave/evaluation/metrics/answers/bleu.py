@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
-from quoteweave.evaluation.text.punkt import punkt_sentences
+from quoteweave.evaluation.text.nltk_rules import punkt_sentences, treebank_tokens
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
-from quoteweave.evaluation.text.treebank import treebank_tokens
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.statistics.aggregates import Sums
@@ -51,13 +50,13 @@ class Bleu:
     without any token in common has 0. Both go by the name of BLEU and differ much; both are fractions here, elsewhere
     often times 100.
 
-    Tokens are those of `text.treebank`, case kept. The gold is `reference.answer`, else `reference.short_answer`. Marks
-    are taken out of both texts; with `marks_kept` they are read as tokens, and figures end in `.marks_kept`. Undefined
-    without a response, and without tokens in gold.
+    Tokens are those of `text.nltk_rules`, case kept. The gold is `reference.answer`, else `reference.short_answer`.
+    Marks are taken out of both texts; with `marks_kept` they are read as tokens, and figures end in `.marks_kept`.
+    Undefined without a response, and without tokens in gold.
 
     By the `published` convention `bleu` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG at
     3d61762; nltk 3.9's `word_tokenize` and `sentence_bleu`): marks are tokens, the text is cut into sentences before
-    it is cut into tokens (`text.punkt`), an order without a match counts 2.2e-308, so that the answer has
+    it is cut into tokens (`text.nltk_rules`), an order without a match counts 2.2e-308, so that the answer has
     practically 0, and the gold is `reference.answer` alone. Undefined without it; 0 where it is empty.
     """
 

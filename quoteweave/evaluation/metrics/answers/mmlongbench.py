@@ -1,17 +1,310 @@
-"""Accuracy and F1 of short answers, unanswerable questions included (MMLongBench-Doc).
+"""MMLongBench-Doc (arXiv 2407.01523, section 4.1): accuracy and F1 of short answers, unanswerable questions included.
 
-The answer formats of the dataset (arXiv 2407.01523) are a breakdown.
+Short answers are extracted from cited ones by rule, and matched with gold by the rules of the paper, which has a model
+extract them. What is read by rule may differ from what that model reads, and figures that rest on it are not comparable
+with published ones. The answer formats of the dataset are a breakdown.
+
+The matching is written from the rules, not from the authors' code, which differs in these: it also takes two decimals
+for equal that agree once rounded to at least two places; it decides for a whole list, by the first of its sorted items,
+whether all are compared exactly, and then as texts; and of dates it compares only those in digits exactly.
 """
 
+import ast
+import json
+import math
+import re
 from typing import TYPE_CHECKING
 
-from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.examples import AnswerFormat, Example, Prediction
+from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
-from quoteweave.evaluation.text.responses import MarkGrammar, scored_text
-from quoteweave.evaluation.text.short_answers import NOT_ANSWERABLE, short_answer, short_answer_score
+from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
 if TYPE_CHECKING:
     from quoteweave.evaluation.statistics.aggregates import Sums
+
+
+NOT_ANSWERABLE = "Not answerable"
+
+_ABSTENTION = re.compile(
+    r"(?:(?:the|this) question )?(?:is |it is )?(?:not answerable|unanswerable|can(?:not|'t| not) be answered)"
+    r"(?: (?:from|by|with|in) (?:the|this|these) (?:documents?|quotes|context))?"
+)
+_MARK = "\ue000"
+"""Stands where a mark was; of the private use area, so that it is in no text that people read."""
+_SHORT_FORMS = "".join(rf"(?<!\b{short})" for short in ("[A-Z]", "Mr", "Mrs", "Dr", "St", "No", "vs", "Inc", "Fig"))
+_END = re.compile(rf"""{_SHORT_FORMS}[.!?…]+["'”’)\]]*+(?:[ \t]*+{_MARK})*+(?=\s++(?![a-z])|\s*+\Z)|\n+""")
+_PAGE_IN_BRACKETS = re.compile(r"\s*\([^()]*\b(?:pages?|pp?\.|slides?)\s*\d[^()]*\)", re.IGNORECASE)
+_PLACES = r"pages?|pp?\.|slides?|fig(?:ure)?s?\.?|tables?|charts?|sections?|chapters?|parts?|plates?"
+_REFERENCE = re.compile(rf"\b(?:{_PLACES})\s*\d++(?:[.–-]\d++)*+(?:\s*(?:,|and|to|of|–|-)\s*\d++\b)*", re.IGNORECASE)
+_ASKS_PLACE = re.compile(rf"\b(?:which|what)\s+(?:{_PLACES})(?!\w)", re.IGNORECASE)
+_FIGURE = re.compile(r"(?<![\w.–-])[+−-]?[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%|\s?per ?cent\b)?(?!\w)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ASKS_TIME = re.compile(r"\b(?:years?|when|dates?)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
+_BEHIND = re.compile(r" ([^\W\d_]+)(?: ([^\W\d_]+))?")
+_COUNTS = {
+    word: str(number)
+    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
+    if word != "one"  # which is mostly a pronoun
+}
+_COUNT = re.compile(rf"\b(?:{'|'.join(_COUNTS)})\b", re.IGNORECASE)
+_QUOTED = re.compile(r"“([^“”]{1,300})”|\"([^\"]{1,300})\"")
+_ITEM = re.compile(r"^[ \t]*+(?:[-*•–]|\(?\d{1,3}[.)])[ \t]++(\S.*)$", re.MULTILINE)
+_BEFORE_ITEMS = re.compile(r":\s|\b(?:are|were|includ(?:e|es|ed|ing)|such as|lists?|namely|consists? of)\b")
+_BETWEEN_ITEMS = re.compile(r"\s*[,;]\s*(?:(?:and|or)\b)?\s*|\s+(?:and|or)\s+")
+_ITEM_WORDS = 6
+"""Of a sentence that is no more than the name of something."""
+
+
+def is_abstention(text: str) -> bool:
+    """Whether a text only states that the question cannot be answered."""
+    return _ABSTENTION.fullmatch(" ".join(text.lower().split()).strip(" .!\"'")) is not None
+
+
+def short_answer(question: str, answer_text: str, answer_format: AnswerFormat) -> str | None:
+    """The short answer in a long one, of the format that the question wants; None where there is none of it.
+
+    Read are the sentences that cite, or all where none does, without their marks.
+
+    - `int`, `float`: the only number, or else the first that is not in the question, as it is written. Whole numbers
+      go before others, or those with a fraction or a percent sign; then those that count what the question names
+      ("4 quays"); of `int`, numbers in words come last. Numbers of pages, figures, tables and the like are none, nor
+      are years, unless the question asks for these.
+    - `list`: a list of strings in JSON: the items of a bulleted or numbered list, or what is in quotation marks, or
+      the parts of an enumeration, or several sentences of a few words; else the one text, as for `str`.
+    - `str`, `none`: the first words in quotation marks that the question does not hold, or else the shortest sentence.
+
+    An answer that says that there is none gives `NOT_ANSWERABLE`, whatever the format.
+    """
+    if is_abstention(without_marks(answer_text)):
+        return NOT_ANSWERABLE
+    sentences = _cited_sentences(answer_text)
+    if answer_format in ("int", "float"):
+        return _read_number(question, sentences, whole=answer_format == "int")
+    if answer_format == "list":
+        return _list(question, answer_text, sentences)
+    return _text(question, sentences)
+
+
+def _cited_sentences(text: str) -> list[str]:
+    marked = _marks_as(_MARK, text)
+    sentences, start = [], 0
+    for end in [match.end() for match in _END.finditer(marked)] + [len(marked)]:
+        sentences.append(marked[start:end])
+        start = end
+    cited = [sentence for sentence in sentences if _MARK in sentence and sentence.strip(f" \n{_MARK}")]
+    plain = (" ".join(sentence.replace(_MARK, " ").split()) for sentence in cited or sentences)
+    return [stripped for sentence in plain if (stripped := _stripped(_PAGE_IN_BRACKETS.sub("", sentence)))]
+
+
+def _marks_as(stand_in: str, text: str) -> str:
+    """The text with something else for each mark, the summaries of images included."""
+    parts, end = [], 0
+    for mark in parse_marks(text):
+        parts += [text[end : mark.start].replace(_MARK, ""), stand_in]
+        end = mark.end
+    return "".join([*parts, text[end:].replace(_MARK, "")])
+
+
+def _stripped(text: str) -> str:
+    """On one line, without the signs that end a sentence or an item."""
+    return re.sub(r"\s+(?=[.,;:!?])", "", " ".join(text.split())).strip(" ,;:*").removesuffix(".").rstrip()
+
+
+def _read_number(question: str, sentences: list[str], *, whole: bool) -> str | None:
+    if not _ASKS_PLACE.search(question):
+        sentences = [_REFERENCE.sub(" ", sentence) for sentence in sentences]
+    found = [match for sentence in sentences for match in _FIGURE.finditer(sentence)]
+    if not _ASKS_TIME.search(question):
+        found = [match for match in found if not _YEAR.fullmatch(match[0])]
+    kind = [match for match in found if whole == match[0].replace(",", "").lstrip("+−-$€£¥").isdecimal()] or found
+    counted = [match for match in kind if _is_counted(match, question)]
+    numbers = list(dict.fromkeys(match[0] for match in counted or kind))
+    if not numbers and whole:
+        numbers = list(dict.fromkeys(_COUNTS[m[0].lower()] for each in sentences for m in _COUNT.finditer(each)))
+    asked = {match[0] for match in _FIGURE.finditer(question)}
+    unasked = [number for number in numbers if number not in asked]
+    return numbers[0] if len(numbers) == 1 else next(iter(unasked), None)
+
+
+def _is_counted(number: re.Match[str], question: str) -> bool:
+    """Whether the question asks for what the number counts: one of the two words behind it, of four letters or more."""
+    behind = _BEHIND.match(number.string, number.end())
+    words = [word.lower() for word in behind.groups() if word] if behind else []
+    return any(len(word) > 3 and word in _WORD.findall(question.lower()) for word in words)
+
+
+def _list(question: str, text: str, sentences: list[str]) -> str | None:
+    if re.fullmatch(r"\s*\[[^\[\]]*\]\s*", text):
+        return text.strip()  # a list as it is, such as [14, 15], which looks like a mark
+    items = [_stripped(item) for item in _ITEM.findall(_marks_as(" ", text))]
+    if len(items) < 2:
+        items = _quoted(question, sentences)
+    if len(items) < 2:
+        items = next((parts for sentence in sentences if len(parts := _enumerated(sentence)) > 1), [])
+    if len(items) < 2:
+        items = [sentence for sentence in sentences if len(sentence.split()) <= _ITEM_WORDS]
+    if len(items) < 2:
+        items = [only] if (only := _text(question, sentences)) is not None else []
+    return json.dumps(items, ensure_ascii=False) if items else None
+
+
+def _enumerated(sentence: str) -> list[str]:
+    """The parts of what follows the words that open an enumeration; none where there are no such words."""
+    opening = _BEFORE_ITEMS.search(sentence)
+    parts = _BETWEEN_ITEMS.split(sentence[opening.end() :]) if opening else []
+    return [part for raw in parts if (part := _stripped(raw))]
+
+
+def _text(question: str, sentences: list[str]) -> str | None:
+    return next(iter(_quoted(question, sentences)), None) or min(sentences, key=len, default=None)
+
+
+def _quoted(question: str, sentences: list[str]) -> list[str]:
+    """What stands in quotation marks and not in the question."""
+    found = (_stripped(match[1] or match[2]) for each in sentences for match in _QUOTED.finditer(each))
+    return [words for words in found if words and words.lower() not in question.lower()]
+
+
+THRESHOLD = 0.5
+"""A similarity that is not above it counts 0."""
+TOLERANCE = 0.01
+"""Of a decimal number, relative."""
+
+_OUTER = {"(": ")", "[": "]", "{": "}"}
+_QUOTES = "\"'“”‘’«»`"
+_IN_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_SIGNS = re.compile(r"[%$€£¥₹,\s~≈]")
+_UNIT = re.compile(r"(?<=[\d.])[^\W\d_]+(?:/[^\W\d_]+)?\Z")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_EXACT = re.compile(
+    rf"""
+      .*(?:https?://|www\.).*                                                                     # links
+    | \S+\.(?:py|ipynb|pdf|docx?|xlsx?|pptx?|csv|json|txt|md|html?|xml|png|jpe?g)                 # file names
+    | [\w.%+-]+@[\w-]+(?:\.[\w-]+)+                                                               # email addresses
+    | (?:pages?|pp?\.?|slides?|fig(?:ure)?s?\.?|tables?|sections?|chapters?)[ ]?\d[\d.,\s-]*      # pages and the like
+    | [+(]?\d[\d\s().,/:+-]*                                      # numbers, those of telephones, dates and times too
+    | .*(?:\b[ap]\.m\.|\d\s?[ap]m\b).*                                                            # times of day
+    | (?=.*\d)(?:\d{{4}}[ ])?(?:{_DAY}[ ])?(?:of[ ])?{_MONTH}(?:[ ]{_DAY})?(?:,?[ ]\d{{4}})?       # dates
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def short_answer_score(gold: str, predicted: str, answer_format: AnswerFormat) -> float:
+    """From 0 to 1, how far the predicted short answer agrees with the gold one.
+
+    - `int`: 1 where both are the same whole number; what stands behind a decimal point of the prediction is cut off.
+    - `float`: 1 where they differ by at most 1 %, be the prediction told as it is, as a percentage or as a fraction.
+    - `str`: of dates, links, file names, numbers and the like, 1 where they are the same, else 0; of other texts their
+      similarity (`anls`). Case, quotation marks, what is in brackets, and signs of currencies and percent do not count.
+    - `list`: the least agreement of any two items, both lists in sorted order; 0 where one is longer. Numbers agree
+      where they are equal, other items as `str`. What is no list is a list of one item.
+
+    A gold `int` or `float` that is no number is compared as `str`, and so is everything of the format `none`.
+    """
+    if answer_format == "list":
+        return _lists(gold, predicted)
+    number = _number(gold, units=True) if answer_format in ("int", "float") else None
+    if number is None:
+        return _texts(_clean(gold), _clean(predicted))
+    told = _number(predicted, units=True)
+    if told is None:
+        return 0.0
+    if answer_format == "int":
+        return float(int(told) == int(number))
+    return float(any(math.isclose(told, form, rel_tol=TOLERANCE) for form in (number, number / 100, number * 100)))
+
+
+def anls(first: str, second: str) -> float:
+    """The similarity of two texts: 1 less the Levenshtein distance as a share of the longer; 0 where not above 0.5.
+
+    Biten et al., Scene Text Visual Question Answering, 2019, section 4.3, of one pair; 1 for two empty texts. Takes
+    time that grows with the product of their lengths, and none where one is half as long as the other or less.
+    """
+    longer = max(len(first), len(second))
+    if first == second:
+        return 1.0
+    if abs(len(first) - len(second)) >= (1 - THRESHOLD) * longer:
+        return 0.0
+    similarity = 1 - edit_distance(first, second) / longer
+    return similarity if similarity > THRESHOLD else 0.0
+
+
+def edit_distance(first: str, second: str) -> int:
+    """The least number of characters put in, taken out or replaced that makes one text the other (Levenshtein)."""
+    row = list(range(len(second) + 1))
+    for place, character in enumerate(first, start=1):
+        above, row = row, [place]
+        for column, other in enumerate(second, start=1):
+            row.append(min(above[column] + 1, row[-1] + 1, above[column - 1] + (character != other)))
+    return row[-1]
+
+
+def _lists(gold: str, predicted: str) -> float:
+    ours, theirs = (sorted(map(_clean, _items(text)), key=_order) for text in (predicted, gold))
+    if len(ours) != len(theirs):
+        return 0.0
+    return min((_texts(right, given) for right, given in zip(theirs, ours, strict=True)), default=1.0)
+
+
+def _items(text: str) -> list[str]:
+    """Of a list in JSON or as Python writes it; a text that is none is its own only item. Nothing is run."""
+    if text.strip().startswith("["):
+        for read in (json.loads, ast.literal_eval):
+            try:
+                value = read(text.strip())
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                continue
+            if isinstance(value, list):
+                return [str(item) for item in value]
+    return [text]
+
+
+def _order(text: str) -> tuple[float, str]:
+    """Numbers by their value, before texts."""
+    number = _number(text, units=False)
+    return (math.inf if number is None else number), text
+
+
+def _texts(gold: str, predicted: str) -> float:
+    """Of two cleaned texts."""
+    number, given = _number(gold, units=False), _number(predicted, units=False)
+    if number is not None and given is not None:
+        return float(number == given)
+    if _EXACT.fullmatch(gold):
+        return float(gold == predicted)
+    return anls(gold, predicted)
+
+
+def _clean(text: str) -> str:
+    """In lower case on one line, without what does not count."""
+    cleaned = " ".join(text.lower().split()).strip(_QUOTES)
+    while len(cleaned) > 1 and _OUTER.get(cleaned[0]) == cleaned[-1]:
+        inner = cleaned[1:-1]
+        if cleaned[0] in inner or cleaned[-1] in inner:
+            break
+        cleaned = inner.strip(f"{_QUOTES} ")
+    without = _IN_BRACKETS.sub("", cleaned).strip()
+    return (without or cleaned).lstrip("$€£¥ ").rstrip("% ")
+
+
+def _number(text: str, *, units: bool) -> float | None:
+    """The number that the text is, signs of percent and currencies left out, and a unit behind it too; else None."""
+    bare = _SIGNS.sub("", text.strip(_QUOTES + " ")).replace("−", "-")
+    if not _NUMBER.fullmatch(bare) and units:
+        bare = _UNIT.sub("", bare)
+    if not _NUMBER.fullmatch(bare):
+        return None
+    value = float(bare)
+    return value if math.isfinite(value) else None
+
 
 _F1_COLUMNS = ("mmlongbench.score", "mmlongbench.answerable", "mmlongbench.answered")
 

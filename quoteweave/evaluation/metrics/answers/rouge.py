@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
-from quoteweave.evaluation.text.porter import porter_stem
+from quoteweave.evaluation.text.nltk_rules import porter_stem
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
 BETA = 1.2
@@ -33,8 +33,8 @@ class RougeL:
     they are read as words, and figures end in `.marks_kept`. Undefined without a response, and without words in gold.
 
     By the `published` convention `rouge_l.f1` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG
-    at 3d61762; rouge-score 0.1.2): marks are words, those of more than three letters are stemmed (`text.porter`), and
-    the gold is `reference.answer` alone. Undefined without it; 0 where it has no words.
+    at 3d61762; rouge-score 0.1.2): marks are words, those of more than three letters are stemmed (`text.nltk_rules`),
+    and the gold is `reference.answer` alone. Undefined without it; 0 where it has no words.
     """
 
     name = "rouge_l"

@@ -37,7 +37,7 @@ from quoteweave.evaluation.metrics.citations.cited_claims import (
 )
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
-from quoteweave.evaluation.text.marked_sentences import MarkedSentence, SentenceSplitter, marked_sentences
+from quoteweave.evaluation.text.claims import MarkedSentence, SentenceSplitter, marked_sentences
 from quoteweave.evaluation.text.published_claims import alce_words
 
 COUNTS = ("out_of_range", "without_words")

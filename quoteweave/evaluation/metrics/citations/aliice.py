@@ -1,7 +1,7 @@
 """ALiiCE citation recall and precision: whether cited quotes entail the atomic claim they are placed at.
 
 ALiiCE (arXiv 2406.13375). A sentence that cites at several places is taken apart into the claims that these citations
-are for (`text.atomic_claims`); any other is one claim. Of the claims of a response with a citation in range of the
+are for (`text.claims`); any other is one claim. Of the claims of a response with a citation in range of the
 context, each with the quotes that it cites, each once:
 
     recall     the fraction of claims that their cited quotes together (concatenated) entail
@@ -34,8 +34,14 @@ from quoteweave.evaluation.metrics.citations.cited_claims import (
     context_of,
 )
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.text.atomic_claims import AtomicClaim, DependencyParser, atomic_claims
-from quoteweave.evaluation.text.marked_sentences import MarkedSentence, SentenceSplitter, marked_sentences
+from quoteweave.evaluation.text.claims import (
+    AtomicClaim,
+    DependencyParser,
+    MarkedSentence,
+    SentenceSplitter,
+    atomic_claims,
+    marked_sentences,
+)
 
 COUNTS = ("claims", "out_of_range", "without_words", "whole_sentences")
 TakenApart = Mapping[MarkedSentence, list[AtomicClaim] | None]

@@ -20,7 +20,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.citations.published_responses import aliice_sentences
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of, total_of
-from quoteweave.evaluation.text.marked_sentences import MarkedSentence, SentenceSplitter, marked_sentences
+from quoteweave.evaluation.text.claims import MarkedSentence, SentenceSplitter, marked_sentences
 from quoteweave.evaluation.text.published_claims import PUBLISHED_MARK
 
 if TYPE_CHECKING:

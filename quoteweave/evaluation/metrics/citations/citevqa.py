@@ -32,12 +32,19 @@ from collections.abc import Sequence
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldRegion, Prediction
+from quoteweave.evaluation.metrics.box_recall import LEAST_IOU, Place, boxes_met, share_met
 from quoteweave.evaluation.metrics.metric import Convention
-from quoteweave.evaluation.metrics.retrieval.box_recall import LEAST_IOU, Place, boxes_met, share_met
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
-from quoteweave.evaluation.text.cited_boxes import CitedBox, box_problem, boxed_response, cited_boxes, transposed
-from quoteweave.evaluation.text.cited_boxes import unread_tags as count_unread_tags
-from quoteweave.evaluation.text.responses import answer_of, citations
+from quoteweave.evaluation.text.responses import (
+    CitedBox,
+    answer_of,
+    box_problem,
+    boxed_response,
+    citations,
+    cited_boxes,
+    transposed,
+)
+from quoteweave.evaluation.text.responses import unread_tags as count_unread_tags
 
 Placed = tuple[Place, Box]
 UNUSABLE_GOLD = "citevqa.unusable_gold"

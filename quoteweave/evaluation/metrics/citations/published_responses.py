@@ -25,8 +25,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Quote
 from quoteweave.evaluation.metrics.citations.cited_claims import CitedClaim, CitedResponse, context_of
-from quoteweave.evaluation.text.atomic_claims import DependencyParser
-from quoteweave.evaluation.text.marked_sentences import SentenceSplitter
+from quoteweave.evaluation.text.claims import DependencyParser, SentenceSplitter
 from quoteweave.evaluation.text.published_claims import (
     PUBLISHED_MARK,
     PublishedClaim,

@@ -16,7 +16,7 @@ Undefined where gold is not named in this way, and for questions that ask for a 
 citations.
 
 By the `published` convention (caiyuhu/MCiteBench at d9d41d3) responses that cite nothing are left out of every figure,
-and so are those of which a judgement failed (`mcitebench_published`); `source.…` compares citations as the splitter
+and so are those of which a judgement failed (`citation_quality`); `source.…` compares citations as the splitter
 wrote them with the names that the evidence's keys hold (`Reference.script_names`), so that "figure 3" is wrong where
 "Figure 3" is right, and an F1 is 0 where no name is read from the keys.
 """

@@ -1,1 +1,0 @@
-"""Metrics of rankings: quotes, pages and boxes."""
