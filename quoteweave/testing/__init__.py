@@ -1,6 +1,5 @@
 """Conformance tests, fakes, a scripted model server and a made library of papers: for our tests, and for extensions."""
 
-from quoteweave.testing.answer_conformance import check_answer, check_events
 from quoteweave.testing.box_cases import box_cases, write_cases
 from quoteweave.testing.boxes import (
     BoxCase,
@@ -10,7 +9,9 @@ from quoteweave.testing.boxes import (
     check_regions,
     fractions_of,
 )
-from quoteweave.testing.extension_conformance import (
+from quoteweave.testing.conformance import (
+    check_answer,
+    check_events,
     check_metric,
     check_parser,
     check_reranker,

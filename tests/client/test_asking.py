@@ -28,7 +28,7 @@ from quoteweave.pipeline.rag import Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.runs.compose import make_rag
 from quoteweave.pipeline.settings import AnswerSettings
 from quoteweave.testing import ModelServer, Reply
-from quoteweave.testing.answer_conformance import check_events
+from quoteweave.testing.conformance import check_events
 
 QUESTION = "How many vessel calls did the port receive?"
 R = TypeVar("R", bound=Record)

@@ -13,7 +13,7 @@ from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.fallback import FallbackGenerator
 from quoteweave.testing import FakeChat
-from quoteweave.testing.answer_conformance import check_events
+from quoteweave.testing.conformance import check_events
 
 QUERY = Query(text="Why did grain gain?")
 SAID = "Grain gained because of a dry harvest inland, which filled the silos early [3]."

@@ -10,7 +10,7 @@ from live_server import LiveServer, Serve
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, Context, Event, ImageEvent, TextEvent
 from quoteweave.core.boxes import fraction_of
-from quoteweave.testing.answer_conformance import check_answer, check_events
+from quoteweave.testing.conformance import check_answer, check_events
 
 QUESTION = "How many vessel calls did the port receive?"
 ANSWERS = "/v1/collections/port/answers"

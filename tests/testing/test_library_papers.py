@@ -9,7 +9,7 @@ from quoteweave.attribution.excerpts import read_excerpts
 from quoteweave.attribution.literature.sources.papers import PublicationDate
 from quoteweave.evaluation.datasets.citeme import load_citeme
 from quoteweave.testing import MadeExcerpt, MadeLibrary, make_library, write_citeme
-from quoteweave.testing.literature.excerpts import COLUMNS
+from quoteweave.testing.literature.library import COLUMNS
 
 LIBRARY = make_library()
 KINDS = ("plain", "restated", "same_group", "survey", "full_text", "old")

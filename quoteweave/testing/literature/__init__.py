@@ -4,8 +4,7 @@ The 500 papers are of twenty topics; they are written from templates, so that no
 other. Each of the 60 excerpts says what one of them found, partly in other words than it does.
 """
 
-from quoteweave.testing.literature.excerpts import write_citeme
-from quoteweave.testing.literature.library import make_library
+from quoteweave.testing.literature.library import make_library, write_citeme
 from quoteweave.testing.literature.records import Finding, MadeExcerpt, MadeLibrary, MadePaper
 
 __all__ = ["Finding", "MadeExcerpt", "MadeLibrary", "MadePaper", "make_library", "write_citeme"]

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Literal, get_args
 
-from quoteweave.testing.literature.records import Finding, Kind, Role
-from quoteweave.testing.literature.words import Phrase, Topic
+from quoteweave.testing.literature.records import Finding, Kind, Phrase, Role, Topic
 
 GROUPS = 3
 STUDIES_OF_A_GROUP = 4

@@ -1,16 +1,53 @@
-"""Makes the library: 500 papers of twenty topics, 60 excerpts whose sources it has, and 12 whose sources it lacks."""
+"""Makes the library: 500 papers of twenty topics, 60 excerpts whose sources it has, and 12 whose sources it lacks.
 
+The excerpts can be written in the form of CiteME's table.
+"""
+
+import csv
 import hashlib
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from quoteweave.attribution.literature.sources.papers import PublicationDate
 from quoteweave.testing.literature.drafts import GROUPS, Citing, Draft, TopicPlan, add_references
-from quoteweave.testing.literature.records import MadeExcerpt, MadeLibrary, MadePaper
-from quoteweave.testing.literature.words import topics, wording
+from quoteweave.testing.literature.records import MadeExcerpt, MadeLibrary, MadePaper, topics, wording
 from quoteweave.testing.literature.writing import MARK, Writer
+
+COLUMNS = (
+    "id",
+    "excerpt",
+    "target_paper_title",
+    "target_paper_url",
+    "source_paper_title",
+    "source_paper_url",
+    "year",
+    "split",
+)
+
+
+def write_citeme(library: MadeLibrary, path: Path) -> None:
+    """Write the excerpts whose sources the library has as a CSV file with CiteME's columns.
+
+    `year` is that of the paper that the excerpt is from, as in CiteME; `split` is `train` for every tenth excerpt and
+    `test` else. Raises OSError where the file cannot be written.
+    """
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for number, excerpt in enumerate(library.excerpts, 1):
+            target, source = library.paper(str(excerpt.target)), library.paper(excerpt.source)
+            split = "test" if number % 10 else "train"
+            row = (target.title, page_of(target), source.title, page_of(source), source.day.year, split)
+            writer.writerow((excerpt.id, excerpt.text, *row))
+
+
+def page_of(paper: MadePaper) -> str:
+    """The address of a paper's page at Semantic Scholar."""
+    return f"https://www.semanticscholar.org/paper/{paper.id}"
+
 
 NEAR_ABSENT = 8
 """Excerpts whose source is missing from a topic of the library; as many fields as the withheld topic has follow."""

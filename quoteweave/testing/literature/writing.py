@@ -4,8 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from quoteweave.testing.literature.drafts import Citing, Draft
-from quoteweave.testing.literature.records import Finding, Section
-from quoteweave.testing.literature.words import Phrase, wording
+from quoteweave.testing.literature.records import Finding, Phrase, Section, wording
 
 MARK = "[CITATION]"
 # What a direction is called: verbs in past and present, with an object and without, and a noun.

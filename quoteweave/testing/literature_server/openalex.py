@@ -14,8 +14,7 @@ from urllib.parse import unquote, urlencode
 from quoteweave.core.text.tokens import words
 from quoteweave.testing.literature.records import MadePaper
 from quoteweave.testing.literature_server.answers import Answer, ReceivedRequest, Refusal
-from quoteweave.testing.literature_server.boolean_queries import OPENALEX, parse_query
-from quoteweave.testing.literature_server.catalogue import Catalogue, assumed_day, days_of
+from quoteweave.testing.literature_server.catalogue import OPENALEX, Catalogue, assumed_day, days_of, parse_query
 
 Passes = Callable[[MadePaper], bool]
 _BOUNDS = re.compile(r"(?P<sign>[<>])?(?P<first>\d+)?(?P<to>-)?(?P<last>\d+)?")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from quoteweave.testing.literature.excerpts import page_of
+from quoteweave.testing.literature.library import page_of
 from quoteweave.testing.literature.records import MadePaper
 from quoteweave.testing.literature_server.answers import Refusal
 from quoteweave.testing.literature_server.catalogue import Catalogue, assumed_day, days_of

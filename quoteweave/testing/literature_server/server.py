@@ -13,9 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 from quoteweave.testing.literature.library import make_library
 from quoteweave.testing.literature.records import MadeLibrary, MadePaper
 from quoteweave.testing.literature_server import openalex, semantic_scholar
-from quoteweave.testing.literature_server.answers import Answer, ReceivedRequest, Refusal
+from quoteweave.testing.literature_server.answers import Answer, Fault, Faults, ReceivedRequest, Refusal, error_answer
 from quoteweave.testing.literature_server.catalogue import Catalogue
-from quoteweave.testing.literature_server.faults import Fault, Faults, error_answer
 from quoteweave.testing.literature_server.pdfs import PaperLinks, PdfFault
 
 
