@@ -12,10 +12,9 @@ from common import mmdocir
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import C15, Answer, Context
 from quoteweave.core.boxes import iou
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.context_sizes import C15
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.marks import parse_marks

@@ -14,9 +14,9 @@ from answer_rows import search_of
 from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir, percent
 
 from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import C15, C20
 from quoteweave.core.boxes import Box, iou
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.context_sizes import C15, C20
 from quoteweave.core.examples import Example
 from quoteweave.core.records import Filter, Quote
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir

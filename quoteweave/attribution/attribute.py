@@ -19,8 +19,7 @@ from quoteweave.attribution.confirmation import confirm
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Context
-from quoteweave.core.context_sizes import ContextSize
+from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.records import Filter, Hit, Query

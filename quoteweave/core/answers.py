@@ -6,13 +6,41 @@ citations are its citations, in order. Only the gate's verdict on a citation com
 not complete before. A mark is never split, and never withdrawn.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Hit, Kind, Quote, Record, Rotation, place_of
+
+
+class ContextSize(Record):
+    """A number of quotes of each kind.
+
+    >>> C20 == ContextSize(texts=12, images=8)
+    True
+    """
+
+    texts: int = Field(ge=0)
+    images: int = Field(ge=0)
+
+
+TOP_10 = ContextSize(texts=7, images=3)
+C15 = ContextSize(texts=10, images=5)
+C20 = ContextSize(texts=12, images=8)
+
+
+def max_fair_share(sizes: Sequence[int], room: int) -> int | None:
+    """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if none must be cut."""
+    left, ordered = room, sorted(sizes)
+    for place, size in enumerate(ordered):
+        share = left // (len(ordered) - place)
+        if size > share:
+            return share
+        left -= size
+    return None
+
 
 StructureKind = Literal["page", "chapter", "section", "appendix", "heading", "figure", "chart", "table"]
 """What a document has several of. A heading is that of a chapter or section, numbered or not."""

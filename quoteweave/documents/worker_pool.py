@@ -1,7 +1,7 @@
 """Processes that read files within limits of memory and time, so that a hostile file costs itself alone.
 
 Each process has a pipe and a thread of this process that waits on it, so that a process which dies or goes beyond its
-limits is known exactly, costs one task and leaves no semaphore behind. A thread of `core.concurrency.thread_pools`
+limits is known exactly, costs one task and leaves no semaphore behind. A thread of `core.concurrency.pools`
 cannot be ended, and a pool of `concurrent.futures` is lost with one of its processes.
 """
 

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from quoteweave.core.answers import Context
-from quoteweave.core.context_sizes import max_fair_share
+from quoteweave.core.answers import Context, max_fair_share
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
 from quoteweave.core.messages import pluralize
@@ -134,7 +133,7 @@ class InlinePictures:
 
     A picture within `limits` is sent as its file is, a larger one shrunk. A key must not come to mean another picture.
     To be used from any threads and event loops: so its threads are its own, not lanes of one loop
-    (`core.concurrency.thread_pools`).
+    (`core.concurrency.pools`).
     """
 
     def __init__(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from quoteweave.core.answers import NO_TOKENS, Answer, Context, TextBlock, Usage
 from quoteweave.core.chat.prices import FREE
-from quoteweave.core.concurrency.thread_pools import run_briefly
+from quoteweave.core.concurrency.pools import run_briefly
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Spending

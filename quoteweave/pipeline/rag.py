@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quoteweave.core.answers import (
+    C15,
     Answer,
     AnswerEvent,
     CitationEvent,
     Context,
+    ContextSize,
     Event,
     ImageEvent,
     ThoughtEvent,
     replay_events,
 )
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.context_sizes import C15, ContextSize
 from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Generator, Retriever, StreamingGenerator

@@ -8,9 +8,8 @@ from typing import Literal, ParamSpec, TypeVar
 from pydantic import Field
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Context
-from quoteweave.core.concurrency.thread_pools import run_briefly, run_in_pool
-from quoteweave.core.context_sizes import C15, ContextSize
+from quoteweave.core.answers import C15, Context, ContextSize
+from quoteweave.core.concurrency.pools import run_briefly, run_in_pool
 from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.text.question_analysis import check_question

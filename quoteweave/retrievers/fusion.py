@@ -10,7 +10,7 @@ from itertools import chain, cycle, islice
 from types import MappingProxyType
 from typing import Protocol, get_args
 
-from quoteweave.core.context_sizes import C15, C20, TOP_10, ContextSize
+from quoteweave.core.answers import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Explains, Explanation, Retriever, collect_warnings

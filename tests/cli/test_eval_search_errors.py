@@ -10,8 +10,7 @@ from typer.testing import CliRunner, Result
 
 from quoteweave.cli.app import app
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Prediction
-from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
+from quoteweave.core.examples import NamedPaper, PaperSearch, Prediction, SearchStep
 from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.judges.error_judge import SEARCH_ERROR_KINDS, answer_hash
 from quoteweave.testing import ModelServer, Reply

@@ -13,8 +13,8 @@ from functools import partial
 
 import pytest
 
+from quoteweave.core.concurrency.pools import run_in_pool
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.concurrency.thread_pools import run_in_pool
 
 Loop = asyncio.AbstractEventLoop
 OPENING = """

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from quoteweave.core.concurrency.thread_pools import PoolName, run_in_pool
+from quoteweave.core.concurrency.pools import PoolName, run_in_pool
 
 
 @pytest.mark.parametrize(("lane", "most"), [("answer", 1), ("search", os.cpu_count() or 1)])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from quoteweave.core.concurrency.worker_pool import for_each
+from quoteweave.core.concurrency.pools import for_each
 
 
 def test_never_more_at_once_and_each_once_in_order() -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.core.examples import Example, Prediction, Reference
-from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
+from quoteweave.core.examples import Example, NamedPaper, PaperSearch, Prediction, Reference, SearchStep
 from quoteweave.core.records import Query
 from quoteweave.evaluation import ScoringRequest, score
 from quoteweave.evaluation.datasets.citeme import load_citeme_results, outcome_of

@@ -6,8 +6,7 @@ import pytest
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prices import Price
-from quoteweave.core.examples import Prediction
-from quoteweave.core.paper_search import PaperSearch, SearchStep
+from quoteweave.core.examples import PaperSearch, Prediction, SearchStep
 from quoteweave.evaluation.report.plots import distributions_plot, quantile
 from quoteweave.evaluation.report.runs import Report, make_report
 from quoteweave.evaluation.report.sections import sections

@@ -7,9 +7,8 @@ import pytest
 from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import Answer, Context, ContextSize
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.records import Filter, Query, Quote
 from quoteweave.documents.ingest import add
 from quoteweave.generation.extractive import ExtractiveGenerator

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 import pytest
 from made_collections import made_quote
 
-from quoteweave.core.answers import Answer
-from quoteweave.core.context_sizes import ContextSize
+from quoteweave.core.answers import Answer, ContextSize
 from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.endpoints.chat import OpenAIChat

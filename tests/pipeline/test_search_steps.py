@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from made_collections import made_quote
 
-from quoteweave.core.context_sizes import C15, C20, TOP_10, ContextSize
+from quoteweave.core.answers import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import EndpointUnreachable, QuestionEmpty
 from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote

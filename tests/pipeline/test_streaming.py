@@ -15,13 +15,13 @@ from quoteweave.core.answers import (
     CitationEvent,
     Completion,
     Context,
+    ContextSize,
     Event,
     ImageEvent,
     TextEvent,
     ThoughtEvent,
     replay_events,
 )
-from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import RunRecord, open_run, read_run

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 
-from quoteweave.core.context_sizes import C15, C20, TOP_10, ContextSize
+from quoteweave.core.answers import C15, C20, TOP_10, ContextSize
 from quoteweave.core.records import Filter, Hit, Kind, Query
 from quoteweave.retrievers.fusion import SplitHybrid
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever

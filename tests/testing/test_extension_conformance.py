@@ -44,8 +44,7 @@ from quoteweave import (
 )
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.answers import Usage
-from quoteweave.core.examples import GoldBox, GoldLayout, GoldRegion, PageBoxes
-from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
+from quoteweave.core.examples import GoldBox, GoldLayout, GoldRegion, NamedPaper, PageBoxes, PaperSearch, SearchStep
 from quoteweave.core.records import PageHit
 from quoteweave.documents.parser import DocumentParser
 from quoteweave.evaluation import METRICS, Aggregate, MetricOptions, mean_of

@@ -9,8 +9,8 @@ from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
 from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, Excerpt, read_excerpts
 from quoteweave.attribution.literature.sources.papers import PaperSource
 from quoteweave.attribution.literature.sources.unseen import HidingRule
+from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.protocols import ChatModel
 from quoteweave.generation.sentences import split_sentences
 

@@ -22,10 +22,9 @@ from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper
 from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionNotFound, DatasetError, EndpointUnreachable, UsageError, error_reason
-from quoteweave.core.examples import Example, Prediction, Scope, Spending, Task
+from quoteweave.core.examples import Example, NamedPaper, PaperSearch, Prediction, Scope, SearchStep, Spending, Task
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
-from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchStep
 from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
 from quoteweave.endpoints.budget import record_earlier_spending

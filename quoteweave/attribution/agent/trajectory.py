@@ -9,8 +9,7 @@ from quoteweave.attribution.agent.actions import Action, ActionName, Condition, 
 from quoteweave.attribution.literature.sources.papers import Paper, ReadOutcome
 from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.core.answers import ToolCall, Usage
-from quoteweave.core.examples import Spending
-from quoteweave.core.paper_search import TECHNICAL_ERRORS
+from quoteweave.core.examples import TECHNICAL_ERRORS, Spending
 from quoteweave.core.records import Record
 
 EndingKind = Literal[
@@ -19,7 +18,7 @@ EndingKind = Literal[
 """How a trajectory ended: a paper was selected; the model wrote no action though it was asked again; the endpoint's
 filter, or the model, declined; the conversation is more than the model reads; one action was repeated too often;
 nothing was selected in all actions; the endpoint failed; the source of papers failed. Which of these are technical
-errors, and which wrong answers, says `core.paper_search`."""
+errors, and which wrong answers, says `core.examples`."""
 RESUMABLE: frozenset[EndingKind] = frozenset({"endpoint", "source"})
 """Endings after which a resumed trajectory goes on, as what failed may be there again."""
 ReplyForm = Literal["json", "tools"]

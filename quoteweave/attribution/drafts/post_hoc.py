@@ -28,7 +28,7 @@ from quoteweave.attribution.excerpts import (
     without_marks,
 )
 from quoteweave.attribution.records import Attribution
-from quoteweave.core.concurrency.worker_pool import for_each
+from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import SourceError, UsageError
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words

@@ -46,9 +46,8 @@ from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, Pa
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS, is_only_described
 from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
-from quoteweave.core.answers import Context, Verdict
+from quoteweave.core.answers import Context, ContextSize, Verdict
 from quoteweave.core.confidence import Calibration, Signals
-from quoteweave.core.context_sizes import ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Hit, Query

@@ -23,9 +23,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from quoteweave.core.answers import Context, Usage
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, Prediction, Reference
+from quoteweave.core.examples import Example, NamedPaper, PaperSearch, Prediction, Reference, SearchOutcome, SearchStep
 from quoteweave.core.files.jsonl import describe_validation_error, iter_lines
-from quoteweave.core.paper_search import NamedPaper, PaperSearch, SearchOutcome, SearchStep
 from quoteweave.core.records import Query
 
 COLUMNS = ("id", "excerpt", "target_paper_title")

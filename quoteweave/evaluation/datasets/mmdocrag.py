@@ -12,8 +12,7 @@ from typing import Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from quoteweave.core.answers import Context, Usage
-from quoteweave.core.context_sizes import C15, C20
+from quoteweave.core.answers import C15, C20, Context, Usage
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldLayout, Prediction, Reference
 from quoteweave.core.files.jsonl import iter_records

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.token_estimates import estimate_message_tokens
-from quoteweave.core.concurrency.worker_pool import for_each
+from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.messages import pluralize

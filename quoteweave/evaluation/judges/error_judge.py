@@ -15,9 +15,8 @@ from pydantic import Field, ValidationError
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.examples import Example, Prediction, Task
+from quoteweave.core.examples import Example, PaperSearch, Prediction, SearchStep, Task
 from quoteweave.core.files.jsonl import describe_validation_error, iter_records
-from quoteweave.core.paper_search import PaperSearch, SearchStep
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.answer_judges import NO_ANSWER, NO_GOLD

@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import C15, C20, Context, ContextSize
 from quoteweave.core.boxes import Box, area, intersection, iou, union_area
-from quoteweave.core.context_sizes import C15, C20, ContextSize
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 

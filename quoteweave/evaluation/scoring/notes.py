@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
-from quoteweave.core.examples import Example, Prediction, Reference
+from quoteweave.core.examples import TECHNICAL_ERRORS, Example, Prediction, Reference
 from quoteweave.core.messages import pluralize
-from quoteweave.core.paper_search import TECHNICAL_ERRORS
 from quoteweave.evaluation.metrics.answers.paper_search import NO_CHOICE, outcome_of
 from quoteweave.evaluation.metrics.citations.citevqa import (
     EXCHANGED,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.concurrency.worker_pool import for_each
+from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import EndpointError, ModelFailed
 from quoteweave.core.protocols import ChatModel
 

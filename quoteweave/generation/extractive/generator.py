@@ -21,7 +21,7 @@ mark (`wording`). The rules match words, not meaning: how often they answer, and
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import NO_TOKENS, Answer, Context
-from quoteweave.core.concurrency.thread_pools import run_briefly
+from quoteweave.core.concurrency.pools import run_briefly
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.question_analysis import analyse_question

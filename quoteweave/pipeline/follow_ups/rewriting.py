@@ -8,7 +8,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import NO_TOKENS, Answer, Usage
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.concurrency.thread_pools import run_in_pool
+from quoteweave.core.concurrency.pools import run_in_pool
 from quoteweave.core.errors import EndpointError, ModelError, note_text
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record

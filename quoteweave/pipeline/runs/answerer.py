@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Protocol
 
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import C20, Context, ContextSize
 from quoteweave.core.boxes import Box
-from quoteweave.core.concurrency.worker_pool import for_each
-from quoteweave.core.context_sizes import C20, ContextSize
+from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import (
     CollectionError,
     DatasetError,

@@ -18,8 +18,8 @@ from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description,
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.chat.token_estimates import TOKENS_PER_IMAGE, estimate_tokens
+from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.concurrency.worker_pool import for_each
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable, UsageError
 from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.files.pictures import UnfitPicture

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import C20, Context
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.context_sizes import C20
 from quoteweave.core.errors import DatasetError, MissingExtra, ModelNotFound, error_reason
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.protocols import Expander, Expansion, Retriever

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.paper_search import TECHNICAL_ERRORS, NamedPaper, SearchOutcome
+from quoteweave.core.examples import TECHNICAL_ERRORS, Example, NamedPaper, Prediction, SearchOutcome
 from quoteweave.core.text.paper_identifiers import same_paper
 from quoteweave.evaluation.metrics.answers.title_match import THRESHOLD, gold_identifiers, letters, ratio
 from quoteweave.evaluation.metrics.metric import Convention

@@ -1,10 +1,12 @@
-"""Bounded threads for what would keep an event loop standing still: searches, extracted answers, checks of answers.
+"""Do many things at once, a few at a time: what waits for an endpoint, and what computes, in bounded threads.
 
-Many threads at once would be no faster in Python, and the event loop, which is one of them, would seldom get its turn.
+Threads are for what would keep an event loop standing still: searches, extracted answers, checks of answers. Many at
+once would be no faster in Python, and the event loop, which is one of them, would seldom get its turn.
 """
 
+import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
@@ -15,10 +17,29 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 PoolName = Literal["search", "answer"]
-
-
 MAX_BRIEF_CHARACTERS = 1000
 """Longest question for which work in Python alone counts as brief: a few tens of milliseconds at most."""
+
+
+async def for_each(items: Iterable[T], do: Callable[[T], Awaitable[None]], *, concurrency: int) -> None:
+    """Await `do` of each item, of `concurrency` items at a time, begun in their order; an item is taken when its turn
+    comes.
+
+    The first error that `do` raises is raised here, once what is under way has been cancelled and has cleaned up.
+    """
+    waiting = iter(items)
+
+    async def work() -> None:
+        for item in waiting:
+            await do(item)
+
+    tasks = [asyncio.create_task(work()) for _ in range(concurrency)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def run_briefly(lane: PoolName, question: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -60,4 +81,4 @@ def _limiters() -> "dict[PoolName, CapacityLimiter]":
 def _limiters_of_loops() -> "RunVar[dict[PoolName, CapacityLimiter]]":
     from anyio.lowlevel import RunVar
 
-    return RunVar("quoteweave.core.concurrency.thread_pools")
+    return RunVar("quoteweave.core.concurrency.pools")
