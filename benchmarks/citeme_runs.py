@@ -15,7 +15,7 @@ from common import Table, arguments, finish, machine
 from model_process import serving
 
 from quoteweave.attribution.agent.runs import TRAJECTORIES, PaperRunFile, PaperRunSettings, answer_excerpts
-from quoteweave.attribution.agent.trajectory_files import read_trajectory
+from quoteweave.attribution.agent.trajectory import read_trajectory
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.pipeline.runs.config import Limits

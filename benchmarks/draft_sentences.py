@@ -2,7 +2,7 @@
 
 A *claim* states something that a source could support; what is none is a question, an instruction, a heading, a plan,
 the author's own work or opinion, or about the text itself. Each was written before what the rule
-(`quoteweave.attribution.drafts.statements`) has for its like; no part of it was written for those marked `later`.
+(`quoteweave.attribution.drafts.post_hoc`) has for its like; no part of it was written for those marked `later`.
 *Figures or names* is the gate's narrower rule, which wants a number, a date, quoted words or a name.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from common import Table, arguments, finish, machine, percent
 from pydantic import Field
 
-from quoteweave.attribution.drafts.statements import is_statement
+from quoteweave.attribution.drafts.post_hoc import is_statement
 from quoteweave.core.records import Record
 from quoteweave.generation.gate import is_factual
 

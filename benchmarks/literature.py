@@ -33,7 +33,7 @@ from typing import Any, NamedTuple, get_args
 
 from common import Table, arguments, bounds, finish, machine, working_folder
 
-from quoteweave.attribution.drafts.passages import PassageFinder
+from quoteweave.attribution.drafts.post_hoc_runs import PassageFinder
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import FOLLOWED, READ, LiteratureAttributor
 from quoteweave.attribution.literature.library.fetching import FetchLimits, PdfFetcher

@@ -1,15 +1,15 @@
 # The public names, listed here alone: __init__.py reads them from this file.
-from .attribution.agent.calls import find_papers as find_papers
 from .attribution.agent.diagnosis import find_leaks as find_leaks
-from .attribution.agent.page import render_trajectory as render_trajectory
+from .attribution.agent.review import render_trajectory as render_trajectory
 from .attribution.agent.review import review_trajectories as review_trajectories
 from .attribution.agent.runs import answer_excerpts as answer_excerpts
-from .attribution.agent.trajectory_files import read_trajectory as read_trajectory
+from .attribution.agent.trajectory import read_trajectory as read_trajectory
 from .attribution.calls import attribute as attribute
 from .attribution.calls import attribute_by_agent as attribute_by_agent
 from .attribution.calls import attribute_literature as attribute_literature
 from .attribution.calls import cite as cite
-from .attribution.confirmation import AttributionSettings as AttributionSettings
+from .attribution.calls import find_papers as find_papers
+from .attribution.checked_passages import AttributionSettings as AttributionSettings
 from .attribution.drafts.cited_draft import CitedDraft as CitedDraft
 from .attribution.drafts.draft_text import Draft as Draft
 from .attribution.drafts.kept_searches import keep_searches as keep_searches

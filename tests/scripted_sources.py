@@ -8,11 +8,9 @@ from urllib.parse import parse_qsl
 
 import httpx2
 
-from quoteweave.attribution.literature.sources.client.pace import SourcePace, Timing
-from quoteweave.attribution.literature.sources.client.reply_cache import ReplyCache
-from quoteweave.attribution.literature.sources.client.service import SourceService
-from quoteweave.attribution.literature.sources.client.source_client import SourceClient, SourceLimits
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText
+from quoteweave.attribution.literature.sources.service import ReplyCache, SourcePace, SourceService, Timing
+from quoteweave.attribution.literature.sources.source_client import SourceClient, SourceLimits
 from quoteweave.endpoints.http_client import BoundedClient
 
 Reply = httpx2.Response | Exception | Callable[[httpx2.Request], httpx2.Response]

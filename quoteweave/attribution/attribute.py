@@ -14,8 +14,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from quoteweave.attribution.checked_passages import CheckedPassage, check_passage, passage_context
-from quoteweave.attribution.confirmation import confirm
+from quoteweave.attribution.checked_passages import CheckedPassage, check_passage, confirm, passage_context
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.collection.collection import Collection

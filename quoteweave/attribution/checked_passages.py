@@ -1,4 +1,9 @@
-"""Checks passages against a claim by the gate's rules, and says how sure it is that they are its source."""
+"""Checks passages against a claim by the gate's rules, and says how sure it is that they are its source.
+
+Where the user names a model, it confirms that passages support the claim. The rules of the gate look up what a claim
+says: numbers, dates and names, and that of something rising or falling by lists of English words. Whether the rest is
+said of the same thing, in whatever language, they cannot tell.
+"""
 
 import math
 import re
@@ -6,9 +11,13 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import get_args
 
-from quoteweave.attribution.records import Outcome
+from pydantic import Field
+
+from quoteweave.attribution.records import Candidate, Outcome
 from quoteweave.core.answers import Answer, Citation, Context
+from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
 from quoteweave.core.messages import join_names
+from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
@@ -17,6 +26,63 @@ from quoteweave.generation.gate import check_answer
 from quoteweave.generation.gate.amounts import NUMBER_WORDS
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
+from quoteweave.pipeline.gate import make_checker
+from quoteweave.pipeline.runs.progress import Progress
+from quoteweave.pipeline.settings import RetrievalSettings
+from quoteweave.retrievers.registry import Resources
+
+DENIED = "The checker does not find that the passage supports it."
+
+
+class AttributionSettings(RetrievalSettings):
+    """Settings of attribution: how passages are found, and what confirms them.
+
+    >>> AttributionSettings(retriever=("bm25",), check="chat:judge@http://localhost:8000/v1").retriever
+    ('bm25',)
+    """
+
+    check: str | None = Field(
+        default=None,
+        description="have the passages of candidates confirmed by chat:MODEL@URL, or by an entailment model: folder or "
+        "hub name",
+    )
+
+
+def make_confirming_checker(settings: RetrievalSettings, progress: Progress) -> ClaimChecker | None:
+    """Make the checker that the settings name, if they do. Raises what `make_checker` raises."""
+    if not isinstance(settings, AttributionSettings) or settings.check is None:
+        return None
+    resources = Resources(settings.hardware, tell=progress.note, retry_options=settings.retry_options)
+    return make_checker(settings.check, resources=resources)
+
+
+async def confirm(claim: str, candidates: Sequence[Candidate], checker: ClaimChecker) -> tuple[Candidate, ...]:
+    """Return candidates as a checker finds them: supported or not found, those first that are supported.
+
+    What the gate's rules know to be wrong is not asked, and what the checker cannot say stays as it is. Where it fails,
+    the reasons say so. Raises ModelNotFound and UsageError.
+    """
+    asked = [one for one in candidates if one.citation.verdict != "unsupported" and one.passage.strip()]
+    failure, verdicts = None, list[bool | None]()
+    try:
+        verdicts = await checker.check([(one.passage, claim) for one in asked]) if asked else []
+    except (EndpointError, ModelFailed, BudgetSpent) as error:
+        failure, verdicts = f"The checker gave no verdict: {error.summary}", [None] * len(asked)
+    said = {one.citation.quote_id: verdict for one, verdict in zip(asked, verdicts, strict=True)}
+    found = [_confirmed(one, said.get(one.citation.quote_id), failure if one in asked else None) for one in candidates]
+    ranked = sorted(found, key=lambda one: get_args(Outcome).index(one.outcome))
+    return tuple(one.model_copy(update={"rank": rank}) for rank, one in enumerate(ranked, 1))
+
+
+def _confirmed(found: Candidate, supports: bool | None, failure: str | None) -> Candidate:
+    citation = found.citation
+    if supports is None:
+        reason = " ".join(part for part in (citation.reason, failure) if part) or None
+        return found.model_copy(update={"citation": citation.model_copy(update={"reason": reason})})
+    outcome: Outcome = "supported" if supports else "not_found"
+    said = citation.model_copy(update={"entailed": supports, "reason": None if supports else DENIED})
+    return found.model_copy(update={"outcome": outcome, "citation": said})
+
 
 MODEL = "attribution"
 """The model's name in answers that are made of attributions."""

@@ -8,7 +8,7 @@ from made_sources import MadeSource
 from scripted_agents import PAPERS, RULE, SEARCH, SELECT, TARGET, does
 
 from quoteweave import find_papers, read_trajectory
-from quoteweave.attribution.agent.calls import masked_excerpts
+from quoteweave.attribution.calls import masked_excerpts
 from quoteweave.core.errors import UsageError
 from quoteweave.testing.fakes import FakeChat
 

@@ -13,14 +13,13 @@ from scripted_sources import NamingReader, Time
 from quoteweave.attribution.agent.actions import Condition, actions_of
 from quoteweave.attribution.agent.diagnosis import find_leaks
 from quoteweave.attribution.agent.loop import CiteAgent
-from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
-from quoteweave.attribution.agent.trajectory_files import read_trajectory
-from quoteweave.attribution.literature.sources.client.pace import SourcePace
-from quoteweave.attribution.literature.sources.client.source_client import SourceClient
+from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory, read_trajectory
 from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
+from quoteweave.attribution.literature.sources.service import SourcePace
+from quoteweave.attribution.literature.sources.source_client import SourceClient
 from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.core.answers import Completion
 from quoteweave.testing.literature import MadeExcerpt

@@ -15,7 +15,7 @@ from scripted_agents import EXCERPT, OTHER, OWN, PAPERS, RULE, SEARCH, SELECT, T
 from quoteweave.attribution.agent.actions import SearchSnippets
 from quoteweave.attribution.agent.diagnosis import diagnose
 from quoteweave.attribution.agent.loop import CiteAgent
-from quoteweave.attribution.agent.page import render_trajectory
+from quoteweave.attribution.agent.review import render_trajectory
 from quoteweave.attribution.agent.trajectory import AgentSettings, Ending, Reply, Step, Trajectory, TrajectorySetup
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText, PublicationDate
 from quoteweave.attribution.literature.sources.unseen import HidingRule

@@ -19,8 +19,7 @@ from quoteweave.attribution.agent.runs import (
     hiding_rule,
     paper_search_of,
 )
-from quoteweave.attribution.agent.trajectory import TEMPERATURE, published_settings
-from quoteweave.attribution.agent.trajectory_files import read_trajectory
+from quoteweave.attribution.agent.trajectory import TEMPERATURE, published_settings, read_trajectory
 from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import BudgetSpent, EndpointUnreachable

@@ -26,8 +26,8 @@ from quoteweave.attribution.agent.trajectory import (
     Step,
     Trajectory,
     TrajectorySetup,
+    read_trajectory,
 )
-from quoteweave.attribution.agent.trajectory_files import read_trajectory
 from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,

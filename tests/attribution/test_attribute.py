@@ -11,8 +11,7 @@ from made_collections import made_quote, make_collection, put
 from quoteweave import Collection, LexicalRetriever, add, attribute
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import Attributor
-from quoteweave.attribution.checked_passages import OPPOSITE
-from quoteweave.attribution.confirmation import DENIED
+from quoteweave.attribution.checked_passages import DENIED, OPPOSITE
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.records import Filter, Quote
 from quoteweave.pipeline.search import Search

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
-from quoteweave.attribution.literature.claim_queries import claim_queries
+from quoteweave.attribution.literature.candidate_papers import claim_queries
 
 
 def test_the_claim_stands_first_then_its_rare_words_then_some_with_the_context() -> None:

@@ -16,8 +16,14 @@ from file_server import FileServer, Request, answer, file_server, redirect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.attribution.literature.library.fetching import FetchFailure, FetchLimits, PdfFetcher
-from quoteweave.attribution.literature.library.public_addresses import Resolver, is_public, resolve
+from quoteweave.attribution.literature.library.fetching import (
+    FetchFailure,
+    FetchLimits,
+    PdfFetcher,
+    Resolver,
+    is_public,
+    resolve,
+)
 from quoteweave.core.errors import StorageError
 
 PDF = b"%PDF-1.7\n" + b"x" * 3_000 + b"\n%%EOF\n"

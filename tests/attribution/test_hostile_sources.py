@@ -11,11 +11,11 @@ from test_openalex import SENT as WORK
 from test_semantic_scholar import SENT as PAPER
 from test_semantic_scholar import passage
 
-from quoteweave.attribution.literature.sources.client.source_client import SourceLimits
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.sources.papers import Paper, PapersFound, PublicationDate, SnippetsFound
-from quoteweave.attribution.literature.sources.plain_queries import plain_query
+from quoteweave.attribution.literature.sources.queries import plain_query
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
+from quoteweave.attribution.literature.sources.source_client import SourceLimits
 from quoteweave.core.errors import SourceBadResponse
 
 EARLIER = {**PAPER, "paperId": "b", "year": 2019, "publicationDate": None}

@@ -10,7 +10,7 @@ from made_sources import MadeSource
 
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import CANDIDATES
-from quoteweave.attribution.confirmation import AttributionSettings
+from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
     EARLIEST,

@@ -7,9 +7,9 @@ import httpx2
 import pytest
 from scripted_sources import NamingReader, Reply, Script, reply, titles
 
-from quoteweave.attribution.literature.sources.client.source_client import SourceLimits
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PapersFound, PublicationDate, SortBy
+from quoteweave.attribution.literature.sources.source_client import SourceLimits
 from quoteweave.core.errors import SourceBadResponse, SourceError, UsageError
 
 # As the API's documentation shows a work, with fields that are not asked for.

@@ -12,7 +12,7 @@ from made_collections import made_quote, make_collection, put
 from quoteweave import Collection, LexicalRetriever, cite
 from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.attribute import Attributor
-from quoteweave.attribution.confirmation import AttributionSettings
+from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.attribution.drafts.draft_text import Draft
 from quoteweave.attribution.drafts.post_hoc import cite_draft
 from quoteweave.attribution.excerpts import Excerpt

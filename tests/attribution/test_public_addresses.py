@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.attribution.literature.library.public_addresses import is_allowed, is_public, resolve
+from quoteweave.attribution.literature.library.fetching import is_allowed, is_public, resolve
 
 
 @pytest.mark.parametrize(

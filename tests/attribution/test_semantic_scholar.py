@@ -8,9 +8,9 @@ import httpx2
 import pytest
 from scripted_sources import NamingReader, Reply, Script, reply, titles
 
-from quoteweave.attribution.literature.sources.client.source_client import SourceLimits
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PapersFound, PublicationDate, SortBy
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
+from quoteweave.attribution.literature.sources.source_client import SourceLimits
 from quoteweave.core.errors import SourceBadResponse, SourceRefused, UsageError
 
 # As the API's documentation shows a paper, with fields that are not asked for.

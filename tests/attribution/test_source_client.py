@@ -13,12 +13,11 @@ from pydantic import BaseModel
 from scripted_server import Scripted, ScriptedServer
 from scripted_sources import NamingReader, Reply, Script, reply
 
-from quoteweave.attribution.literature.sources.client.pace import SourcePace, count_waiting
-from quoteweave.attribution.literature.sources.client.reply_cache import reply_key
-from quoteweave.attribution.literature.sources.client.source_client import SourceClient, SourceLimits, SourceRequest
 from quoteweave.attribution.literature.sources.make_source import SourceOptions, make_source
 from quoteweave.attribution.literature.sources.openalex import OPENALEX
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR
+from quoteweave.attribution.literature.sources.service import SourcePace, count_waiting, reply_key
+from quoteweave.attribution.literature.sources.source_client import SourceClient, SourceLimits, SourceRequest
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable, UsageError
 from quoteweave.endpoints.http_client import BoundedClient
 from quoteweave.testing import LibraryServer

@@ -5,7 +5,7 @@ from threading import Thread
 
 from scripted_sources import Time
 
-from quoteweave.attribution.literature.sources.client.pace import SourcePace, Timing, shared_pace
+from quoteweave.attribution.literature.sources.service import SourcePace, Timing, shared_pace
 from quoteweave.endpoints.address import EndpointAddress
 
 

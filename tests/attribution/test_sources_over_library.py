@@ -9,13 +9,12 @@ import httpx2
 import pytest
 from scripted_sources import NamingReader, Time
 
-from quoteweave.attribution.literature.sources.client.pace import SourcePace
-from quoteweave.attribution.literature.sources.client.reply_cache import ReplyCache
-from quoteweave.attribution.literature.sources.client.source_client import SourceClient
 from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate, identifiers_of
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
+from quoteweave.attribution.literature.sources.service import ReplyCache, SourcePace
+from quoteweave.attribution.literature.sources.source_client import SourceClient
 from quoteweave.core.errors import SourceBadResponse, SourceRefused, SourceUnreachable
 from quoteweave.core.text.tokens import words
 from quoteweave.testing.literature_server import LibraryServer

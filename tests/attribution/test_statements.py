@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.attribution.drafts.statements import is_statement
+from quoteweave.attribution.drafts.post_hoc import is_statement
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from made_collections import made_quote, make_collection, put
 from typer.testing import CliRunner, Result
 
-from quoteweave.attribution.agent.trajectory_files import read_trajectory
+from quoteweave.attribution.agent.trajectory import read_trajectory
 from quoteweave.cli.app import app
 from quoteweave.core.answers import Usage
 from quoteweave.core.runs import read_run, read_run_record

@@ -14,7 +14,6 @@ from quoteweave.attribution.agent.actions import (
     SearchSnippets,
     Select,
 )
-from quoteweave.attribution.agent.conversation import AgentPrompts
 from quoteweave.attribution.agent.observations import (
     Observation,
     find_passages,
@@ -22,7 +21,7 @@ from quoteweave.attribution.agent.observations import (
     observe_snippets,
     observe_text,
 )
-from quoteweave.attribution.agent.replies import ActionModel, TrajectoryEnded, read_reply
+from quoteweave.attribution.agent.replies import ActionModel, AgentPrompts, TrajectoryEnded, read_reply
 from quoteweave.attribution.agent.trajectory import (
     NAMED,
     AgentSettings,
@@ -30,9 +29,10 @@ from quoteweave.attribution.agent.trajectory import (
     Step,
     StepError,
     Trajectory,
+    TrajectoryRecorder,
     TrajectorySetup,
+    open_trajectory,
 )
-from quoteweave.attribution.agent.trajectory_files import TrajectoryRecorder, open_trajectory
 from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.core.errors import SourceError, SourceRefused, UsageError

@@ -1,17 +1,195 @@
-"""Asks the model for its next action, as a tool call where the endpoint takes tools, and as JSON where it does not."""
+"""Asks the model for its next action: the conversation with it, and how its replies are read.
 
+The model acts by a tool call where the endpoint takes tools, and in JSON where it does not. The conversation is made
+anew from the steps for every reply, so that a resumed trajectory goes on with the same one.
+
+Where it has more tokens than `AgentSettings.window`, by an estimate, observations are shortened, the oldest first and
+never the last two: to ids and titles, then to the number of papers. The prompts, the excerpt, and the rationale and
+action of each step stay as they are.
+"""
+
+import json
 import re
 import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from quoteweave.attribution.agent.actions import Decision, NotAnAction, read_call, read_decision, tools_of
-from quoteweave.attribution.agent.conversation import AgentPrompts, Conversation, WindowTooSmall, make_conversation
-from quoteweave.attribution.agent.trajectory import AgentSettings, EndingKind, Reply, ReplyForm, Trajectory
+from quoteweave.attribution.agent.actions import (
+    DESCRIPTIONS,
+    ActionName,
+    Decision,
+    NotAnAction,
+    read_call,
+    read_decision,
+    tools_of,
+)
+from quoteweave.attribution.agent.observations import shorten_to_count, shorten_to_titles
+from quoteweave.attribution.agent.trajectory import AgentSettings, EndingKind, Reply, ReplyForm, Step, Trajectory
 from quoteweave.core.answers import Completion
+from quoteweave.core.chat.prompts import Prompt, load_prompt
+from quoteweave.core.chat.token_estimates import estimate_message_tokens, estimate_tokens
 from quoteweave.core.chat.tools import offer_tools
 from quoteweave.core.errors import EndpointError, EndpointRefused, ModelError, UsageError
 from quoteweave.core.protocols import ChatModel
+from quoteweave.core.records import Record
 from quoteweave.endpoints.budget import record_spending
 from quoteweave.endpoints.chat_wrappers import chat_settings
+
+Message = Mapping[str, object]
+
+CHOOSE = (
+    "You have no more searches. Select now, by its id, the paper that fits best of all those that you were shown; "
+    "every other action is refused."
+)
+_FORMATS: dict[ReplyForm, str] = {"json": "find_paper_json", "tools": "find_paper_tools"}
+_KEPT = 2
+"""Last observations that are never shortened."""
+_AGAIN: dict[ReplyForm, str] = {
+    "json": "Reply with one JSON object, as described, and nothing else.",
+    "tools": "Call one of the tools, with all of its arguments.",
+}
+_LONGEST_REPLY = 2_000
+"""Characters that the model is shown of a reply of its own from which no action could be read."""
+
+
+class WindowTooSmall(ValueError):
+    """The conversation does not fit into the window, however it is shortened."""
+
+
+class AgentPrompts:
+    """The prompts of a condition. Raises UsageError for prompts that cannot be read, or lack a field."""
+
+    def __init__(self, settings: AgentSettings, folder: Path | None = None) -> None:
+        self._settings = settings
+        self._used = {name: load_prompt(name, folder) for name in _names(settings)}
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """The name of each prompt, and the SHA-256 of its text."""
+        return {name: prompt.sha256 for name, prompt in self._used.items()}
+
+    def begin(self, excerpt: str, form: ReplyForm) -> list[Message]:
+        """The messages before the first reply."""
+        unused = _FORMATS["json" if form == "tools" else "tools"]
+        *before, user = (prompt for name, prompt in self._used.items() if name != unused)
+        return [
+            {"role": "system", "content": "\n\n".join(self._render(prompt).strip() for prompt in before)},
+            {"role": "user", "content": user.render({"question": excerpt}).strip()},
+        ]
+
+    def _render(self, prompt: Prompt) -> str:
+        if prompt.name == "find_paper_system":
+            return prompt.render(
+                {"actions": _described(self._settings.actions), "most_actions": str(self._settings.most_actions)}
+            )
+        return prompt.render({})
+
+
+def _names(settings: AgentSettings) -> list[str]:
+    if settings.condition == "no_commands":
+        shown = ["name_paper_demonstration"] if settings.demonstration else []
+        return ["name_paper_system", *shown, "name_paper_user"]
+    formats = list(_FORMATS.values()) if settings.form == "auto" else [_FORMATS[settings.form]]
+    shown = [f"find_paper_demonstration_{settings.condition}"] if settings.demonstration else []
+    return ["find_paper_system", *formats, *shown, "find_paper_user"]
+
+
+def _described(actions: Sequence[ActionName]) -> str:
+    lines = []
+    for name in actions:
+        description, fields = DESCRIPTIONS[name]
+        lines.append(f"- {name} ({', '.join(fields)}): {description}")
+    return "\n".join(lines)
+
+
+class Conversation(Record):
+    """The messages to send, and a note where they were shortened."""
+
+    messages: tuple[Message, ...]
+    notes: tuple[str, ...] = ()
+
+
+def make_conversation(begun: Sequence[Message], trajectory: Trajectory, form: ReplyForm) -> Conversation:
+    """Return the conversation so far, shortened to the settings' `window` where it has more tokens.
+
+    `begun` is what it begins with. All actions in it have one form, whatever form they were written in. Raises
+    WindowTooSmall.
+    """
+    steps, settings = trajectory.steps, trajectory.setup.settings
+    observed = [step.observed for step in steps]
+    room = settings.window - (_tool_tokens(settings.actions) if form == "tools" else 0)
+    titles = counts = 0
+    free = range(max(0, len(steps) - _KEPT))
+    messages = _messages(begun, trajectory, observed, form)
+    for shorten in (shorten_to_titles, shorten_to_count):
+        for at in free:
+            if estimate_message_tokens(messages) <= room:
+                break
+            observed[at] = shorten(steps[at])
+            titles, counts = max(titles, at + 1), at + 1 if shorten is shorten_to_count else 0
+            messages = _messages(begun, trajectory, observed, form)
+    needed = estimate_message_tokens(messages)
+    if needed > room:
+        raise WindowTooSmall(
+            f"the conversation has about {needed:,} tokens, all older observations left out, and {settings.window:,} "
+            "are allowed; allow more, or have searches show fewer results"
+        )
+    return Conversation(messages=tuple(messages), notes=_shortened(titles, counts, settings.window))
+
+
+def _shortened(titles: int, counts: int, window: int) -> tuple[str, ...]:
+    if not titles:
+        return ()
+    told = f"To fit {window:,} tokens, what {_steps(titles)} showed was shortened to titles"
+    return (f"{told}, and of {_steps(counts)} to the number of papers." if counts else f"{told}.",)
+
+
+def _steps(last: int) -> str:
+    return "step 1" if last == 1 else f"steps 1 to {last}"
+
+
+def _tool_tokens(actions: Sequence[ActionName]) -> int:
+    """Tokens of the tools that are offered, which are no part of the messages."""
+    return estimate_tokens("".join(tool.model_dump_json() for tool in tools_of(actions)))
+
+
+def _messages(
+    begun: Sequence[Message], trajectory: Trajectory, observed: Sequence[str], form: ReplyForm
+) -> list[Message]:
+    messages, settings = list(begun), trajectory.setup.settings
+    for step, text in zip(trajectory.steps, observed, strict=True):
+        messages += _as_tool_call(step, text) if form == "tools" else _as_json(step, text)
+    if len(trajectory.steps) + 1 >= settings.choose_at and settings.actions:
+        # One message for both: the templates of some models refuse two of one role after another.
+        messages[-1] = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{CHOOSE}"}
+    for reply in trajectory.pending:
+        again = f"That was no action: {reply.problem}. {_AGAIN[form]}"
+        messages += [{"role": "assistant", "content": _written(reply)}, {"role": "user", "content": again}]
+    return messages
+
+
+def _as_json(step: Step, observed: str) -> list[Message]:
+    said = json.dumps({"rationale": step.rationale, "action": step.action.model_dump()}, ensure_ascii=False)
+    return [{"role": "assistant", "content": said}, {"role": "user", "content": observed}]
+
+
+def _as_tool_call(step: Step, observed: str) -> list[Message]:
+    fields = {"rationale": step.rationale, **step.action.model_dump(exclude={"name"})}
+    function = {"name": step.action.name, "arguments": json.dumps(fields, ensure_ascii=False)}
+    id = f"action{step.number:03}"  # nine letters and digits, which is all that some models' templates take
+    call = {"id": id, "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": id, "content": observed},
+    ]
+
+
+def _written(reply: Reply) -> str:
+    """A reply without an action, as words, so that no call of a tool is left without its result."""
+    calls = "\n".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
+    text = f"{reply.text}\n{calls}".strip() or "(nothing)"
+    return text if len(text) <= _LONGEST_REPLY else f"{text[:_LONGEST_REPLY]}…"
+
 
 _OTHER_REASONS = (401, 403, 429)
 """Statuses of refusals that have nothing to do with tools."""

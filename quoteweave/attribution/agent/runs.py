@@ -11,10 +11,9 @@ from typing import ClassVar, cast, get_args
 from pydantic import Field
 
 from quoteweave.attribution.agent.actions import FindInText, NamePaper, Read, Select
-from quoteweave.attribution.agent.conversation import AgentPrompts
 from quoteweave.attribution.agent.loop import CiteAgent
-from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Ending, Step, Trajectory
-from quoteweave.attribution.agent.trajectory_files import read_trajectory
+from quoteweave.attribution.agent.replies import AgentPrompts
+from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Ending, Step, Trajectory, read_trajectory
 from quoteweave.attribution.literature.opening import open_sources
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.sources.own_collection import OwnCollection

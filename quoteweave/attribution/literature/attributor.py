@@ -32,8 +32,7 @@ from quoteweave.attribution.attribute import (
     hits_by_document,
     require_candidates,
 )
-from quoteweave.attribution.checked_passages import OPPOSITE
-from quoteweave.attribution.confirmation import DENIED, make_confirming_checker
+from quoteweave.attribution.checked_passages import DENIED, OPPOSITE, make_confirming_checker
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (

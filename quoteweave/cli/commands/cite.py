@@ -10,7 +10,7 @@ import typer
 from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.calls import cite as cite_text
 from quoteweave.attribution.calls import read_limit
-from quoteweave.attribution.confirmation import AttributionSettings
+from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.attribution.drafts.cited_draft import CitedDraft, DraftSentence
 from quoteweave.attribution.drafts.draft_text import Draft, draft_format
 from quoteweave.attribution.drafts.kept_searches import KeptSearches, keep_searches

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.attribution.confirmation import AttributionSettings
+from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.cli.options.derive import option
 from quoteweave.pipeline.runs.config import Limits
 from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings

@@ -17,15 +17,17 @@ from typing import Self, get_args
 from weakref import WeakValueDictionary
 
 from quoteweave.attribution.literature.library.fetching import FetchFailure, PdfFetcher
-from quoteweave.attribution.literature.library.library_index import (
+from quoteweave.attribution.literature.library.paper_documents import (
     CurrentIndex,
     LibraryIndex,
+    as_markdown,
+    described_in,
     document_name,
     first_metadata,
     identities_of,
+    is_paper_meant,
     merged_metadata,
 )
-from quoteweave.attribution.literature.library.paper_documents import as_markdown, described_in, is_paper_meant
 from quoteweave.attribution.literature.sources.paper_metadata import is_only_described
 from quoteweave.attribution.literature.sources.paper_text import join_pages, text_of_quotes
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText, ReadOutcome

@@ -1,1 +1,1 @@
-"""Sources of papers behind one protocol: Semantic Scholar, OpenAlex, a collection of one's own."""
+"""Sources of papers behind one protocol: Semantic Scholar, OpenAlex, one's own collection; and how they are asked."""

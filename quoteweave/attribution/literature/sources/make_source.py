@@ -5,11 +5,11 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from quoteweave.attribution.literature.sources.client.reply_cache import ReplyCache
-from quoteweave.attribution.literature.sources.client.source_client import SourceClient, SourceLimits
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, PaperReader
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
+from quoteweave.attribution.literature.sources.service import ReplyCache
+from quoteweave.attribution.literature.sources.source_client import SourceClient, SourceLimits
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 

@@ -10,17 +10,6 @@ from urllib.parse import quote
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from quoteweave.attribution.literature.sources.client.service import SourceService
-from quoteweave.attribution.literature.sources.client.source_client import SourceClient, SourceRequest
-from quoteweave.attribution.literature.sources.paper_selection import (
-    PaperSelection,
-    SentText,
-    SentTitle,
-    arxiv_file,
-    fault_of,
-    later_date,
-    read_date,
-)
 from quoteweave.attribution.literature.sources.papers import (
     FieldOfStudy,
     Paper,
@@ -33,7 +22,20 @@ from quoteweave.attribution.literature.sources.papers import (
     SortBy,
     require_order,
 )
-from quoteweave.attribution.literature.sources.plain_queries import MOST_A_PAGE, first_page, searchable
+from quoteweave.attribution.literature.sources.queries import (
+    MOST_A_PAGE,
+    PaperSelection,
+    SentText,
+    SentTitle,
+    arxiv_file,
+    fault_of,
+    first_page,
+    later_date,
+    read_date,
+    searchable,
+)
+from quoteweave.attribution.literature.sources.service import SourceService
+from quoteweave.attribution.literature.sources.source_client import SourceClient, SourceRequest
 from quoteweave.core.errors import SourceRefused
 from quoteweave.core.messages import pluralize
 

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.attribution.literature.sources.client.pace import SourcePace, current_waiting, shared_pace
-from quoteweave.attribution.literature.sources.client.reply_cache import ReplyCache, reply_key
-from quoteweave.attribution.literature.sources.client.service import NO_KEY, SourceService
+from quoteweave.attribution.literature.sources.service import (
+    NO_KEY,
+    ReplyCache,
+    SourcePace,
+    SourceService,
+    current_waiting,
+    reply_key,
+    shared_pace,
+)
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable
 from quoteweave.endpoints.address import EndpointAddress, same_origin
 from quoteweave.endpoints.errors import endpoint_redactor, one_line
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from httpx2 import URL, Request, Response
 
     from quoteweave.endpoints.http_client import BoundedClient
+
 
 MAX_REPLY_BYTES = 10_000_000
 """Most bytes of a reply, decompressed: as many as Semantic Scholar sends at most, by its documentation."""

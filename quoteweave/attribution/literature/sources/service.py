@@ -1,0 +1,248 @@
+"""The HTTP APIs of papers: where they are, how they take a key and what errors mean, their pace, and replies kept.
+
+No two requests with one key are closer to each other than the source allows. What one sentence waits for a source in
+all is counted, so that a source which is silent, or slow time and again, is given up.
+
+Replies are kept in a folder, so that a run that is resumed, or made again, repeats no request:
+
+    ab/ab12….json    one reply: SHA-256 of its request, the JSON that the source sent, and when; the request is not kept
+"""
+
+import asyncio
+import hashlib
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel, ValidationError
+
+from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
+from quoteweave.core.errors import StorageError, UsageError
+from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.records import Record
+from quoteweave.endpoints.address import EndpointAddress, option_or_environment, same_origin
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What tells the time, in seconds, and waits; and numbers from 0 to 1 by which pauses differ."""
+
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[], float] = random.random
+
+
+class SourcePace:
+    """Spaces requests evenly, over all tasks and threads that share it.
+
+    Within an event loop requests are let through in the order in which they came. The interval counts from the moment
+    at which the request before was let through, so that a late one brings no two close together.
+    """
+
+    def __init__(self, timing: Timing | None = None) -> None:
+        self.timing = timing or Timing()
+        self._free_at = float("-inf")
+        self._lock = Lock()
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+    async def wait(self, interval_s: float) -> None:
+        """Return when a request may be sent; the next one may follow after `interval_s` seconds."""
+        queue = self._queues.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        async with queue:
+            while pause := self._take(interval_s):
+                await self.timing.sleep(pause)
+
+    def hold(self, seconds: float) -> None:
+        """Let no request through for so many seconds from now on."""
+        with self._lock:
+            self._free_at = max(self._free_at, self.timing.clock() + seconds)
+
+    def _take(self, interval_s: float) -> float:
+        """Take the turn and return 0, or return the seconds to wait for it."""
+        with self._lock:
+            now = self.timing.clock()
+            if now >= self._free_at:
+                self._free_at = now + interval_s
+                return 0.0
+            return self._free_at - now
+
+
+@dataclass(slots=True)
+class Waiting:
+    """How long a source was waited for: for replies, and between attempts, but not for its turn.
+
+    What is waited for at the same time counts once. Of one event loop.
+    """
+
+    _ended: float = 0.0
+    _under_way: int = 0
+    _since: float = 0.0
+
+    @contextmanager
+    def wait(self, clock: Callable[[], float]) -> Iterator[None]:
+        """Count this block by a clock of seconds."""
+        if not self._under_way:
+            self._since = clock()
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._ended += clock() - self._since
+
+    def seconds(self, now: float) -> float:
+        """Seconds so far, what is under way included; `now` is by the clock of `wait`."""
+        return self._ended + (now - self._since if self._under_way else 0.0)
+
+
+_waiting: ContextVar[Waiting | None] = ContextVar("waiting", default=None)
+
+
+@contextmanager
+def count_waiting() -> Iterator[Waiting]:
+    """Count what is waited for a source in this block, tasks that it starts included."""
+    token = _waiting.set(counted := Waiting())
+    try:
+        yield counted
+    finally:
+        _waiting.reset(token)
+
+
+def current_waiting() -> Waiting | None:
+    """The count of the block around; None outside any."""
+    return _waiting.get()
+
+
+_paces: dict[tuple[str, str], SourcePace] = {}
+_paces_lock = Lock()
+
+
+def shared_pace(address: EndpointAddress) -> SourcePace:
+    """The pace of all in this process who ask that machine with that key."""
+    with _paces_lock:
+        return _paces.setdefault((address.destination, address.key), SourcePace())
+
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+class _Kept(Record):
+    request: str
+    reply: str
+    when: datetime
+
+
+class ReplyCache:
+    """Replies by the keys of their requests. Processes may share a folder; a damaged file is as if it were not there.
+
+    Replies are kept until the folder is removed, however old they grow.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._calls: SharedCalls[BaseModel] = SharedCalls()
+
+    def turn(self, key: str) -> AbstractAsyncContextManager[SharedCall[BaseModel]]:
+        """Wait for equal requests; the result is set where one of them was answered."""
+        return self._calls.turn(key)
+
+    def find(self, key: str, shape: type[Body]) -> Body | None:
+        """The reply that is kept, if it is such a record. Raises StorageError where the file cannot be read."""
+        path = self._path(key)
+        try:
+            kept = _Kept.model_validate_json(path.read_bytes())
+            return shape.model_validate_json(kept.reply) if kept.request == key else None
+        except (FileNotFoundError, ValidationError):
+            return None
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+
+    def keep(self, key: str, reply: bytes) -> None:
+        """Keep a reply. Raises StorageError where the disk is full or refuses."""
+        path, kept = self._path(key), _Kept(request=key, reply=reply.decode(), when=datetime.now(UTC))
+        try:
+            with written_whole(path) as file:
+                file.write(kept.model_dump_json().encode())
+        except OSError as error:
+            raise StorageError(f"cannot write {path}: {error.strerror}; free space and resume") from error
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json"
+
+
+def reply_key(url: str, params: Mapping[str, str], body: Mapping[str, object] | None) -> str:
+    """SHA-256 of a request, in hexadecimal: where it goes and what it asks, without a key."""
+    request = {"url": url, "params": dict(params), "body": body}
+    text = json.dumps(request, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+NO_KEY = "none"
+"""The key of an `EndpointAddress` to which none is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceService:
+    """An HTTP API of papers, as it is documented."""
+
+    name: str
+    """As its users know it."""
+    url: str
+    url_variable: str
+    """The variable of the environment that holds another address, such as a proxy's."""
+    key_variable: str
+    key_page: str
+    """Where a key is to be had."""
+    key_header: str = ""
+    """The header in which a key is sent; else it is the parameter `key_parameter`."""
+    key_parameter: str = ""
+    too_fast: frozenset[int] = frozenset({429})
+    """The statuses by which it says that it is asked too often."""
+    too_often: str = ""
+    """What to do about that."""
+
+    def address(self, base_url: str | None = None, api_key: str | None = None) -> EndpointAddress:
+        """The address and key given, or those of the environment, or the API's own address without a key.
+
+        The environment's key is sent to the environment's address, or to the API's own where that is not set, and to no
+        other machine: addresses may come from a file of somebody else's. Raises UsageError for what is no base URL, and
+        for a key that no request can carry.
+        """
+        own = option_or_environment(None, self.url_variable) or self.url
+        url = (base_url or "").strip() or own
+        key = option_or_environment(api_key, self.key_variable)
+        if key and not (api_key or "").strip() and not same_origin(url, own):
+            where = f"{self.url_variable} alone, or to {self.name}"
+            return EndpointAddress(url, withheld=f"no key was sent, as {self.key_variable} goes to {where}")
+        try:
+            return EndpointAddress(url, key or NO_KEY)
+        except UsageError as error:
+            raise UsageError(f"{error} ({self.name}: {self.url_variable}, {self.key_variable})") from None
+
+    def advice(self, status: int, address: EndpointAddress) -> str:
+        """What to do about a refusal, as a sentence."""
+        if status in self.too_fast | {401, 403}:
+            check = f"Check the key in {self.key_variable}; it may be wrong or no longer valid ({self.key_page})."
+            sentences = [self.too_often] * (status in self.too_fast) + [self._without_key(address)]
+            sentences += [check] * (status in (401, 403) and address.key != NO_KEY)
+            return " ".join(sentence for sentence in sentences if sentence)
+        if status == 404:
+            return f"Check the address ({self.url_variable})."
+        return "Change what is searched for."
+
+    def _without_key(self, address: EndpointAddress) -> str:
+        if address.withheld:
+            return f"{address.withheld[0].upper()}{address.withheld[1:]}."
+        if address.key == NO_KEY:
+            return f"No key was sent; set {self.key_variable} to yours, which is free ({self.key_page})."
+        return ""
