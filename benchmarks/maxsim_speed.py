@@ -29,7 +29,7 @@ from token_vectors import mmdocir_tokens
 from quoteweave.index.base import Shard, TopItems
 from quoteweave.index.kinds import MULTI_VECTOR_KINDS
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.maxsim.recall import measure_maxsim_recall
+from quoteweave.index.recall import measure_maxsim_recall
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -22,8 +22,7 @@ from quoteweave.interchange.cited_text import (
     statements,
     with_evidence,
 )
-from quoteweave.interchange.quote_labels import quote_title, quote_words
-from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.quotes import QuoteUrls, quote_title, quote_words
 
 MAX_PICTURE_PIXELS = 1_568 * 1_568
 """Larger pictures are shrunk before they are sent, as Claude would shrink them."""

@@ -20,8 +20,7 @@ from quoteweave.core.text.marks import Mark, MarkReader
 from quoteweave.generation.answer_text import escape_marks
 from quoteweave.generation.citations import MarkResolver, to_events, with_citations
 from quoteweave.generation.highlights import text_of
-from quoteweave.interchange.quote_labels import image_summary
-from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.quotes import QuoteUrls, image_summary
 
 
 class ReadPart(BaseModel):

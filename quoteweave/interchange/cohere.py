@@ -23,8 +23,7 @@ from quoteweave.interchange.cited_text import (
     statements,
     with_evidence,
 )
-from quoteweave.interchange.quote_labels import quote_title, quote_words
-from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.quotes import QuoteUrls, quote_title, quote_words
 
 # A stop or the end of a line, behind which something follows: Cohere cites a sentence before it writes the next.
 _SENTENCE_END = re.compile(r"(?:[.!?…]\s+|[。！？]\s*|\n\s*)(?=\S)")

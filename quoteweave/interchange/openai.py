@@ -1,7 +1,7 @@
 """OpenAI's chat completions and Responses: an answer's citations as annotations, and hits as file search results.
 
 An annotation (`url_citation`) covers the mark in the text as `shown_text` gives it; offsets count characters. Answers
-need the URLs of their citations: `urls.QuoteUrls.answer` fills them. Made for the API of openai 3.x.
+need the URLs of their citations: `quotes.QuoteUrls.answer` fills them. Made for the API of openai 3.x.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,9 +9,8 @@ from typing import Literal, NotRequired, TypedDict
 
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.records import Hit, Quote
-from quoteweave.interchange.quote_labels import citation_title, quote_words
+from quoteweave.interchange.quotes import QuoteUrls, citation_title, quote_words
 from quoteweave.interchange.shown_text import ShownText, shown_text
-from quoteweave.interchange.urls import QuoteUrls
 
 MAX_ATTRIBUTE_CHARACTERS = 512
 """Most characters of an attribute's value that the API allows."""
@@ -204,7 +203,7 @@ def _attributes(quote: Quote, urls: QuoteUrls) -> dict[str, str | float | bool]:
 
 def _url_citation(citation: Citation) -> UrlCitation:
     if citation.url is None:
-        raise ValueError(f"the citation of {citation.quote_id!r} has no URL: fill them in with urls.QuoteUrls.answer")
+        raise ValueError(f"the citation of {citation.quote_id!r} has no URL: fill them in with QuoteUrls.answer")
     return {
         "start_index": citation.start,
         "end_index": citation.end,

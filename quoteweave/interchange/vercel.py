@@ -17,9 +17,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, TextEvent, ThoughtEvent
 from quoteweave.core.errors import QuoteweaveError
-from quoteweave.interchange.quote_labels import citation_title, quote_title
+from quoteweave.interchange.quotes import QuoteUrls, citation_title, quote_title
 from quoteweave.interchange.shown_text import is_image_mark
-from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.rag import SourcesEvent, StreamEvent
 
 HEADERS: Mapping[str, str] = {

@@ -18,10 +18,10 @@ from quoteweave.core.chat.prices import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
+from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, Resources, member_specs
-from quoteweave.retrievers.rerankers import reranker_row_for_path, reranker_rows
-from quoteweave.retrievers.rerankers.loaders import make_local_reranker
+from quoteweave.retrievers.rerankers import RerankerRow, reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.spec import unknown_name_error
 
@@ -114,6 +114,17 @@ def make_reranker(text: str, *, resources: Resources | None = None, chats: ChatM
     from quoteweave.retrievers.rerankers.listwise import ListwiseReranker
 
     return ListwiseReranker(model, prompts_folder=chats.prompts)
+
+
+def make_local_reranker(row: RerankerRow, hardware: Hardware | None = None, checkpoint: str | None = None) -> Reranker:
+    """The reranker of that row, with another checkpoint in place of its own if one is named. Nothing is loaded yet."""
+    if row.loader == "qwen3":
+        from quoteweave.retrievers.rerankers.qwen3 import Qwen3Reranker
+
+        return Qwen3Reranker(row.at(checkpoint), hardware)
+    from quoteweave.retrievers.rerankers.local import CrossEncoderReranker
+
+    return CrossEncoderReranker(row.at(checkpoint), hardware)
 
 
 def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent: str) -> ChatModel | None:

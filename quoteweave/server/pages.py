@@ -4,8 +4,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.boxes import fraction_of
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Document, Page
+from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import PageResponse, PageWordBox, WordsResponse
-from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.served import ServedCollection
 

@@ -9,8 +9,8 @@ import pytest
 from made_collections import make_collection
 
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.index.faiss import recall as faiss_recall
-from quoteweave.index.faiss.recall import FaissRecall, suggest_faster_kind
+from quoteweave.index import recall
+from quoteweave.index.recall import FaissRecall, suggest_faster_kind
 from quoteweave.pipeline.runs import build
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
@@ -29,10 +29,8 @@ from quoteweave.testing import FakeEncoder
 def test_the_kind_takes_the_place_of_the_one_there_was(
     spec: str, suggested: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(faiss_recall, "suggest_faster_kind", partial(suggest_faster_kind, slow_s=-1))
-    monkeypatch.setattr(
-        faiss_recall, "measure_faiss_recall", lambda kind, _: FaissRecall(kind, kind == "hnsw", 0.001, 2)
-    )
+    monkeypatch.setattr(recall, "suggest_faster_kind", partial(suggest_faster_kind, slow_s=-1))
+    monkeypatch.setattr(recall, "measure_faiss_recall", lambda kind, _: FaissRecall(kind, kind == "hnsw", 0.001, 2))
     with make_collection(tmp_path, {"a.txt": ["grain", "coal"]}) as collection:
         retriever = VectorRetriever(collection, FakeEncoder(), spec=parse_spec(spec))
         retriever.refresh()

@@ -10,7 +10,7 @@ from made_collections import make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
 from quoteweave.index.faiss.index import FaissIndex
-from quoteweave.index.faiss.recall import SAMPLE, FaissRecall, measure_faiss_recall, stored_sample, suggest_faster_kind
+from quoteweave.index.recall import SAMPLE, FaissRecall, measure_faiss_recall, stored_sample, suggest_faster_kind
 
 Matrix = npt.NDArray[np.float32]
 ENOUGH = 10_184

@@ -10,11 +10,11 @@ import pytest
 from made_shards import made_shard, topics
 
 from quoteweave.core.errors import CollectionError
+from quoteweave.index import recall
 from quoteweave.index.kinds import MULTI_VECTOR_KINDS
-from quoteweave.index.maxsim import candidates
-from quoteweave.index.maxsim import recall as maxsim_recall
+from quoteweave.index.maxsim import index as maxsim_index
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.maxsim.recall import measure_maxsim_recall
+from quoteweave.index.recall import measure_maxsim_recall
 
 ITEMS = 400
 LENGTHS = [len(vectors) for vectors in topics(ITEMS).values()]
@@ -61,7 +61,7 @@ def index_narrows(kind: str, items: int) -> bool:
 
 def test_it_falls_with_the_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = made_index(tmp_path)
-    monkeypatch.setattr(candidates, "TIMES_COMPRESSED", 1)
+    monkeypatch.setattr(maxsim_index, "TIMES_COMPRESSED", 1)
     narrow = measure_maxsim_recall("binary", index)
     assert narrow is not None
     assert 0.3 < narrow.recall < 0.95
@@ -73,7 +73,7 @@ def test_a_first_stage_that_knows_nothing_finds_little(tmp_path: Path, monkeypat
     def lowest_rows(_: object, queries: Sequence[object], count: int, __: object) -> Any:
         return [index.rows[:count] for _ in queries]
 
-    monkeypatch.setattr(candidates.CompressedCandidates, "nearest", lowest_rows)
+    monkeypatch.setattr(maxsim_index.CompressedCandidates, "nearest", lowest_rows)
     told = measure_maxsim_recall("pool2", index)
     assert told is not None
     assert told.recall < 0.5
@@ -87,19 +87,19 @@ def test_where_all_items_are_scored_there_is_nothing_to_tell(tmp_path: Path) -> 
 
 def test_it_takes_a_bounded_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = made_index(tmp_path)
-    monkeypatch.setattr(maxsim_recall, "FEWEST", 130)
-    monkeypatch.setattr(maxsim_recall, "VECTORS", 1300)
+    monkeypatch.setattr(recall, "FEWEST", 130)
+    monkeypatch.setattr(recall, "VECTORS", 1300)
     told = measure_maxsim_recall("binary", index)
     assert told is not None
     assert 150 < told.items < 250
-    monkeypatch.setattr(maxsim_recall, "VECTORS", 1)
+    monkeypatch.setattr(recall, "VECTORS", 1)
     told = measure_maxsim_recall("binary", index)
     assert told is not None
     assert told.items == 130
 
 
 def test_it_is_told_in_a_line() -> None:
-    told = maxsim_recall.MaxSimRecall("binary", 0.9876, 2000, 1234.5, 98765.4)
+    told = recall.MaxSimRecall("binary", 0.9876, 2000, 1234.5, 98765.4)
     assert str(told) == (
         "binary finds 98.8 % of the first 10 of exact search, and keeps 1,234 bytes an item, whose vectors take 98,765 "
         "(measured on 2,000 of your own)"

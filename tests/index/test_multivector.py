@@ -19,7 +19,7 @@ from quoteweave.collection.checksums import seal
 from quoteweave.core.errors import CollectionError, StorageError
 from quoteweave.index.base import VectorIndex
 from quoteweave.index.kinds import MULTI_VECTOR_KINDS
-from quoteweave.index.maxsim import candidates
+from quoteweave.index.maxsim import index as maxsim_index
 from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.testing.vector_fixtures import DIMENSION, brute_force
 from quoteweave.testing.vector_index_conformance import VectorIndexTests
@@ -56,7 +56,7 @@ class TestTwoStages(TestExact):
     def _few_candidates(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.kind = kind
         for name, few in (("TIMES_POOLED", 2), ("TIMES_COMPRESSED", 2), ("FEWEST", 1)):
-            monkeypatch.setattr(candidates, name, few)
+            monkeypatch.setattr(maxsim_index, name, few)
 
 
 def made_index(kind: str, root: Path) -> MultiVectorIndex:

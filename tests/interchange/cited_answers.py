@@ -6,7 +6,7 @@ from builders import make_context, make_quote
 
 from quoteweave.core.answers import Answer, Citation, Span
 from quoteweave.generation.citations import build_answer, with_citations
-from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.quotes import QuoteUrls
 
 URLS = QuoteUrls(base_url="https://docs.example", collection="ports & harbours")
 CONTEXT = make_context(

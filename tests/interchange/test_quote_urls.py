@@ -5,7 +5,7 @@ from builders import make_context, make_quote
 
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, ImageBlock, TextEvent, replay_events
 from quoteweave.generation.citations import build_answer
-from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.quotes import QuoteUrls
 
 URLS = QuoteUrls(base_url="https://docs.example/", collection="ports & harbours")
 

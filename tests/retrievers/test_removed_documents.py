@@ -18,7 +18,7 @@ from quoteweave.core.records import Filter, Query
 from quoteweave.index.faiss import factory as faiss_kinds
 from quoteweave.index.faiss import search as faiss_search
 from quoteweave.index.kinds import EXACT_KINDS, FAISS_KINDS, MULTI_VECTOR_KINDS
-from quoteweave.index.maxsim import candidates
+from quoteweave.index.maxsim import index as maxsim_index
 from quoteweave.index.sync import refresh_indexes
 from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
@@ -125,11 +125,11 @@ def first_stages_of_few_items() -> Iterator[list[str]]:
         for name, value in {"ENOUGH_TO_TRAIN": 4, "VECTORS_FOR_A_CENTROID": 1}.items():
             patch.setattr(faiss_kinds, name, value)
         for name in ("TIMES_POOLED", "TIMES_COMPRESSED", "FEWEST"):
-            patch.setattr(candidates, name, 1)
+            patch.setattr(maxsim_index, name, 1)
         patch.setattr(faiss, "IndexIVFPQ", of_two_bits)
         for parameters in ("SearchParametersHNSW", "SearchParametersIVF"):
             patch.setattr(faiss, parameters, counted("quick", getattr(faiss, parameters)))
-        for stage in (candidates.MeanVectorCandidates, candidates.CompressedCandidates):
+        for stage in (maxsim_index.MeanVectorCandidates, maxsim_index.CompressedCandidates):
             patch.setattr(stage, "nearest", counted("nearest", stage.nearest))
         yield reached
 

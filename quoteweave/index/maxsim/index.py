@@ -1,19 +1,174 @@
-"""MaxSim indexes of items with many vectors: exact, and in two stages of which the second is exact."""
+"""MaxSim indexes of items with many vectors: exact, and in two stages of which the second is exact.
 
-from collections.abc import Sequence
+The first stage names candidates, the few items that fewer or smaller vectors find fast.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+from uuid import uuid4
+from weakref import finalize
 
+from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.core.errors import FingerprintMismatch
+from quoteweave.core.files.temporary import TemporaryFolder
 from quoteweave.index.base import SearchScope, Shard, TopItems
-from quoteweave.index.maxsim.candidates import open_candidates
+from quoteweave.index.maxsim.compression import mean_direction, pool_tokens, sign_bits
 from quoteweave.index.maxsim.item_table import ItemTable
-from quoteweave.index.maxsim.scoring import search_items
+from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, search_items
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
     from quoteweave.index.base import Rows
+    from quoteweave.index.maxsim.item_table import Vectors
+    from quoteweave.index.maxsim.scoring import Similarity
+
+    Compress = Callable[[Matrix], Vectors]
+
+
+# So many times as many candidates as are wanted, or a share of all items, so that what grows large keeps its recall. Of
+# MiniLM's token vectors, the means find 97 % of the best ten and more, compressed ones 99.7 % (measured by
+# benchmarks/maxsim_speed.py, also on stretches of pages that are much alike).
+TIMES_POOLED, SHARE_POOLED = 15, 1 / 15
+TIMES_COMPRESSED, SHARE_COMPRESSED = 10, 1 / 100
+# Fewer are wanted at the price of so many.
+FEWEST = 10
+
+
+class CandidateIndex(Protocol):
+    """A compact index of the items, which names candidates for exact scoring."""
+
+    def add(self, shard: Shard) -> None:
+        """Adds the items of a shard, all of which have vectors."""
+        ...
+
+    def remove(self, rows: "Rows") -> None:
+        """Takes items out; rows that are not there are passed over."""
+        ...
+
+    def count(self, k: int, items: int) -> int:
+        """How many candidates to name so that the best `k` of `items` are most probably among them."""
+        ...
+
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
+        """(count,) rows, or as many as there are, of the items that probably are the best for each question."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Writes what is kept into an empty folder."""
+        ...
+
+
+class MeanVectorCandidates:
+    """One mean vector per item, in a flat FAISS index; queries are averaged too."""
+
+    def __init__(self, dimension: int, folder: Path | None) -> None:
+        from quoteweave.index.faiss.index import FaissIndex
+
+        self._index = FaissIndex("flat", dimension, folder)
+
+    def add(self, shard: Shard) -> None:
+        """As Candidates'."""
+        import numpy as np
+
+        self._index.add_vectors(shard.rows, np.concatenate([mean_direction(vectors) for vectors in _each(shard)]))
+
+    def remove(self, rows: "Rows") -> None:
+        """As Candidates'."""
+        self._index.remove(rows)
+
+    def count(self, k: int, items: int) -> int:
+        """As Candidates'."""
+        return _count(k, items, TIMES_POOLED, SHARE_POOLED)
+
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
+        """As Candidates'."""
+        means = [query.mean(axis=0, keepdims=True) for query in queries]
+        return [found.rows for found in self._index.search(means, count, scope)]
+
+    def save(self, folder: Path) -> None:
+        """As Candidates'."""
+        self._index.save(folder)
+
+
+class CompressedCandidates:
+    """Fewer or smaller vectors for each item, on disk like the originals; in a temporary folder until saved.
+
+    `similarity` compares what `compress` makes of an item's vectors with those of questions.
+    """
+
+    def __init__(self, compress: "Compress", similarity: "Callable[[Matrix], Similarity]", folder: Path | None) -> None:
+        self._compress, self._similarity = compress, similarity
+        self._items = ItemTable() if folder is None else ItemTable.open(folder)
+        self._passing: TemporaryFolder | None = None
+
+    def add(self, shard: Shard) -> None:
+        """As Candidates'."""
+        import numpy as np
+
+        if self._passing is None:
+            self._passing = TemporaryFolder()
+            finalize(self, self._passing.remove)
+        path = self._passing.path / f"{uuid4().hex}.bin"
+        lengths = []
+        with guard_writing(path), path.open("wb") as file:
+            for vectors in _each(shard):
+                small = self._compress(vectors)
+                file.write(small.tobytes())
+                lengths.append(len(small))
+        placed = replace(shard, path=path, offset=0, dtype=small.dtype, dimension=small.shape[1], blocks=None)
+        self._items.add(replace(placed, lengths=np.array(lengths)))
+
+    def remove(self, rows: "Rows") -> None:
+        """As Candidates'."""
+        self._items.remove(rows)
+
+    def count(self, k: int, items: int) -> int:
+        """As Candidates'."""
+        return _count(k, items, TIMES_COMPRESSED, SHARE_COMPRESSED)
+
+    def nearest(self, queries: "Sequence[Matrix]", count: int, scope: SearchScope | None) -> "list[Rows]":
+        """As Candidates'."""
+        places = self._items.places(None if scope is None else scope.rows)
+        found = search_items(self._items, queries, count, places=places, similarity=self._similarity)
+        return [one.rows for one in found]
+
+    def save(self, folder: Path) -> None:
+        """As Candidates'."""
+        self._items.save_with_vectors(folder)
+
+
+def open_candidates(kind: str, dimension: int, folder: Path | None) -> CandidateIndex | None:
+    """Open the candidate index of a kind, as saved in `folder`, or empty; None for a kind that needs none.
+
+    Raises CollectionError for files that are damaged, MissingExtra where the library is not installed.
+    """
+    if kind == "exact":
+        return None
+    if kind == "two-stage":
+        return MeanVectorCandidates(dimension, folder)
+    if kind == "binary":
+        return CompressedCandidates(sign_bits, SignBits, folder)
+    return CompressedCandidates(partial(_pooled_tokens, factor=int(kind.removeprefix("pool"))), InnerProducts, folder)
+
+
+def _count(k: int, items: int, times: int, share: float) -> int:
+    return max(times * max(k, FEWEST), int(share * items))
+
+
+def _pooled_tokens(vectors: "Matrix", factor: int) -> "Vectors":
+    import numpy as np
+
+    return pool_tokens(vectors, factor).astype(np.float16)
+
+
+def _each(shard: Shard) -> "Iterator[Matrix]":
+    items = ItemTable()
+    items.add(shard)
+    return items.each(items.places())
+
 
 _CANDIDATES = "candidates"
 

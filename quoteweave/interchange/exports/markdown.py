@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.text.marks import Code, Mark, MarkReader
 from quoteweave.interchange.exports.turns import ExportedTurn, footnote_words, turns_of
-from quoteweave.interchange.quote_labels import citation_title
+from quoteweave.interchange.quotes import citation_title
 from quoteweave.interchange.shown_text import shown_image
 
 _HTML = re.compile(r"<(?=[A-Za-z/!?])")
@@ -22,7 +22,7 @@ def to_markdown(exported: Answer | Sequence[ExportedTurn], *, title: str | None 
 
     Each question is a heading above its answer and the answer's warnings; footnotes stand at the end, one for each
     quote and the words of it that are cited. Images are linked by their URL, where they have one
-    (`urls.QuoteUrls.answer`).
+    (`quotes.QuoteUrls.answer`).
     """
     footnotes = _Footnotes()
     parts = [f"# {_line(title)}"] if title else []

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.records import Record
-from quoteweave.interchange.quote_labels import excerpt
+from quoteweave.interchange.quotes import excerpt
 
 _CONTROL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

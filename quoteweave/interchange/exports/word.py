@@ -17,7 +17,7 @@ from quoteweave.interchange.exports.turns import (
     turns_of,
     without_control_characters,
 )
-from quoteweave.interchange.quote_labels import citation_title
+from quoteweave.interchange.quotes import citation_title
 from quoteweave.pipeline.answer_page.markup import Passage, Run, passages
 
 if TYPE_CHECKING:

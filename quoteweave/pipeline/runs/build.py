@@ -15,11 +15,9 @@ from quoteweave.documents.discovery import folders_among
 from quoteweave.documents.document_names import check_prefix
 from quoteweave.documents.file_reading import AddProgress as ReadingProgress
 from quoteweave.documents.ingest import AddOptions, AddReport, add
-from quoteweave.index import kinds
+from quoteweave.index import kinds, recall
 from quoteweave.index.embedding import EmbedProgress
-from quoteweave.index.faiss import recall as faiss_recall
 from quoteweave.index.faiss.index import FaissIndex
-from quoteweave.index.maxsim import recall as maxsim_recall
 from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.index.sync import drop_index, finish_removals, indexes_behind, rebuild_note, refresh_indexes
 from quoteweave.index.vector_store import IndexReport
@@ -36,7 +34,7 @@ from quoteweave.retrievers.vector import VectorRetriever
 EXACT = "it compares all, so that it finds what there is"
 DEFAULT_RESOURCES = ResourceSettings()
 
-Recall = faiss_recall.FaissRecall | maxsim_recall.MaxSimRecall | str | None
+Recall = recall.FaissRecall | recall.MaxSimRecall | str | None
 
 
 def add_documents(
@@ -200,8 +198,8 @@ def measure_recall(collection: Collection, spec: str, settings: ResourceSettings
         return EXACT
     index = retriever.store.current().index
     if isinstance(index, MultiVectorIndex):
-        return maxsim_recall.measure_maxsim_recall(plan.kind, index)
-    return faiss_recall.measure_faiss_recall(plan.kind, faiss_recall.stored_sample(collection, plan))
+        return recall.measure_maxsim_recall(plan.kind, index)
+    return recall.measure_faiss_recall(plan.kind, recall.stored_sample(collection, plan))
 
 
 def plan_indexes(
@@ -276,7 +274,7 @@ def note_faster_kind(collection: Collection, retriever: VectorRetriever, progres
     if not isinstance(index, FaissIndex):
         return
     spec = parse_spec(plan.spec)
-    line = faiss_recall.suggest_faster_kind(
+    line = recall.suggest_faster_kind(
         index, collection, plan, spec_of=lambda kind: str(spec.model_copy(update={"kind": kind}))
     )
     if line is not None:

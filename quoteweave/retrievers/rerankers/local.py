@@ -1,25 +1,31 @@
-"""Base class of rerankers that run on this machine: batching, and one computation at a time in a worker thread."""
+"""Rerankers that run on this machine: their base, and cross-encoders of sentence-transformers.
+
+They compute in batches, one computation at a time, in a worker thread. Cross-encoders read question and passage
+together and give one score.
+"""
 
 import asyncio
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from quoteweave.core.concurrency.shared_calls import JointCalls
-from quoteweave.core.errors import ModelFailed
+from quoteweave.core.errors import MissingExtra, ModelFailed
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
-from quoteweave.models.checkpoints import Hardware
-from quoteweave.models.loading import ModelLock
+from quoteweave.models.checkpoints import Hardware, locate_checkpoint
+from quoteweave.models.loading import ModelLock, reporting_load_errors
 from quoteweave.retrievers.rerankers import RerankerRow
 from quoteweave.retrievers.rerankers.reordering import rerank_by_scores
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
+
 
 # Passages per batch, unless the user sets it.
 CPU_BATCH = 16
@@ -94,3 +100,41 @@ def check_architecture(folder: Path, ending: str) -> None:
     found = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or ["none"]
     if not found[0].endswith(ending):
         raise ModelFailed(f"{folder} is no such reranker: its architecture is {found[0]}, not one {ending}")
+
+
+INSTEAD = "name a checkpoint that was trained to rerank, such as minilm-reranker or BAAI/bge-reranker-v2-m3"
+
+
+class CrossEncoderReranker(LocalReranker):
+    """Scores as `CrossEncoder.predict` gives them, with the activation that the checkpoint names."""
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            from sentence_transformers import CrossEncoder
+        except ImportError as error:
+            raise MissingExtra("sentence-transformers", "models") from error
+        row = self.row
+        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
+        with reporting_load_errors(self.name, folder, instead=INSTEAD):
+            if not (folder / "modules.json").is_file():
+                check_architecture(folder, "ForSequenceClassification")
+            model = CrossEncoder(
+                str(folder),
+                device=self.hardware.chosen_device(),
+                model_kwargs={"dtype": self._dtype},
+                local_files_only=True,
+                trust_remote_code=self.hardware.trust_remote_code,
+            )
+            if model.num_labels != 1:
+                raise ModelFailed(f"{folder} is no reranker: it gives {model.num_labels} scores for a passage, not one")
+            if "image" in model.modalities:
+                # It would treat a passage that is a picture's URL as the picture, and fetch it.
+                raise ModelFailed(f"{folder} is a reranker of pictures too, and these cannot be used")
+            if row.max_length is not None:
+                model.max_seq_length = min(row.max_length, model.max_seq_length)
+        return model
+
+    def _batch(self, pairs: list[Pair]) -> "np.ndarray[Any, Any]":
+        scores: np.ndarray[Any, Any] = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
+        return scores

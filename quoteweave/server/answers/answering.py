@@ -9,8 +9,8 @@ from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, Context,
 from quoteweave.core.errors import EndpointUnreachable, QuestionTooLong, QuoteweaveError
 from quoteweave.core.records import Filter, Query
 from quoteweave.endpoints.budget import Budget, limit_task_spending
+from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import AnswerResponse, ErrorEvent
-from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps, Message
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent

@@ -12,8 +12,8 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from quoteweave.core.records import Record
 from quoteweave.interchange import vercel
+from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import ErrorEvent
-from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.rag import StreamEvent
 from quoteweave.server.problems import ProblemError, problem_of
 

@@ -10,8 +10,8 @@ from pydantic import Field
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Record
 from quoteweave.interchange.openai import file_search_call, output_text, sources_list
+from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.shown_text import shown_text
-from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.rag import Answered
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.dialects.openai_errors import OpenAIError

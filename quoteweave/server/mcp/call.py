@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Quote
-from quoteweave.interchange.urls import QuoteUrls
+from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.server.access.control import Grant
 from quoteweave.server.depends import check_grant, get_base_url
 from quoteweave.server.served import Served, ServedCollection

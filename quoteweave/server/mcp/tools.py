@@ -15,7 +15,7 @@ from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Quote, Record
 from quoteweave.interchange.problems import Problem
-from quoteweave.interchange.quote_labels import citation_title, quote_title, quote_words
+from quoteweave.interchange.quotes import citation_title, quote_title, quote_words
 from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.rag import SourcesEvent
 from quoteweave.server.answers.answering import Asked, find

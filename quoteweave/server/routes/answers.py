@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from starlette.responses import Response
 
+from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import AnswerResponse, FoundQuote, SearchResponse
-from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, hit_fields
 from quoteweave.server.answers.answering import ask, find, to_response

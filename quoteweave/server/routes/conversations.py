@@ -11,8 +11,8 @@ from quoteweave.core.records import Record
 from quoteweave.interchange.exports.markdown import to_markdown
 from quoteweave.interchange.exports.turns import ExportedTurn
 from quoteweave.interchange.exports.word import to_word
+from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import Conversation, ConversationList, ConversationSummary
-from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.page_pictures import stored_crops
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, check_opens
 from quoteweave.server.json_bodies import JsonRoute

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuoteNotFound, UsageError
 from quoteweave.core.records import Quote
+from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import (
     CitedIn,
     Neighbours,
@@ -16,7 +17,6 @@ from quoteweave.interchange.responses import (
     QuoteResponse,
     WordsResponse,
 )
-from quoteweave.interchange.urls import QuoteUrls
 from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState
 from quoteweave.server.pages import describe_page, find_page, page_word_boxes
