@@ -22,9 +22,9 @@ from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker, Entailment, PageSource
 from quoteweave.endpoints.prices import chat_price
+from quoteweave.generation.chat_checker import ChatClaimChecker
 from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.entailment import make_entailment
-from quoteweave.generation.entailment.chat_checker import ChatClaimChecker
 from quoteweave.generation.extractive import MODEL, off_topic_abstention
 from quoteweave.generation.gate import Policy, apply_policy, check_answer, check_entailment
 from quoteweave.generation.highlights import text_of

@@ -26,7 +26,7 @@ from quoteweave.core.records import Filter, Query, Record
 from quoteweave.endpoints.budget import record_spending
 from quoteweave.generation.citations import image_event
 from quoteweave.generation.gate import Policy
-from quoteweave.generation.gate.streaming_gate import StreamingGate
+from quoteweave.generation.gate.policies import StreamingGate
 from quoteweave.pipeline.context import Window, fit_to_window
 from quoteweave.pipeline.gate import Gate, add_spending
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace

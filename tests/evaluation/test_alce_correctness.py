@@ -16,7 +16,7 @@ from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.metrics.answers.alce_correctness import AlceCorrectness, rouge_lsum
 from quoteweave.evaluation.metrics.citations.alce import ClaimRecall, claim_responses
-from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
+from quoteweave.evaluation.metrics.citations.aliice import CitationSpread
 from quoteweave.evaluation.metrics.citations.cited_claims import entailments
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, score

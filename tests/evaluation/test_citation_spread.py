@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_selection import answered, example
 
-from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
+from quoteweave.evaluation.metrics.citations.aliice import CitationSpread
 from quoteweave.evaluation.statistics.aggregates import Row
 
 

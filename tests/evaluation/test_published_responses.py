@@ -16,8 +16,7 @@ from spacy.tokens import Doc
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.metrics.citations.alce import Alce
-from quoteweave.evaluation.metrics.citations.aliice import Aliice
-from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
+from quoteweave.evaluation.metrics.citations.aliice import Aliice, CitationSpread
 from quoteweave.evaluation.metrics.citations.cited_claims import CitedResponse, entailments
 from quoteweave.evaluation.metrics.citations.published_responses import (
     aliice_sentences,

@@ -11,7 +11,7 @@ from tiny_entailment import make_t5
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import BudgetSpent, EndpointRefused, EndpointUnreachable, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, ClaimChecker
-from quoteweave.generation.entailment.chat_checker import ChatClaimChecker, read_verdict
+from quoteweave.generation.chat_checker import ChatClaimChecker, read_verdict
 from quoteweave.pipeline.gate import EntailedClaims, make_checker
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import ChatModels
@@ -96,7 +96,7 @@ def test_the_prompt_can_be_replaced_and_names_the_checker(tmp_path: Path) -> Non
 
 
 def test_only_so_many_claims_are_judged_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quoteweave.generation.entailment.chat_checker.AT_ONCE", 2)
+    monkeypatch.setattr("quoteweave.generation.chat_checker.AT_ONCE", 2)
     under_way, most = 0, 0
 
     class Slow(FakeChat):

@@ -20,8 +20,13 @@ from tiny_entailment import (
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound
 from quoteweave.core.protocols import Entailment
-from quoteweave.generation.entailment import make_entailment
-from quoteweave.generation.entailment.local import LocalEntailment, NliEntailment, T5Entailment, entailment_class
+from quoteweave.generation.entailment import (
+    LocalEntailment,
+    NliEntailment,
+    T5Entailment,
+    entailment_class,
+    make_entailment,
+)
 from quoteweave.models.checkpoints import Hardware
 
 LIBRARY: Any = transformers

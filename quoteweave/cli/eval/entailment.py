@@ -22,8 +22,7 @@ from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Entailment
 from quoteweave.evaluation.metrics.citations.alce import Alce, ClaimRecall, alce_responses, claim_responses
-from quoteweave.evaluation.metrics.citations.aliice import Aliice, aliice_responses
-from quoteweave.evaluation.metrics.citations.citation_spread import CitationSpread
+from quoteweave.evaluation.metrics.citations.aliice import Aliice, CitationSpread, aliice_responses
 from quoteweave.evaluation.metrics.citations.cited_claims import (
     CachedEntailment,
     CitedResponse,

@@ -1,17 +1,19 @@
 """Policies of the gate: what is done about citations that are `unsupported`, or that a checker does not find supported.
 
-Sentences are dropped from an answer whole, or while its text is still coming.
+Sentences are dropped from an answer whole, or while its text is still coming: a streaming answer is shown a sentence
+after the sentence was checked.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from quoteweave.core.answers import Answer, Citation, ImageBlock, TextBlock
+from quoteweave.core.answers import Answer, Citation, CitationEvent, Context, Event, ImageBlock, TextBlock, TextEvent
 from quoteweave.generation.answer_text import clip
-from quoteweave.generation.citations import AnswerPart, ShownText, split_blocks, widest_blank
+from quoteweave.generation.citations import AnswerPart, ShownText, split_blocks, to_events, widest_blank
 from quoteweave.generation.gate.answer_check import SHOWN_CHARACTERS, cited_claims, limit_warnings
-from quoteweave.generation.gate.claims import Claim
+from quoteweave.generation.gate.claims import Claim, ClaimReader
+from quoteweave.generation.gate.sentence_check import check_sentence
 
 NOT_SUPPORTED = "The checker does not find it supported by what it cites."
 
@@ -122,3 +124,46 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
     return answer.model_copy(
         update={"text": text, "blocks": split_blocks(text, cited, images), "citations": cited, **update}
     )
+
+
+class StreamingGate:
+    """Takes the events of an answer, and yields those of the text that `policies.apply` keeps under `drop`."""
+
+    def __init__(self, context: Context, question: str) -> None:
+        self._context, self._question = context, question
+        self._claims, self._dropper = ClaimReader(), UnsupportedFilter()
+        self._citations: dict[int, list[Citation]] = {}  # by the start of their marks
+        self._text, self._at = "", 0  # from the end of the last claim on
+
+    @property
+    def refuses(self) -> bool:
+        """Whether sentences were dropped and none that cites something is left, so that the answer is refused."""
+        return bool(self._dropper.dropped) and not self._dropper.cited
+
+    def take(self, event: TextEvent | CitationEvent) -> Iterator[Event]:
+        """Take the next event; yield what is certain to be shown."""
+        if isinstance(event, CitationEvent):
+            self._citations.setdefault(event.citation.start, []).append(event.citation)
+            return
+        self._text += event.text
+        yield from self._checked_events(self._claims.feed(event.text))
+
+    def end(self) -> Iterator[Event]:
+        """Yield everything that remains."""
+        yield from self._checked_events(self._claims.end())
+        yield from to_events(self._dropper.end())
+
+    def _checked_events(self, claims: Sequence[Claim]) -> Iterator[Event]:
+        for claim in claims:
+            blank, text = (
+                self._text[: claim.start - self._at],
+                self._text[claim.start - self._at : claim.end - self._at],
+            )
+            self._text, self._at = self._text[claim.end - self._at :], claim.end
+            citations = [one for mark in claim.marks for one in self._citations.pop(mark.start, ())]
+            if citations:
+                checked = check_sentence(
+                    text, citations, self._context, question=self._question, statement=claim.sentence
+                )
+                citations = list(checked.citations)
+            yield from to_events(self._dropper.take(blank, text, claim, citations))

@@ -1,4 +1,4 @@
-"""Local entailment models: what they share, NLI classifiers, and T5 as TRUE trained it."""
+"""Local entailment models, which decide whether a text entails a claim: NLI classifiers, and T5 as TRUE trained it."""
 
 import math
 from abc import ABC, abstractmethod
@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
 from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
-from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint, weights_identity
+from quoteweave.models.checkpoints import (
+    Hardware,
+    import_required,
+    is_local,
+    locate_checkpoint,
+    read_config,
+    weights_identity,
+)
 from quoteweave.models.loading import ModelLock, check_tokenizer, max_positions, reporting_load_errors
 
 if TYPE_CHECKING:
@@ -263,3 +270,29 @@ class T5Entailment(LocalEntailment):
                 f"{self.checkpoint} answered {reply!r}, neither {YES} nor {NO}; is it a T5 trained for entailment?"
             )
         return 1.0 if reply == YES else -1.0
+
+
+T5_TYPES = ("t5", "mt5", "umt5")
+GENERATIVE_ENDINGS = ("ForConditionalGeneration", "WithLMHeadModel")
+
+
+def make_entailment(spec: str, hardware: Hardware | None = None, *, max_length: int | None = None) -> LocalEntailment:
+    """Build the entailment model of a checkpoint: `/path/to/folder`, `owner/name` or `owner/name@revision`.
+
+    The checkpoint's config.json determines its kind, so a checkpoint of the hub is downloaded at this point; weights
+    are loaded on first use. Raises ModelNotFound where there is none, ModelFailed for a model of another kind.
+    """
+    checkpoint, _, revision = (spec, "", "") if is_local(spec) else spec.partition("@")
+    config = read_config(locate_checkpoint(checkpoint, revision or "main"))
+    architecture = (config.get("architectures") or ["none"])[0]
+    made: type[LocalEntailment]
+    if architecture.endswith("ForSequenceClassification"):
+        made = NliEntailment
+    elif config.get("model_type") in T5_TYPES and architecture.endswith(GENERATIVE_ENDINGS):
+        made = T5Entailment
+    else:
+        raise ModelFailed(
+            f"{spec} is no entailment model: its architecture is {architecture}, "
+            "neither a T5 that generates nor one ForSequenceClassification"
+        )
+    return made(checkpoint, hardware, revision=revision or "main", max_length=max_length)
