@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoteweave.core.errors import withhold_remedies
-from quoteweave.server.monitoring.metrics import Metrics
+from quoteweave.server.monitoring import Metrics
 from quoteweave.server.problems import REQUEST_ID, log_note, problem_of, respond
 from quoteweave.server.settings import ServerSettings
 

@@ -23,7 +23,7 @@ from quoteweave.server.access.request_counts import REQUESTS_FILE
 from quoteweave.server.app import make_app
 from quoteweave.server.connections import BACKLOG, SharedSocket, TimedProtocol, allow_many_connections
 from quoteweave.server.jobs.store import JobStore
-from quoteweave.server.monitoring.metrics import MULTIPROCESS_VARIABLE
+from quoteweave.server.monitoring import MULTIPROCESS_VARIABLE
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings, read_server_settings
 from quoteweave.server.state.state_folder import make_state

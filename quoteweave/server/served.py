@@ -24,8 +24,7 @@ from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.answers.gates import check_no_weaker
 from quoteweave.server.answers.requests import chosen
-from quoteweave.server.monitoring.metrics import Metrics
-from quoteweave.server.monitoring.tracing import find_tracer
+from quoteweave.server.monitoring import Metrics, find_tracer
 from quoteweave.server.pictures import Pictures
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.settings import NAME, OFF, ServerSettings

@@ -7,9 +7,8 @@ from uuid import uuid4
 import anyio
 
 from quoteweave.interchange.jobs import Job, JobProgress
-from quoteweave.server.jobs.events import job_events
 from quoteweave.server.jobs.records import AddWork
-from quoteweave.server.jobs.store import JobStore
+from quoteweave.server.jobs.store import JobStore, job_events
 
 PATIENCE_S = 120
 

@@ -18,9 +18,8 @@ from quoteweave.interchange.jobs import Job
 from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.server.answers.requests import AnswerChoices
-from quoteweave.server.jobs.events import job_events
 from quoteweave.server.jobs.records import RemoveWork
-from quoteweave.server.jobs.store import JobStore
+from quoteweave.server.jobs.store import JobStore, job_events
 from quoteweave.server.routes import jobs as job_routes
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from quoteweave.core.errors import StateError
 from quoteweave.server.problems import ProblemError
-from quoteweave.server.state.sqlite_file import open_sqlite
+from quoteweave.server.state.state_folder import open_sqlite
 
 LOG = logging.getLogger("quoteweave.server")
 REQUESTS_FILE = "requests.sqlite"

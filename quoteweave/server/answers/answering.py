@@ -18,8 +18,7 @@ from quoteweave.pipeline.search import SearchResult, Trace
 from quoteweave.server.access.control import Grant
 from quoteweave.server.answers.kept_answers import KeptAnswer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
-from quoteweave.server.monitoring.metrics import Metrics
-from quoteweave.server.monitoring.tracing import AnswerSpans
+from quoteweave.server.monitoring import AnswerSpans, Metrics
 from quoteweave.server.problems import report_problem
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings

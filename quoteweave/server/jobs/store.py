@@ -1,12 +1,16 @@
-"""Jobs on disk: one SQLite file of the state folder, which several server processes may share."""
+"""Jobs on disk: one SQLite file of the state folder, which several server processes may share.
+
+The events of a job are for whoever watches it: how far it is, each time that changes, and at last the ended job.
+"""
 
 import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 from pydantic import TypeAdapter
 
@@ -14,8 +18,7 @@ from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.interchange.jobs import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
-from quoteweave.server.state.sqlite_file import open_sqlite
-from quoteweave.server.state.state_folder import make_state
+from quoteweave.server.state.state_folder import make_state, open_sqlite
 
 DATABASE = "jobs.sqlite"
 KEPT = 1000
@@ -241,3 +244,33 @@ def _stored(job: str, work: str, cancelling: int) -> StoredJob:
 
 def _now() -> float:
     return time.time()
+
+
+# Between two looks at the store, which is where jobs of other servers can be seen too.
+POLL_S = 0.25
+
+
+class JobEvent(Record):
+    """An event of a job."""
+
+    type: Literal["progress", "job"]
+    data: JobProgress | Job
+
+
+async def job_events(store: JobStore, id: str, *, poll_s: float = POLL_S) -> AsyncIterator[JobEvent]:
+    """Yield `progress` as it is now and when it changes, and `job` at the end; whichever server runs the job.
+
+    Raises JobNotFound.
+    """
+    import anyio
+
+    shown: JobProgress | None = None
+    while True:
+        job = (await anyio.to_thread.run_sync(store.get, id)).job
+        if job.progress != shown:
+            shown = job.progress
+            yield JobEvent(type="progress", data=shown)
+        if job.has_ended:
+            yield JobEvent(type="job", data=job)
+            return
+        await anyio.sleep(poll_s)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from quoteweave.core.records import Record
 from quoteweave.server.depends import Reader, ServedState
-from quoteweave.server.monitoring.metrics import MEDIA_TYPE
+from quoteweave.server.monitoring import MEDIA_TYPE
 from quoteweave.server.problems import ProblemError
 from quoteweave.server.routes.session import Control
 

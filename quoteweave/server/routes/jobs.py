@@ -12,9 +12,8 @@ from quoteweave.interchange.jobs import Job, JobList
 from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.server.answers.event_streams import named_event
 from quoteweave.server.depends import JobsState, VisibleNames, Writer
-from quoteweave.server.jobs.events import JobEvent, job_events
 from quoteweave.server.jobs.service import Jobs
-from quoteweave.server.jobs.store import JobNotFound, no_job
+from quoteweave.server.jobs.store import JobEvent, JobNotFound, job_events, no_job
 from quoteweave.server.problems import ProblemError, report_problem
 
 router = APIRouter(tags=["jobs"])

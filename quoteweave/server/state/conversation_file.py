@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from quoteweave.core.errors import StateError
-from quoteweave.server.state.sqlite_file import open_sqlite
-from quoteweave.server.state.state_folder import make_state
+from quoteweave.server.state.state_folder import make_state, open_sqlite
 
 CONVERSATIONS_FILE = "conversations.sqlite"
 _VERSION = 1

@@ -1,1 +1,0 @@
-"""Figures for Prometheus, and spans for OpenTelemetry."""
