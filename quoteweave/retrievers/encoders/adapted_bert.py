@@ -5,18 +5,18 @@ computes for the one architecture that is read here takes a few lines.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.models.checkpoints import import_required, is_local, locate_checkpoint, read_config, weights_identity
 from quoteweave.models.loading import reporting_load_errors
-from quoteweave.retrievers.encoders.text import TextEncoder
+from quoteweave.retrievers.encoders.text import TwoSidedEncoder
 
 if TYPE_CHECKING:
-    import numpy as np
+    import torch
 
 BASE, PASSAGES, QUESTIONS = "base", "passages", "questions"
 WEIGHTS = "pytorch_adapter.bin"
@@ -36,13 +36,15 @@ ARCHITECTURE: Mapping[str, object] = {
 _WEIGHT = re.compile(r"encoder\.layer\.(\d+)\.output\.adapters\.[^.]+\.adapter_(down\.0|up)\.(weight|bias)$")
 
 
-class AdaptedBertEncoder(TextEncoder):
+class AdaptedBertEncoder(TwoSidedEncoder):
     """The last layer's vector at [CLS] of BERT with an adapter (Pfeiffer et al., arXiv 2005.00247) in each layer.
 
     Of SPECTER2 (SciRepEval, arXiv 2211.13308) passages are encoded with the adapter `proximity` and questions with
     `adhoc_query`. Each is loaded when it is first needed. Another checkpoint is given as a folder that contains `base`,
     `passages` and `questions`.
     """
+
+    questions, passages = QUESTIONS, PASSAGES
 
     def _identities(self) -> Mapping[str, str]:
         sides = {"checkpoint": PASSAGES, "query_checkpoint": QUESTIONS, "base": BASE}
@@ -58,14 +60,6 @@ class AdaptedBertEncoder(TextEncoder):
         found = {QUESTIONS: (row.query_checkpoint, row.query_revision), BASE: (row.base, row.base_revision)}
         return found.get(side, (row.checkpoint, row.revision))
 
-    @cached_property
-    def _questions(self) -> tuple[Any, Any]:
-        return self._load(QUESTIONS)
-
-    @cached_property
-    def _passages(self) -> tuple[Any, Any]:
-        return self._load(PASSAGES)
-
     def _load(self, side: str) -> tuple[Any, Any]:
         """Load the tokenizer, and the model with one of the two adapters."""
         transformers = import_required("transformers")
@@ -78,24 +72,9 @@ class AdaptedBertEncoder(TextEncoder):
             _insert_adapter(model, folder)
         return tokenizer, model.to(self.hardware.chosen_device(), self._dtype).eval()
 
-    def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
-        import torch
-
-        row = self.row
-        tokenizer, model = self._questions if query else self._passages
-        length = (row.query_length if query else row.passage_length) or tokenizer.model_max_length
-        inputs = tokenizer(
-            [(row.query_prefix if query else row.passage_prefix) + text for text in texts],
-            padding=True,
-            truncation=True,
-            max_length=min(length, model.config.max_position_embeddings),
-            return_tensors="pt",
-        ).to(model.device)
-        with torch.inference_mode():
-            vectors = model(**inputs).last_hidden_state[:, 0].float()
-            if row.normalize:
-                vectors = torch.nn.functional.normalize(vectors, dim=1)
-        return [vector[None, :] for vector in vectors.cpu().numpy()]
+    def _at_cls(self, output: Any) -> "torch.Tensor":
+        vectors: torch.Tensor = output.last_hidden_state[:, 0]
+        return vectors
 
 
 def _insert_adapter(model: Any, folder: Path) -> None:

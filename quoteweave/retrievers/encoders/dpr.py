@@ -1,27 +1,28 @@
 """DPR, which has separate encoders for questions and passages."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
 from quoteweave.models.checkpoints import import_required, is_local, locate_checkpoint, weights_identity
 from quoteweave.models.loading import reporting_load_errors
-from quoteweave.retrievers.encoders.text import TextEncoder
+from quoteweave.retrievers.encoders.text import TwoSidedEncoder
 
 if TYPE_CHECKING:
-    import numpy as np
+    import torch
 
 QUESTION, PASSAGE = "question_encoder", "ctx_encoder"
 
 
-class DprEncoder(TextEncoder):
+class DprEncoder(TwoSidedEncoder):
     """Dense passage retrieval (arXiv 2004.04906): the last layer's vector at [CLS], not normalised, by inner product.
 
     DPR was trained on passages as pairs of title and text; views are encoded as text alone. Each encoder is loaded when
     it is first needed. Another checkpoint is given as a folder that contains `question_encoder` and `ctx_encoder`.
     """
+
+    questions, passages = QUESTION, PASSAGE
 
     def _identities(self) -> Mapping[str, str]:
         sides = {"checkpoint": PASSAGE, "query_checkpoint": QUESTION}
@@ -35,14 +36,6 @@ class DprEncoder(TextEncoder):
             raise UsageError(f"{row.name} has two encoders: name a folder that holds {QUESTION} and {PASSAGE}")
         return (row.query_checkpoint, row.query_revision) if side == QUESTION else (row.checkpoint, row.revision)
 
-    @cached_property
-    def _questions(self) -> tuple[Any, Any]:
-        return self._load(QUESTION)
-
-    @cached_property
-    def _passages(self) -> tuple[Any, Any]:
-        return self._load(PASSAGE)
-
     def _load(self, side: str) -> tuple[Any, Any]:
         """Load the tokenizer and the model of one of the two encoders."""
         transformers = import_required("transformers")
@@ -53,19 +46,6 @@ class DprEncoder(TextEncoder):
             model = getattr(transformers, name).from_pretrained(folder, dtype=self._dtype)
             return tokenizer, model.to(self.hardware.chosen_device()).eval()
 
-    def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
-        import torch
-
-        row = self.row
-        tokenizer, model = self._questions if query else self._passages
-        length = (row.query_length if query else row.passage_length) or tokenizer.model_max_length
-        inputs = tokenizer(
-            [(row.query_prefix if query else row.passage_prefix) + text for text in texts],
-            padding=True,
-            truncation=True,
-            max_length=min(length, model.config.max_position_embeddings),
-            return_tensors="pt",
-        ).to(model.device)
-        with torch.inference_mode():
-            vectors = model(**inputs).pooler_output
-        return [vector[None, :] for vector in vectors.float().cpu().numpy()]
+    def _at_cls(self, output: Any) -> "torch.Tensor":
+        vectors: torch.Tensor = output.pooler_output
+        return vectors

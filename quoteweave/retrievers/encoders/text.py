@@ -1,10 +1,10 @@
-"""Base class of local encoders: batching, and one computation at a time."""
+"""Base classes of local encoders: batching, one computation at a time, and a model for each of two sides."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from quoteweave.core.concurrency.shared_calls import JointCalls
 from quoteweave.core.protocols import SettingValue
@@ -123,6 +123,52 @@ class TextEncoder(ABC):
             name=self.name,
             budget=CHARACTERS_PER_TOKEN * FULL_LENGTH * batch_size,
         )
+
+
+class TwoSidedEncoder(TextEncoder):
+    """Base of encoders that have one model for questions and another for passages, each loaded when it is first needed.
+
+    The vector of a text is that of the last layer at [CLS].
+    """
+
+    questions: ClassVar[str]
+    """The name of the questions' side, as folders are called."""
+    passages: ClassVar[str]
+
+    @abstractmethod
+    def _load(self, side: str) -> tuple[Any, Any]:
+        """Load the tokenizer and the model of one side."""
+
+    @abstractmethod
+    def _at_cls(self, output: Any) -> "torch.Tensor":
+        """Take the vectors (texts, dimension) from the model's output."""
+
+    @cached_property
+    def _for_questions(self) -> tuple[Any, Any]:
+        return self._load(self.questions)
+
+    @cached_property
+    def _for_passages(self) -> tuple[Any, Any]:
+        return self._load(self.passages)
+
+    def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
+        import torch
+
+        row = self.row
+        tokenizer, model = self._for_questions if query else self._for_passages
+        length = (row.query_length if query else row.passage_length) or tokenizer.model_max_length
+        inputs = tokenizer(
+            [(row.query_prefix if query else row.passage_prefix) + text for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=min(length, model.config.max_position_embeddings),
+            return_tensors="pt",
+        ).to(model.device)
+        with torch.inference_mode():
+            vectors = self._at_cls(model(**inputs)).float()
+            if row.normalize:
+                vectors = torch.nn.functional.normalize(vectors, dim=1)
+        return [vector[None, :] for vector in vectors.cpu().numpy()]
 
 
 def as_text(model: Any, texts: Sequence[str]) -> list[Any]:
