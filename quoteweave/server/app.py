@@ -16,6 +16,7 @@ from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.mcp.http import add_mcp
 from quoteweave.server.middleware import RequestContext
 from quoteweave.server.problems import handle_problems
+from quoteweave.server.response_examples import add_response_examples
 from quoteweave.server.routes import (
     answers,
     collections,
@@ -82,12 +83,12 @@ def make_app(settings: ServerSettings) -> FastAPI:
         responses=_PROBLEMS,  # type: ignore[arg-type]
         docs_url=None,
         redoc_url=None,
-        openapi_url="/openapi.json",
     )
     app.state.served, app.state.jobs, app.state.error_format = served, changes, error_format_of
     for router in ROUTERS:
         app.include_router(router)
     mcp = add_mcp(app, served)
+    add_response_examples(app)
     handle_problems(app)
     protect(app, settings)
     app.add_middleware(RequestContext, settings=settings, metrics=served.metrics)

@@ -107,8 +107,11 @@ def _where(settings: ServerSettings, listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     names = ", ".join(Served(settings).folders()) or "no collection yet"
-    alone = " (only this machine can reach it)" if settings.on_loopback else ""
-    return f"quoteweave is serving {names} at http://{shown}:{port}{alone}"
+    if settings.behind_proxy:
+        reached = f" (behind a proxy, as {settings.public_url})" if settings.public_url else " (behind a proxy)"
+    else:
+        reached = " (only this machine can reach it)" if settings.on_loopback else ""
+    return f"quoteweave is serving {names} at http://{shown}:{port}{reached}"
 
 
 def set_up_logging(settings: ServerSettings) -> None:

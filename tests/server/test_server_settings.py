@@ -1,13 +1,17 @@
 """The settings of a server: its file, what is wrong in it, and the proxies that are believed."""
 
+import re
 from pathlib import Path
 
 import pytest
+import uvicorn
 from command_line import Quoteweave
 from live_server import Serve
 
 from quoteweave.core.errors import UsageError
 from quoteweave.server.access.control import AccessControl
+from quoteweave.server.access.keys import KeyRequest, KeyStore
+from quoteweave.server.run import run
 from quoteweave.server.settings import ServerSettings, read_server_settings
 
 
@@ -64,6 +68,24 @@ def test_a_server_behind_a_proxy_needs_keys(tmp_path: Path, shown: dict[str, obj
     with pytest.raises(UsageError, match="whoever reaches the proxy could do everything; make one with"):
         AccessControl(settings).check_start()
     AccessControl(ServerSettings(state=tmp_path, public_url="http://127.0.0.1:9000")).check_start()
+
+
+def test_who_can_reach_the_server_is_told(
+    tmp_path: Path, sample_collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_: None)
+    KeyStore(tmp_path).add(KeyRequest("reader"))
+    file = tmp_path / "server.toml"
+    given = {"state": tmp_path, "collections": {"port": sample_collection}, "port": 0}
+    for settings, reached in (
+        ("", "only this machine can reach it"),
+        ('public_url = "https://docs.example.org"', "behind a proxy, as https://docs.example.org"),
+        ('trusted_proxies = ["127.0.0.1"]', "behind a proxy"),
+    ):
+        file.write_text(settings, "utf-8")
+        told: list[str] = []
+        run(file, given, tell=told.append)
+        assert re.fullmatch(rf"quoteweave is serving port at http://127\.0\.0\.1:\d+ \({reached}\)", told[-1])
 
 
 FORWARDED = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https", "Host": "docs.example.org"}

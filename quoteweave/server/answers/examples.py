@@ -1,9 +1,9 @@
-"""Worked examples of requests, which the OpenAPI description shows."""
+"""Worked examples of requests, which the OpenAPI description shows; the sample documents answer them."""
 
 from fastapi.openapi.models import Example
 
 SEARCH_EXAMPLES: dict[str, Example] = {
-    "words": {"summary": "A question", "value": {"question": "How much grain was shipped in May?", "k": 5}},
+    "words": {"summary": "A question", "value": {"question": "How many vessel calls did the port receive?", "k": 5}},
     "narrowed": {
         "summary": "Tables of one document alone",
         "value": {
@@ -13,25 +13,28 @@ SEARCH_EXAMPLES: dict[str, Example] = {
     },
 }
 ANSWER_EXAMPLES: dict[str, Example] = {
-    "whole": {"summary": "The whole answer", "value": {"question": "How much grain was shipped in May?"}},
+    "whole": {"summary": "The whole answer", "value": {"question": "How many vessel calls did the port receive?"}},
     "streamed": {
         "summary": "As server-sent events",
-        "value": {"question": "How much grain was shipped in May?", "stream": True},
+        "value": {"question": "How many vessel calls did the port receive?", "stream": True},
     },
     "follow-up": {
         "summary": "A question that follows another",
         "value": {
-            "question": "And in June?",
+            "question": "And in 2022?",
             "history": [
-                {"role": "user", "content": "How much grain was shipped in May?"},
-                {"role": "assistant", "content": "The harbour shipped 4,210 tonnes of grain in May [1]."},
+                {"role": "user", "content": "How many vessel calls did the port receive?"},
+                {
+                    "role": "assistant",
+                    "content": "The port received 1,058 vessel calls [1].",
+                },
             ],
         },
     },
     "settings": {
         "summary": "With settings of its own",
         "value": {
-            "question": "How much grain was shipped in May?",
+            "question": "How many vessel calls did the port receive?",
             "settings": {"retriever": "bm25", "size": 20, "gate": "drop", "model": "extractive"},
         },
     },

@@ -95,8 +95,8 @@ export function openSettings({ signOut }) {
   keys.checked = settings.keys;
   const content = [
     parts("theme", "Appearance", [["system", "As the device"], ["light", "Light"], ["dark", "Dark"]]),
-    parts("size", "Quotes read for an answer", [["", "As the server"], ["15", "15"], ["20", "20"]], "15 are ten texts and five images, 20 are twelve and eight. More find more, and take longer."),
-    parts("gate", "Statements that are not confirmed", [["", "As the server"], ["report", "Report"], ["drop", "Leave out"], ["refuse", "Withhold"], ["off", "Off"]], "Numbers, dates and quoted words are looked up in the quote that is cited. “Withhold” shows no answer with a doubtful statement; “Off” checks nothing."),
+    parts("size", "Quotes read for an answer", [["", "Default"], ["15", "15"], ["20", "20"]], "15 are ten texts and five images, 20 are twelve and eight. More find more, and take longer. “Default” is as the server is set, here and below."),
+    parts("gate", "Statements that are not confirmed", [["", "Default"], ["report", "Report"], ["drop", "Leave out"], ["refuse", "Withhold"], ["off", "Off"]], "Numbers, dates and quoted words are looked up in the quote that is cited. “Withhold” shows no answer with a doubtful statement; “Off” checks nothing."),
     h("div", { class: "setting" }, h("label", { class: "check" }, keys, "Single keys as shortcuts")),
     signOut && h("div", { class: "choices" }, h("button", { type: "button", class: "button", text: "Sign out", on: { click: signOut } })),
   ];
