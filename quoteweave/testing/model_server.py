@@ -6,14 +6,9 @@ Its replies are scripted, or worked out from the request.
 import hashlib
 import json
 import math
-import socket
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -21,6 +16,7 @@ from pydantic import Field
 from quoteweave.core.answers import Usage
 from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import words
+from quoteweave.testing.loopback import LoopbackHandler, LoopbackServer
 
 DIMENSION = 64
 
@@ -178,7 +174,7 @@ Script = Sequence[Reply] | Callable[[Mapping[str, Any]], Reply]
 PATHS = ("/v1/chat/completions", "/v1/embeddings", "/rerank", "/v1/rerank", "/v2/rerank")
 
 
-class ModelServer:
+class ModelServer(LoopbackServer):
     """Serves POST /v1/chat/completions, /v1/embeddings and /v1/rerank while its `with` block lasts.
 
     `/rerank` is served below /v2 and at the root as well.
@@ -189,40 +185,16 @@ class ModelServer:
     """
 
     def __init__(self, script: Script | None = None) -> None:
+        super().__init__(_Handler)
         self.paths: list[str] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
-        self.connections = 0
         self._script = script if script is not None else lambda _: Reply()
-        self._lock = threading.Condition()
-        self._closing = threading.Event()
-        self._open: set[socket.socket] = set()
-        self._http = _Http(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     @property
     def base_url(self) -> str:
         """What a client is to be given as its base URL."""
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._closing.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-        with self._lock:
-            for connection in self._open:
-                with suppress(OSError):  # the client may have closed it
-                    connection.shutdown(socket.SHUT_RDWR)
-
-    def wait_until_left(self, seconds: float) -> bool:
-        """Wait until clients have closed all connections that they opened; return False where some stay open."""
-        with self._lock:
-            return self._lock.wait_for(lambda: not self._open, seconds)
+        return f"http://127.0.0.1:{self.port}/v1"
 
     def _reply(self, path: str, request: dict[str, Any], headers: dict[str, str]) -> Reply:
         with self._lock:
@@ -235,47 +207,15 @@ class ModelServer:
                 return Reply(status=400, text=f"the script holds {len(self._script)} replies and no more")
             return self._script[len(self.requests) - 1]
 
-    def _opened(self, connection: socket.socket) -> None:
-        with self._lock:
-            self.connections += 1
-            self._open.add(connection)
 
-    def _closed(self, connection: socket.socket) -> None:
-        with self._lock:
-            self._open.discard(connection)
-            self._lock.notify_all()
-
-    def _wait(self, seconds: float) -> None:
-        if seconds:
-            self._closing.wait(seconds)
-
-
-class _Http(ThreadingHTTPServer):
-    request_queue_size = 1024  # of 5, all but a few of many connections at once would be refused, and try again in 1 s
-
-    def __init__(self, script: ModelServer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.script = script
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Http
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or the body of an answer waits 40 ms for the receipt of its headers
-
-    def setup(self) -> None:
-        super().setup()
-        self.server.script._opened(self.connection)
-
-    def finish(self) -> None:
-        self.server.script._closed(self.connection)
-        with suppress(ConnectionError):
-            super().finish()
+class _Handler(LoopbackHandler):
+    @property
+    def _script(self) -> ModelServer:
+        return cast(ModelServer, self.server.owner)
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(length := int(self.headers["Content-Length"]))
-        if len(raw) < length:  # whoever asks is gone
-            self.close_connection = True
+        raw = self.read_body()
+        if raw is None:
             return
         path = urlsplit(self.path).path
         if path not in PATHS:
@@ -283,10 +223,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(missing, missing.content("", {}))
             return
         request = json.loads(raw)
-        reply = self.server.script._reply(
-            self.path, request, {name.lower(): value for name, value in self.headers.items()}
-        )
-        self.server.script._wait(reply.delay_s)
+        reply = self._script._reply(self.path, request, {name.lower(): value for name, value in self.headers.items()})
+        self._script._wait(reply.delay_s)
         if reply.close:
             self.close_connection = True
         elif reply.raw is not None:
@@ -307,7 +245,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, reply: Reply, request: Mapping[str, Any]) -> None:
         self._start(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
         for number, event in enumerate(reply.events(request)):
-            self.server.script._wait(reply.delays_s[number] if number < len(reply.delays_s) else 0)
+            self._script._wait(reply.delays_s[number] if number < len(reply.delays_s) else 0)
             if number == reply.cut_after:
                 self.close_connection = True
                 return
@@ -322,22 +260,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _repeat(self, reply: Reply, part: bytes | None) -> None:
         self.close_connection = True
-        while part is not None and not self.server.script._closing.is_set():
+        while part is not None and not self._script._closing.is_set():
             self.wfile.write(part)
-            self.server.script._wait(reply.every_s)
+            self._script._wait(reply.every_s)
 
     def _start(self, reply: Reply, headers: Mapping[str, str]) -> None:
         self.send_response(reply.status)
         for name, value in {**headers, **reply.headers}.items():
             self.send_header(name, value)
         self.end_headers()
-
-    def handle(self) -> None:
-        # A client that gave up waiting is part of what is tested, and no reason for a traceback.
-        try:
-            super().handle()
-        except ConnectionError:
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: `requests` holds what came in."""

@@ -5,9 +5,8 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Self
+from typing import cast
 from urllib.parse import parse_qsl, urlsplit
 
 from quoteweave.testing.literature.library import make_library
@@ -16,9 +15,10 @@ from quoteweave.testing.literature_server import openalex, semantic_scholar
 from quoteweave.testing.literature_server.answers import Answer, Fault, Faults, ReceivedRequest, Refusal, error_answer
 from quoteweave.testing.literature_server.catalogue import Catalogue
 from quoteweave.testing.literature_server.pdfs import PaperLinks, PdfFault
+from quoteweave.testing.loopback import LoopbackHandler, LoopbackServer
 
 
-class LibraryServer:
+class LibraryServer(LoopbackServer):
     """Serves a made library as Semantic Scholar and OpenAlex do, and its PDFs, while its `with` block lasts.
 
     `semantic_scholar_url`, `openalex_url` and `pdf_url` are what clients are to be given. With `keys`, requests that
@@ -31,27 +31,24 @@ class LibraryServer:
     def __init__(
         self, library: MadeLibrary | None = None, *, keys: Collection[str] = (), bulk_size: int = 1_000
     ) -> None:
+        super().__init__(_Handler)
         self.library = library or make_library()
         self.requests: list[ReceivedRequest] = []
         self.most_under_way = 0
         """The most requests that were answered at once."""
         self._under_way = 0
-        self._lock, self._closing = threading.Lock(), threading.Event()
-        self._open: set[socket.socket] = set()
         self._links, self._faults = PaperLinks(self.library), Faults()
         catalogue = Catalogue(self.library, self.pdf_url)
         self._semantic_scholar = semantic_scholar.SemanticScholarApi(catalogue, keys, bulk_size)
         self._openalex = openalex.OpenAlexApi(catalogue, keys, lambda: self.base_url)
-        self._http = _Http(self)
         # Bound, and nobody listens: who connects is refused.
         self._dead = socket.socket()
         self._dead.bind(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     @property
     def base_url(self) -> str:
         """Its address."""
-        return f"http://127.0.0.1:{self._http.server_port}"
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def semantic_scholar_url(self) -> str:
@@ -115,21 +112,11 @@ class LibraryServer:
         with self._lock:
             return [request for request in self.requests if request.path.startswith(path)]
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._closing.set()
         self._faults.clear()
-        self._http.shutdown()
-        self._http.server_close()
+        super().__exit__(kind, error, at)
         self._dead.close()
-        self._thread.join()
-        with self._lock:
-            for connection in self._open:
-                with suppress(OSError):  # the client may have closed it
-                    connection.shutdown(socket.SHUT_RDWR)
 
     def _answer(self, request: ReceivedRequest) -> Answer:
         with self._lock:
@@ -163,34 +150,11 @@ class LibraryServer:
             return self._links.answer(request.path.removeprefix("/pdf/").removesuffix(".pdf"), self.base_url)
         raise Refusal(404, {"error": "Not Found"})
 
-    def _wait(self, seconds: float) -> bool:
-        """Wait; whether the server is being closed."""
-        return self._closing.wait(seconds) if seconds else self._closing.is_set()
 
-
-class _Http(ThreadingHTTPServer):
-    request_queue_size = 1024  # of 5, all but a few of many connections at once would be refused, and try again in 1 s
-
-    def __init__(self, server: LibraryServer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.library_server = server
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Http
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or the body of an answer waits 40 ms for the receipt of its headers
-
-    def setup(self) -> None:
-        super().setup()
-        with self.server.library_server._lock:
-            self.server.library_server._open.add(self.connection)
-
-    def finish(self) -> None:
-        with self.server.library_server._lock:
-            self.server.library_server._open.discard(self.connection)
-        with suppress(ConnectionError):
-            super().finish()
+class _Handler(LoopbackHandler):
+    @property
+    def _library(self) -> LibraryServer:
+        return cast(LibraryServer, self.server.owner)
 
     def do_GET(self) -> None:
         self._respond()
@@ -202,16 +166,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond()
 
     def _respond(self) -> None:
-        length = int(self.headers.get("Content-Length", "0"))
-        body = self.rfile.read(length)
-        if len(body) < length:  # whoever asks is gone
-            self.close_connection = True
+        body = self.read_body()
+        if body is None:
             return
         parts = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
         params = dict(parse_qsl(parts.query, keep_blank_values=True))
         request = ReceivedRequest(self.command, parts.path, params, headers, body, time.monotonic())
-        self._send(self.server.library_server._answer(request))
+        self._send(self._library._answer(request))
 
     def _send(self, answer: Answer) -> None:
         if answer.close:
@@ -237,16 +199,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_pieces(self, answer: Answer) -> None:
         self.close_connection = True
         for piece in answer.pieces or ():
-            if self.server.library_server._wait(answer.every_s):
+            if self._library._wait(answer.every_s):
                 return
             self.wfile.write(piece if answer.declared is not None else b"%x\r\n%b\r\n" % (len(piece), piece))
-
-    def handle(self) -> None:
-        # A client that gave up waiting is part of what is tested, and no reason for a traceback.
-        try:
-            super().handle()
-        except ConnectionError:
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: `requests` holds what came in."""
