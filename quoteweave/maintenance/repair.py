@@ -1,7 +1,6 @@
 """Repairs what `check` finds damaged, as far as the rest of the collection allows."""
 
 import os
-import shlex
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -252,11 +251,10 @@ class _Repair:
             manifest = try_read_manifest(states[0]) if states else None
             if manifest is None:
                 self._writer.drop_index(fingerprint, keep_shards=True)
-                kind = fingerprint.partition(".")[2]
-                what = "which index it was is lost with it, and so is the index"
-                advice = (
-                    f"build it again: quoteweave index build NAME@{kind} -c {shlex.quote(str(self._collection.root))}"
-                )
+                # The catalogue knows its name, but not where its model lay, nor an index whose row was lost.
+                name = states[0].name if states else f"NAME@{fingerprint.partition('.')[2]}"
+                what = "what the index was built with is lost with it, and so is the index"
+                advice = f"build it again: {build_command(self._collection.root, name)}"
                 self.lost.append(Damage(part="index", file=damage.file, what=what, advice=advice))
                 continue
             for path in folder.iterdir():
