@@ -23,12 +23,17 @@ COLLECTION_FILES = frozenset(("collection.json", "catalog.sqlite"))
 class FoundFile:
     """A file, the folder that was added, and the document's name: its path below that folder, with forward slashes."""
 
-    path: Path
+    location: str  # as a Path it would take five times the memory, and there may be very many
     root: Path
     name: str
     refused: str | None = None  # why it cannot be read, where that is known already
     is_folder: bool = False  # a folder that cannot be looked into: what lies below it is unknown
     below: str | None = None  # the path below the folder, where the document has another name
+
+    @property
+    def path(self) -> Path:
+        """Where it was found."""
+        return Path(self.location)
 
     @property
     def file(self) -> Path:
@@ -119,4 +124,4 @@ def _found(path: Path, root: Path, name: str, refused: str | None = None, *, is_
     except UnicodeEncodeError:
         refused = "its name, or that of a folder above it, is not valid UTF-8; rename it"
         name = name.encode("utf-8", "backslashreplace").decode()
-    return FoundFile(path, root, name, refused, is_folder)
+    return FoundFile(str(path), root, name, refused, is_folder)
