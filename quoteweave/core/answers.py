@@ -114,8 +114,8 @@ class Context(Record):
     pages: int | None = Field(default=None, description="of the collection, or those that the filter admits")
     announced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
-        description="by the id of a text that ends with a colon, as 'To install it, run:', the ids of the quotes that "
-        "it announces, which stand behind it in its document and are in the context too",
+        description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "
+        "question, the ids of the quotes that it announces; they follow it in its document, and are in the context",
     )
     structure: DocumentStructure | None = Field(
         default=None, description="what a document consists of, for a question that asks for nothing else"

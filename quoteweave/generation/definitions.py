@@ -25,10 +25,14 @@ _NOUN_PHRASE = (
 _SAYS_WHAT, _SAYS_WHAT_KIND = (
     re.compile(
         rf"[”\"')]*\s*(?:\([^)]*\)\s*)?"
-        rf"(?:(?:is|are)\s+(?!{NO_NOUN}){phrase}|means?\b|refers? to|stands? for|denotes?)",
+        rf"(?:(?:is|are)\s+(?!{NO_NOUN}){phrase}|means?\b|refers? to|stands? for|denotes?|defines?\b|represents?\b)",
         re.IGNORECASE,
     )
     for phrase in ("", _NOUN_PHRASE)
+)
+# "In Rust, a library or executable program is called a crate."
+_NAMED = re.compile(
+    r"\b(?:is|are)\s+(?:also\s+|often\s+)?(?:called|known as|named|termed)\s+(?:an?\s+|the\s+)?[“\"'(]*$", re.IGNORECASE
 )
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
 _WORD = re.compile(r"\w[\w'’-]*")
@@ -37,7 +41,8 @@ _WORD = re.compile(r"\w[\w'’-]*")
 def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False) -> bool:
     """Whether a sentence begins with the subject and says what it is, or says so in an apposition.
 
-    `by_kind`: only by a noun with what tells it from others, as definitions do, not by a property or a number.
+    `by_kind`: only by a noun with what tells it from others, as definitions do, not by a property or a number; or by
+    what is called so.
     """
     says = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT
     asked = set(subject)
@@ -46,6 +51,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False) -> bo
         begins = _ARTICLE.fullmatch(text[:start]) and says.match(text[end:])
         beside = _APPOSITION.match(text[end:])
         listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
-        if asked <= set(words(text[start:end])) and (begins or (beside and not listed)):
+        named = by_kind and _NAMED.search(text[:start])
+        if asked <= set(words(text[start:end])) and (begins or named or (beside and not listed)):
             return True
     return False

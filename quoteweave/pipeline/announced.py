@@ -1,5 +1,7 @@
 """Adds to a context what its texts announce: the code, list, formula or table behind "To install it, run:".
 
+A heading that is the question ("Who can nominate members?") announces the text under it.
+
 A text that ends with a colon says half of what it has to say, and the quotes behind it the other half. A search ranks
 each by itself, so that it may find the one without the other.
 """
@@ -12,6 +14,9 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Quote
 from quoteweave.core.text.continuations import announces
+from quoteweave.core.text.question_analysis import interrogative_words
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.relevance import question_terms, subject_terms
 
 MOST_ANNOUNCING = 6
 """Most texts of a context, the best, for which what they announce is looked up."""
@@ -23,14 +28,16 @@ _BETWEEN = ("caption", "figure", "chart")
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 
 
-def add_announced(context: Context, collection: Collection, where: Filter) -> Context:
+def add_announced(question: str, context: Context, collection: Collection, where: Filter) -> Context:
     """Return the context with what its best texts announce; what the search did not find is added behind its hits.
 
     A filter by kind or layout leaves everything as it is. Raises CollectionError for a damaged collection.
     """
     if where.kind is not None or where.layouts is not None:
         return context
-    announcing = [hit.quote for hit in context.texts if announces(hit.quote.text)][:MOST_ANNOUNCING]
+    subject = frozenset(subject_terms(question_terms(question)))
+    announcing = [hit.quote for hit in context.texts if announces(hit.quote.text) or _is_asked(hit.quote, subject)]
+    announcing = announcing[:MOST_ANNOUNCING]
     announced = {quote.id: found for quote in announcing if (found := _announced_by(quote, collection, where))}
     there = {hit.quote.id for hit in (*context.texts, *context.images)}
     added = {one.id: one for found in announced.values() for one in found if one.id not in there}
@@ -41,6 +48,11 @@ def add_announced(context: Context, collection: Collection, where: Filter) -> Co
             "announced": {id: tuple(one.id for one in found) for id, found in announced.items()},
         }
     )
+
+
+def _is_asked(quote: Quote, subject: frozenset[str]) -> bool:
+    """Whether a quote is a heading with the very words that the question is about."""
+    return quote.layout == "title" and bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
 
 
 def _with_added(hits: Sequence[Hit], added: Sequence[Quote]) -> tuple[Hit, ...]:

@@ -151,7 +151,7 @@ class Search:
         context = Context(texts=tuple(texts), images=tuple(images), rarity=steps.rarity, pages=steps.pages)
         if self._collection is not None:
             with steps.timed("search"):
-                context = await self._run(query, add_announced, context, self._collection, where)
+                context = await self._run(query, add_announced, query.text, context, self._collection, where)
         return RetrievedContext(context=context, trace=self._trace(steps))
 
     async def _expand(self, steps: "_SearchState") -> None:

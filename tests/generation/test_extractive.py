@@ -633,3 +633,33 @@ def test_a_row_says_what_its_code_means() -> None:
     assert answer.status == "answered"
     assert "Sensor lost" in answer.text
     assert "Too hot" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "status"),
+    [
+        ("Who can nominate pilots?", "Existing members can nominate pilots.", "answered"),
+        ("Who can nominate pilots?", "You can nominate pilots each year.", "located"),
+        ("Should I commit the tide table?", "The gauge takes the latest commit into the tide table.", "located"),
+        ("Should I commit the tide table?", "When in doubt, always commit the tide table.", "answered"),
+        ("What is a berth?", "A berth defines the place at which a ship lies.", "answered"),
+        ("What is a berth?", "At Tolland, a place at the quay is called a berth.", "answered"),
+    ],
+)
+def test_who_may_what_is_advised_and_what_is_called_so(question: str, text: str, status: str) -> None:
+    assert ask(question, context([text])).status == status
+
+
+def test_a_place_under_the_heading_that_is_the_question_comes_first() -> None:
+    away = quote("Pilots nominate pilots, and pilots are nominated.", id="g:0:0", document="g.md", has_pages=False)
+    under = quote(
+        "Anyone who has served a year.",
+        id="g:1:0",
+        document="g.md",
+        page=1,
+        has_pages=False,
+        section="Who nominates pilots?",
+    )
+    answer = ask("Who nominates pilots?", context([away, under]))
+    assert answer.status == "located"
+    assert answer.citations[0].quote_id == under.id

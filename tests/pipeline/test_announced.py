@@ -135,3 +135,11 @@ def test_a_footnote_between_a_text_and_its_list_is_passed_over(tmp_path: Path) -
         found = context(made, "pump parts", ContextSize(texts=1, images=0))
         (announced,) = found.announced.values()
         assert [hit.quote.layout for hit in found.texts if hit.quote.id in announced] == ["list"]
+
+
+def test_a_heading_that_is_the_question_announces_what_stands_under_it(tmp_path: Path) -> None:
+    quotes: list[str | Quote] = [made_quote("Who nominates pilots?", layout="title"), "Anyone who has served a year."]
+    with make_collection(tmp_path, {"pilots.md": quotes}) as made:
+        small = ContextSize(texts=1, images=0)
+        assert len(context(made, "Who nominates pilots?", small).texts) == 2
+        assert len(context(made, "How many pilots nominates the port?", small).texts) == 1

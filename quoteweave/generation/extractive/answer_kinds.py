@@ -118,6 +118,19 @@ _SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re
 _COMPANY = re.compile(
     r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
 )
+_ASKS_WHO_MAY = re.compile(r"who\s+(?:can|may|must|should)\s+(?P<verb>\w+)", re.IGNORECASE)
+_MAY_DO = re.compile(
+    r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
+    re.IGNORECASE,
+)
+_ASKS_ADVICE = re.compile(
+    r"(?:should|must|may|can)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE
+)
+_ADVISES = re.compile(
+    r"\b(?:should|must|may|can|cannot|could|need|needs|needed|have to|has to|required?|recommended?|advised?|allowed"
+    r"|permitted|forbidden|possible|able|always|never|do not|don['’]t|optional|mandatory|please|better|safe)\b",
+    re.IGNORECASE,
+)
 _NAMELESS = re.compile(
     r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
     r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
@@ -224,6 +237,8 @@ def _names_person(statement: Statement, question: QuestionTerms) -> bool:
 
     What shares a word with the document's name is rather the organisation that it is about.
     """
+    if (asked := _ASKS_WHO_MAY.match(question.reading.text)) is not None:
+        return _says_who_may(statement.text, asked["verb"])
     text, known = statement.text, set(question.terms).union(words(PurePosixPath(statement.quote.document).stem))
     if _NAMELESS.match(text):
         return False
@@ -238,6 +253,12 @@ def _names_person(statement: Statement, question: QuestionTerms) -> bool:
     ]
     new = [name for name in found if len(name) > 1 and not set(name) & known]
     return 0 < len(new) <= MOST_NAMES
+
+
+def _says_who_may(text: str, verb: str) -> bool:
+    """Whether a text says who may do something: "Existing members can nominate", but not "you can nominate"."""
+    found = _MAY_DO.search(text)
+    return found is not None and set(words(verb)) <= set(words(found["verb"])) and not _NAMELESS.match(f"{text} ")
 
 
 def _names_place(statement: Statement, question: QuestionTerms) -> bool:
@@ -301,6 +322,8 @@ def _negates(statement: Statement, question: QuestionTerms) -> bool:
 
 def _settles(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says what is so, rather than what somebody wants or argues, unless that is asked."""
+    if _ASKS_ADVICE.match(question.reading.text) and not (statement.is_row or _ADVISES.search(statement.text)):
+        return False
     asked = _HYPOTHETICAL.search(question.reading.text) is not None
     return (asked or _HYPOTHETICAL.search(statement.text) is None) and _is_substantive(statement, question)
 
@@ -330,7 +353,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
     if statement.announced and not quantity and (asked["kind"] or asked["ending"]):
-        return True  # what follows its colon tells it
+        return any(part.form != "text" for part in statement.announced)  # a list behind its colon tells it
     # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
     noun += asked["ending"] if asked["verb"] else "s?"
     # "By default, the home is located in" does not say what the home is.

@@ -23,6 +23,7 @@ from quoteweave.generation.extractive.statements import (
     has_cells,
     image_mark,
     image_name,
+    is_headed_by,
     place_in_document,
     place_phrase,
     quote_words,
@@ -126,9 +127,10 @@ def find_places(
     asked = frozenset() if context.rarity else frozenset(subject_terms(question))
     bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
+    ranked, first = _headed_first(pages, ranked, question, fits)
     places: list[LocatedQuote] = []
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
-        number, hit = max(pages[at], key=lambda one: fits[id(one[1])])
+        number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
         number, hit = _under_heading(hit.quote, pages[at]) or (number, hit)
         excerpt = _excerpt(hit.quote, question, weights, most, standings)
@@ -139,6 +141,24 @@ def find_places(
         announced = _announced(hit.quote, number, context) if announces(excerpt) else ""
         places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, announced=announced))
     return places
+
+
+def _headed_first(
+    pages: Sequence[Sequence[tuple[int, Hit]]],
+    ranked: Sequence[int],
+    question: QuestionTerms,
+    fits: Mapping[int, float],
+) -> tuple[Sequence[int], tuple[int, Hit] | None]:
+    """Put the page with the heading that is the question first, and return the best text under it; else None.
+
+    Only in documents without pages, where a place is called by its heading.
+    """
+    for at in ranked:
+        own = [one for one in pages[at] if one[1].quote.layout in ("paragraph", "list") and not one[1].quote.has_pages]
+        under = [one for one in own if is_headed_by(one[1].quote, question)]
+        if under:
+            return [at, *(other for other in ranked if other != at)], max(under, key=lambda one: fits[id(one[1])])
+    return ranked, None
 
 
 def _under_heading(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
