@@ -16,6 +16,10 @@ _FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$|[:：]$")
 # without a full stop.
 _CODE = re.compile(r"^\s*(?:[$>#%@/~.<{(\[]|[a-z]\S*\s|[a-z]+$)|[={}<>;|\\]|\w\(|(?:^|\s)--?\w|\w[_/]\w|::")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+LEAST_IN_CODE = 2
+"""Least marks that prose lacks, such as brackets and semicolons at the end of lines, in what is plainly code."""
+_IN_CODE = re.compile(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
+_PROMPT = re.compile(r"\s*[$>]\s+\w")
 _PROSE_END = re.compile(r"[.!?…:。！？：][\"'”’»)\]]*\s*$")
 
 
@@ -68,6 +72,11 @@ def is_code(text: str) -> bool:
     """Whether a paragraph that a text announces ("run:") looks like code, a command or an address, not like prose."""
     said = _LETTERS.search(text) is not None  # "$" alone is what a table left
     return said and _PROSE_END.search(text) is None and _CODE.search(text) is not None
+
+
+def is_plainly_code(text: str) -> bool:
+    """Whether a text is code wherever it stands: it begins with a prompt, or has several marks that prose lacks."""
+    return _PROMPT.match(text) is not None or (is_code(text) and len(_IN_CODE.findall(text)) >= LEAST_IN_CODE)
 
 
 def fence(code: str, most: int) -> str:

@@ -68,6 +68,8 @@ def _announced_by(quote: Quote, collection: Collection, where: Filter) -> list[Q
             break
         if not found and (one.layout in _BETWEEN or _FOOTNOTE.match(one.text)):
             continue
+        if quote.has_pages and one.page != quote.page and one.layout != "list":
+            break  # at the top of a page may stand a caption, or what goes on from elsewhere
         if found and not announces(found[-1].text) and not found[-1].layout == one.layout == "list":
             break
         found.append(one)

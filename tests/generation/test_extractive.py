@@ -663,3 +663,15 @@ def test_a_place_under_the_heading_that_is_the_question_comes_first() -> None:
     answer = ask("Who nominates pilots?", context([away, under]))
     assert answer.status == "located"
     assert answer.citations[0].quote_id == under.id
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What does gauge yank do?", "$ gauge yank --version 2"),
+        ("How do I run the gauge tests?", "You can also run one of the gauge tests: press the key."),
+        ("How often is a stable chart released?", "A stable chart is released. It is supported for six weeks."),
+    ],
+)
+def test_code_another_way_and_another_verb_answer_nothing(question: str, text: str) -> None:
+    assert ask(question, context([text])).status == "located"

@@ -214,3 +214,17 @@ def test_code_that_begins_with_a_verb_is_no_step_on_a_page() -> None:
     answer = ask("How do I start a thread?", [words, code])
     assert not answer.text.startswith("- use")
     assert "- use std" not in answer.text
+
+
+def test_what_is_done_before_is_not_how_it_is_done() -> None:
+    before = [part("Check the name.", 1, section="Before publishing a tide table")]
+    assert ask("How do I publish a tide table?", before).status == "located"
+
+
+def test_a_command_further_down_is_not_the_way_that_a_section_begins_with() -> None:
+    quotes = [
+        part("Most harbours read the gauge from the quay.", 1, section="Reading the gauge"),
+        part("With a telescope, the gauge is seen from the hill:", 2, section="Reading the gauge"),
+        part("scope --gauge", 3, section="Reading the gauge"),
+    ]
+    assert "Under “Reading the gauge”" not in ask("How do I read the gauge?", quotes).text

@@ -119,7 +119,11 @@ def test_what_the_search_left_out_is_added_behind_its_hits(tmp_path: Path) -> No
 
 def test_headings_and_other_pages_of_a_filter_are_never_announced(tmp_path: Path) -> None:
     quotes: list[str | Quote] = ["The pump needs three parts:", made_quote("Seals", layout="title"), "Seals are round."]
-    beyond: list[str | Quote] = ["The crane lifts these loads:", made_quote("Steel and grain.", page=1)]
+    beyond: list[str | Quote] = [
+        "The crane lifts these loads:",
+        made_quote("• steel\n• grain", page=1, layout="list"),
+        made_quote("Rain.", page=1),
+    ]
     with make_collection(tmp_path, {"pump.md": quotes, "crane.md": beyond}) as made:
         small = ContextSize(texts=1, images=0)
         assert context(made, "pump parts", small).announced == {}
@@ -143,3 +147,9 @@ def test_a_heading_that_is_the_question_announces_what_stands_under_it(tmp_path:
         small = ContextSize(texts=1, images=0)
         assert len(context(made, "Who nominates pilots?", small).texts) == 2
         assert len(context(made, "How many pilots nominates the port?", small).texts) == 1
+
+
+def test_prose_at_the_top_of_the_next_page_is_not_announced(tmp_path: Path) -> None:
+    quotes: list[str | Quote] = ["The crane lifts these loads:", made_quote("Left: the crane at night.", page=1)]
+    with make_collection(tmp_path, {"crane.pdf": quotes}) as made:
+        assert context(made, "crane loads", ContextSize(texts=1, images=0)).announced == {}

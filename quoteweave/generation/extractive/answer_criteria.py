@@ -31,6 +31,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
 from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.definitions import says_what
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_where
 from quoteweave.generation.extractive.locating import group_by_page
@@ -135,17 +136,23 @@ class AnswerCriteria:
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
         reading = self._question.reading
-        before = frozenset(words(statement.before))  # which says what "It" is
+        before = self._words_before(statement)
         if reading.asks not in _FACTOID_KINDS or "-" not in statement.text:
             return with_words_alike(before.union(statement.words), self._subject)
         asked = reading.text.casefold()
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
         return with_words_alike(before.union(words(bare)), self._subject)
 
+    def _words_before(self, statement: Statement) -> frozenset[str]:
+        """The words of the sentence that says what "It" is, if what is asked of it, at the question's end, is said."""
+        last = list(self._subject)[-1:]
+        said = with_words_alike(frozenset(statement.words), last).issuperset(last)
+        return frozenset(words(statement.before)) if statement.before and said else frozenset()
+
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
         reading, layout = self._question.reading, statement.quote.layout
-        if reading.asks in ("look", "parts") or _NO_STATEMENT.search(statement.text):
+        if reading.asks in ("look", "parts") or _NO_STATEMENT.search(statement.text) or is_plainly_code(statement.text):
             return False
         if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             return layout != "caption" and (not statement.is_row or reading.asked_by == WHAT_MEANS)

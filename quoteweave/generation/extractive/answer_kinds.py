@@ -96,6 +96,7 @@ INSTRUCTION = re.compile(
     rf"\W*(?:\d+\W+)?(?!let(?:['’]s|\s+us)\b)(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)",
     re.IGNORECASE,
 )
+_ANOTHER_WAY = re.compile(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
 _AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 _EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
@@ -118,14 +119,12 @@ _SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re
 _COMPANY = re.compile(
     r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
 )
-_ASKS_WHO_MAY = re.compile(r"who\s+(?:can|may|must|should)\s+(?P<verb>\w+)", re.IGNORECASE)
+_ASKS_WHO_MAY = re.compile(r"who\s+(?:can|may|must|should)\s+(?!not\b)(?P<verb>\w+)", re.IGNORECASE)
 _MAY_DO = re.compile(
     r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
     re.IGNORECASE,
 )
-_ASKS_ADVICE = re.compile(
-    r"(?:should|must|may|can)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE
-)
+_ASKS_ADVICE = re.compile(r"(?:should|must)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE)
 _ADVISES = re.compile(
     r"\b(?:should|must|may|can|cannot|could|need|needs|needed|have to|has to|required?|recommended?|advised?|allowed"
     r"|permitted|forbidden|possible|able|always|never|do not|don['’]t|optional|mandatory|please|better|safe)\b",
@@ -309,7 +308,7 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     shows_code = any(part.form == "code" for part in statement.announced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or _negates(statement, question):
         return False
-    if is_spread(text, subject_terms(question)):
+    if is_spread(text, subject_terms(question)) or _ANOTHER_WAY.search(text):
         return False
     aim = _AIM.match(text)
     aimed = words(aim["leading"] or aim["trailing"]) if aim else []

@@ -145,10 +145,10 @@ def find_places(
 
 def _headed_first(
     pages: Sequence[Sequence[tuple[int, Hit]]],
-    ranked: Sequence[int],
+    ranked: list[int],
     question: QuestionTerms,
     fits: Mapping[int, float],
-) -> tuple[Sequence[int], tuple[int, Hit] | None]:
+) -> tuple[list[int], tuple[int, Hit] | None]:
     """Put the page with the heading that is the question first, and return the best text under it; else None.
 
     Only in documents without pages, where a place is called by its heading.

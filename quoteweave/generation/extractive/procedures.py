@@ -19,7 +19,7 @@ from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, join_with_and, tidy
+from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
 from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
 from quoteweave.generation.extractive.statements import AnnouncedPart, announced_parts, is_headed_by, place_in_document
@@ -36,17 +36,14 @@ LEAST_ITEMS = 2
 
 LONGEST_SMALL_WORD = 4
 """Characters of words that titles write small among capitals."""
-LEAST_IN_CODE = 2
-"""Least marks that prose lacks, such as brackets and semicolons at the end of lines, in what is plainly code."""
 
-_IN_CODE = re.compile(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
 _TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
 # "2 eggs" and "12 V" are no steps.
 _STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
 _INNER_STEP = re.compile(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
 _ANNOUNCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
 _OF_NAME = re.compile(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
-_PARTICLE = re.compile(r"\b(?:not|never|without|off|out|away|ohne|nicht)\b")
+_PARTICLE = re.compile(r"\b(?:not|never|before|after|without|off|out|away|ohne|nicht)\b")
 _AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
@@ -229,14 +226,16 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
     plain = [replace(part, number=None) for part in parts]
     items = [part for part in plain if part.is_item]
     mostly = 2 * sum(INSTRUCTION.match(part.text) is not None for part in items) >= len(items)
-    return items if len(items) >= LEAST_ITEMS and mostly else list(filter(_instructs, plain))
+    if len(items) >= LEAST_ITEMS and mostly:
+        return items
+    # What a section begins with is its own way to do it; a command further down may be for something else.
+    return list(filter(_instructs, plain)) if plain and (_instructs(plain[0]) or not any(s.code for s in plain)) else []
 
 
 def _is_code(quote: Quote, before: Sequence[Step]) -> bool:
     """Whether a paragraph is code; on pages, where a line may go on with any other, only if announced, or plainly."""
     announced = not quote.has_pages or any(announces(step.text) for step in before)
-    sure = announced or len(_IN_CODE.findall(quote.text)) >= LEAST_IN_CODE
-    return sure and quote.layout == "paragraph" and is_code(quote.text)
+    return quote.layout == "paragraph" and (is_code(quote.text) if announced else is_plainly_code(quote.text))
 
 
 def _instructs(part: Step) -> bool:
