@@ -118,13 +118,15 @@ def find_places(
     if question.reading.asks_overview:  # what a document is about stands at its beginning
         pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
     best = max((hits[0][1].score for hits in pages), default=0.0)
-    announcing = {id(hit) for hit in context.texts if hit.quote.id in context.announced}
-    fits = {id(hit): _fit(hit, question, weights, best) for hits in pages for _, hit in hits}
-    if question.reading.asks == "steps":
-        fits |= {at: fit + ANNOUNCED_BONUS for at, fit in fits.items() if at in announcing}
+    announcing = context.announced.keys() if question.reading.asks == "steps" else ()
+    fits = {
+        id(hit): _fit(hit, question, weights, best) + ANNOUNCED_BONUS * (hit.quote.id in announcing)
+        for hits in pages
+        for _, hit in hits
+    }
     worth = [PAGE_WEIGHT * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]
     # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
-    asked = frozenset() if context.rarity else frozenset(subject_terms(question))
+    asked = frozenset[str]() if context.rarity else frozenset(subject_terms(question))
     bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
     ranked, first = _headed_first(pages, ranked, question, fits)
@@ -138,8 +140,8 @@ def find_places(
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
             continue
-        announced = _announced(hit.quote, number, context) if announces(excerpt) else ""
-        places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, announced=announced))
+        more = _announced(hit.quote, number, context) if announces(excerpt) else ""
+        places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, announced=more))
     return places
 
 
