@@ -119,11 +119,7 @@ def find_places(
         pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
     best = max((hits[0][1].score for hits in pages), default=0.0)
     announcing = context.announced.keys() if question.reading.asks == "steps" else ()
-    fits = {
-        id(hit): _fit(hit, question, weights, best) + ANNOUNCED_BONUS * (hit.quote.id in announcing)
-        for hits in pages
-        for _, hit in hits
-    }
+    fits = {id(hit): _fit(hit, question, weights, best, announcing) for hits in pages for _, hit in hits}
     worth = [PAGE_WEIGHT * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]
     # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
     asked = frozenset[str]() if context.rarity else frozenset(subject_terms(question))
@@ -222,7 +218,9 @@ def _announced(quote: Quote, number: int, context: Context) -> str:
     return " ".join(found)
 
 
-def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float) -> float:
+def _fit(
+    hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float, announcing: Collection[str]
+) -> float:
     quote, reading = hit.quote, question.reading
     held = frozenset(quote_words(quote))
     fit = coverage(weights, held) + (QUOTE_WEIGHT * hit.score / best if best > 0 else 0.0)
@@ -231,6 +229,7 @@ def _fit(hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: 
     )
     headed = coverage(weights, words(quote.section or "")) if quote.kind == "text" and not quote.has_pages else 0.0
     fit += HEADING_BONUS * headed if headed >= LEAST_IN_HEADING else 0.0
+    fit += ANNOUNCED_BONUS if quote.id in announcing else 0.0
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(reading.shows) else set()
     if quote.layout in shown.union(reading.shows):
         fit += KIND_BONUS
