@@ -300,9 +300,8 @@ def _figures(run: JudgedRun, figure: str, convention: Convention) -> tuple[int, 
         _rows({name: verdicts[name] for name in shared}, items, figure, convention)
         for verdicts in (run.first, run.second)
     )
-    pairs = [
-        rows for rows in zip(first, second, strict=True) if None not in (one.values(rows[0]), other.values(rows[1]))
-    ]
+    added = zip(one.values(first), other.values(second), strict=True)
+    pairs = [rows for rows, sums in zip(zip(first, second, strict=True), added, strict=True) if None not in sums]
     return len(pairs), one.of([row for row, _ in pairs]), other.of([row for _, row in pairs])
 
 

@@ -48,19 +48,22 @@ class Aggregate:
     optional: frozenset[str] = frozenset()
     by_domain: bool = False
 
-    def values(self, row: Row) -> list[float] | None:
-        """What a row adds to the sums of the columns; None where the row does not count."""
-        found = [_value(row, column, 0.0 if column in self.optional else None) for column in self.columns]
-        return None if None in found else cast("list[float]", found)
+    def values(self, rows: Sequence[Row]) -> "list[tuple[float, ...] | None]":
+        """What each row adds to the sums of the columns; None for a row that does not count."""
+        if not self.columns:
+            return [()] * len(rows)
+        columns = [_column(rows, name, 0.0 if name in self.optional else None) for name in self.columns]
+        found = zip(*columns, strict=True)
+        return [None if None in values else cast("tuple[float, ...]", values) for values in found]
 
     def matrix(self, rows: Sequence[Row]) -> "Sums":
         """(rows, 1 + columns): what each row adds to the sums; zeros for a row in which a column is undefined."""
         import numpy as np
 
         table = np.zeros((len(rows), 1 + len(self.columns)))
-        for place, row in enumerate(rows):
-            if (values := self.values(row)) is not None:
-                table[place] = [1, *values]
+        for place, values in enumerate(self.values(rows)):
+            if values is not None:
+                table[place] = (1, *values)
         return table
 
     def of(self, rows: Sequence[Row]) -> float | None:
@@ -79,15 +82,15 @@ class Aggregate:
 
     def undefined(self, rows: Sequence[Row]) -> int:
         """In how many rows a column of it is undefined."""
-        return sum(self.values(row) is None for row in rows)
+        return self.values(rows).count(None)
 
 
-def _value(row: Row, column: str, otherwise: float | None) -> float | None:
-    first, product, second = column.partition(PRODUCT)
+def _column(rows: Sequence[Row], name: str, otherwise: float | None) -> list[float | None]:
+    first, product, second = name.partition(PRODUCT)
     if not product:
-        return row.get(column, otherwise)
-    ours, theirs = row.get(first), row.get(second)
-    return None if ours is None or theirs is None else ours * theirs
+        return [row.get(name, otherwise) for row in rows]
+    pairs = ((row.get(first), row.get(second)) for row in rows)
+    return [None if ours is None or theirs is None else ours * theirs for ours, theirs in pairs]
 
 
 def mean_of(column: str, name: str | None = None, *, by_domain: bool = False) -> Aggregate:
@@ -232,7 +235,7 @@ def exact(figure: Aggregate, rows: Sequence[Row]) -> Fraction | None:
     """
     import numpy as np
 
-    counted = [values for row in rows if (values := figure.values(row)) is not None]
+    counted = [values for values in figure.values(rows) if values is not None]
     sums = [sum(map(_fraction, column), Fraction(0)) for column in zip(*counted, strict=True)]
     if not counted:
         return None

@@ -189,12 +189,12 @@ def estimates(
     resamples: int = RESAMPLES,
 ) -> dict[str, Estimate]:
     """Each figure of these rows, with an interval where asked for. One that is nowhere defined is left out."""
-    known = [figure for figure in figures if figure.undefined(rows) < len(rows)]
+    left_out = {figure: figure.undefined(rows) for figure in figures}
+    known = [figure for figure, undefined in left_out.items() if undefined < len(rows)]
     bounds = {} if intervals is None else intervals(known, rows, clusters, resamples=resamples)
-    return {figure.name: _estimate(figure, rows, bounds.get(figure.name)) for figure in known}
-
-
-def _estimate(figure: Aggregate, rows: Sequence[Row], bounds: tuple[float, float] | None) -> Estimate:
-    undefined = figure.undefined(rows)
-    low, high = bounds or (None, None)
-    return Estimate(value=figure.of(rows), low=low, high=high, n=len(rows) - undefined, undefined=undefined)
+    found = {}
+    for figure in known:
+        low, high = bounds.get(figure.name) or (None, None)
+        counted = len(rows) - left_out[figure]
+        found[figure.name] = Estimate(value=figure.of(rows), low=low, high=high, n=counted, undefined=left_out[figure])
+    return found
