@@ -18,7 +18,7 @@ from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
 from quoteweave.pipeline.page_pictures import page_picture
 
 MEMORY = "page 2 ran out of memory: reading takes more than the 300 MB that it may take; allow more, or split it"
-TIME = "page 2 ran out of time: reading takes more than the 2 seconds that it may take; allow more, or split it"
+TIME = "page 2 ran out of time: reading takes more than the 1 seconds that it may take; allow more, or split it"
 CUT_SHORT = {
     "nested-forms.pdf": MEMORY,
     "deflated-twice.pdf": MEMORY,
@@ -31,7 +31,7 @@ REFUSED = {
     "too-many-frames.tiff": "'too-many-frames.tiff' holds more than 2000 pictures; split it",
 }
 OF_BOMBS = "page-tree-of-bombs.pdf"
-LIMITS = ProcessLimits(300 * MEGABYTE, 2.0)
+LIMITS = ProcessLimits(300 * MEGABYTE, 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_what_has_no_readable_page_is_refused(added: tuple[Collection, AddReport
 def test_a_document_of_bombs_alone_is_refused(tmp_path: Path) -> None:
     (tmp_path / OF_BOMBS).write_bytes(PDFS["page-tree-of-bombs"]())
     # Nothing in it is to be read: the less time each page gets, the better.
-    options = AddOptions(settings=ParserSettings(ocr=False), limits=ProcessLimits(300 * MEGABYTE, 0.5), processes=2)
+    options = AddOptions(settings=ParserSettings(ocr=False), limits=ProcessLimits(300 * MEGABYTE, 0.2), processes=2)
     with Collection.create(tmp_path / "c") as collection:
         (refused,) = add(collection, [tmp_path / OF_BOMBS], options).failed
     assert refused.reason.startswith(f"'{OF_BOMBS}' has no page that can be read (page 1 ")
@@ -102,7 +102,7 @@ def test_pages_beyond_the_limits_are_read_when_these_change(tmp_path: Path) -> N
 
         assert report(LIMITS).added == ("a.pdf",)
         assert report(LIMITS).unchanged == ("a.pdf",)
-        assert report(ProcessLimits(250 * MEGABYTE, 2.0)).updated == ("a.pdf",)
+        assert report(ProcessLimits(250 * MEGABYTE, 1.0)).updated == ("a.pdf",)
 
 
 def test_labels_that_crash_the_program_that_reads_them_cost_no_page(tmp_path: Path) -> None:

@@ -12,19 +12,19 @@ _BEFORE = """
 import sys
 from pathlib import Path
 from quoteweave.core.errors import QuoteweaveError
-from quoteweave.interchange.jobs import Job
-from quoteweave.server.access.request_counts import RequestCounts
-from quoteweave.server.jobs.records import RemoveWork
-from quoteweave.server.jobs.store import JobStore
-from quoteweave.server.state.conversations import ConversationStore
 state = Path(sys.argv[1])
 def keep_conversations():
+    from quoteweave.server.state.conversations import ConversationStore
     store = ConversationStore(state)
     return lambda number: store.create("c", None, f"Harbour {number}")
 def keep_jobs():
+    from quoteweave.interchange.jobs import Job
+    from quoteweave.server.jobs.records import RemoveWork
+    from quoteweave.server.jobs.store import JobStore
     store, work = JobStore(state), RemoveWork(root=state, names=("Harbour",))
     return lambda number: store.add(Job(id=str(number), collection="c", kind="remove", created=0.0), work)
 def keep_counts():
+    from quoteweave.server.access.request_counts import RequestCounts
     store = RequestCounts(state / "requests.sqlite")
     return lambda number: store.take(f"caller {number}", 10**9)
 """
