@@ -17,8 +17,7 @@ with a new folder of papers and at the pace that a key allows, as somebody waits
 With `--rank-by NAME` candidates are ranked by that retriever, or by several, fused, in place of `lexical`; with
 `--dead-links` no file can be fetched, and it is counted how many first passages are snippets of Semantic Scholar's.
 
-With `--calibrate FILE` the chance that the first candidate is the source is fitted on all 72 excerpts of the first
-source named, and written; what is said of them is by leave-one-out.
+How sure the first candidate is, `source_confidence.py` measures.
 """
 
 import asyncio
@@ -41,19 +40,16 @@ from quoteweave.attribution.literature.library.paper_library import PaperLibrary
 from quoteweave.attribution.literature.opening import FETCH_SECONDS, open_literature
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
-from quoteweave.attribution.literature.sources.papers import Paper
+from quoteweave.attribution.literature.sources.papers import Paper, PaperSource
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution, Outcome
 from quoteweave.core.records import Hit, Quote
-from quoteweave.evaluation.calibration import CalibrationExample, CalibrationReport, calibrate
 from quoteweave.evaluation.statistics.bootstrap import clustered_interval
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.testing import LibraryServer, make_library
 from quoteweave.testing.literature.records import Finding, MadeExcerpt, MadeLibrary, MadePaper
 
 DEPTHS = (1, 5, 10)
-RISK = 0.2
-"""Share of wrong sources among those that are given, at most, that a threshold is chosen for."""
 KINDS = ("plain", "restated", "same_group", "survey", "full_text", "old")
 SOURCES: tuple[tuple[SourceName, ...], ...] = (("semantic-scholar",), ("openalex",), ("semantic-scholar", "openalex"))
 
@@ -77,7 +73,6 @@ class Result(NamedTuple):
 def main() -> None:
     """Run from the command line."""
     parser = arguments(__doc__)
-    parser.add_argument("--calibrate", type=Path, metavar="FILE", help="write what was fitted here")
     parser.add_argument("--source", action="append", help="only this; several names apart by commas")
     parser.add_argument("--paced", type=int, metavar="N", help="only the seconds of N excerpts, at the pace of a key")
     parser.add_argument("--rank-by", action="append", metavar="NAME", help="rank candidates by this retriever")
@@ -122,11 +117,7 @@ def main() -> None:
         )
     ]
     tables.append(_verdicts(make_library()))
-    report = _calibrated(next(of for label, of in results.items() if label == " + ".join(chosen[0])))
-    tables.append(_confidence(report))
-    if options.calibrate is not None and report.calibration is not None:
-        options.calibrate.write_text(report.calibration.model_dump_json(indent=1) + "\n", "utf-8")
-    finish(found, {"sources": figures, "confidence": report.model_dump(mode="json")}, tables, as_json=options.json)
+    finish(found, {"sources": figures}, tables, as_json=options.json)
 
 
 async def _all(
@@ -136,18 +127,12 @@ async def _all(
     limits: Mapping[str, int],
     rank_by: Sequence[str] | None,
 ) -> list[Result]:
-    urls = {"semantic-scholar": server.semantic_scholar_url, "openalex": server.openalex_url}
     results = []
     with PaperLibrary(folder / "papers", PdfFetcher(allowed_hosts=["127.0.0.1"])) as papers:
         for excerpt in (*server.library.excerpts, *server.library.absent):
             own = server.library.paper(excerpt.source)
             rule = HidingRule(own=Paper(id=own.id, title=own.title), before=own.published)
-            asked = [
-                Unseen(
-                    make_source(name, papers, SourceOptions(base_url=urls[name], per_second=1000), api_key="k"), rule
-                )
-                for name in sources
-            ]
+            asked = [Unseen(source_of(server, name, papers), rule) for name in sources]
             start = time.perf_counter()
             attributor = LiteratureAttributor(asked, papers, **limits)
             if rank_by:
@@ -158,6 +143,12 @@ async def _all(
             rank = titles.index(target) + 1 if target in titles else None
             results.append(Result(excerpt, rank, found, time.perf_counter() - start))
     return results
+
+
+def source_of(server: LibraryServer, name: SourceName, papers: PaperLibrary) -> PaperSource:
+    """The made library as that service, without its limit of requests."""
+    url = server.semantic_scholar_url if name == "semantic-scholar" else server.openalex_url
+    return make_source(name, papers, SourceOptions(base_url=url, per_second=1000), api_key="k")
 
 
 def _from_snippets(results: Sequence[Result]) -> int:
@@ -247,11 +238,15 @@ def make_quote(text: str, place: int) -> Quote:
     )
 
 
+def own_words(paper: MadePaper) -> str:
+    """The sentence in which a paper states its first finding."""
+    results = next(section.text for section in paper.sections if section.heading == "Results").split("\n\n")
+    return next(part for part in results if f"{paper.findings[0].percent:g} percent" in part)
+
+
 def _changed(paper: MadePaper, library: MadeLibrary, chance: random.Random) -> dict[str, str]:
     """The sentence of a paper's first finding, as it is and with one thing changed."""
-    finding = paper.findings[0]
-    results = next(section.text for section in paper.sections if section.heading == "Results").split("\n\n")
-    said = next(part for part in results if f"{finding.percent:g} percent" in part)
+    finding, said = paper.findings[0], own_words(paper)
     near = [other.findings[0] for other in library.papers if other.topic == paper.topic and other.findings]
 
     def other(part: Callable[[Finding], str]) -> str:
@@ -273,27 +268,6 @@ def _changed(paper: MadePaper, library: MadeLibrary, chance: random.Random) -> d
 def _recall(results: Sequence[Result], depth: int) -> Any:
     hits = [float(one.rank is not None and one.rank <= depth) for one in results]
     return clustered_interval(hits, [one.excerpt.id for one in results])
-
-
-def _calibrated(results: Sequence[Result]) -> CalibrationReport:
-    asked = [
-        CalibrationExample(one.found.signals, one.excerpt.target is not None, one.rank == 1)
-        for one in results
-        if one.found is not None and one.found.signals is not None
-    ]
-    return calibrate(asked, retriever="literature", model="attribution", risk=RISK)
-
-
-def _confidence(report: CalibrationReport) -> Table:
-    rows = [["right and wrong first candidates", f"{report.right} and {report.wrong}"]]
-    rows.append(["area under the risk–coverage curve (least possible)", f"{report.aurc:.3f} ({report.least_aurc:.3f})"])
-    if report.chosen is not None:
-        rows.append([f"threshold for a risk of {RISK}", f"{report.chosen.threshold:.2f}"])
-        rows.append(["given, of all", f"{report.chosen.answers} ({100 * report.chosen.coverage:.0f} %)"])
-        rows.append(["wrong, of those given", f"{100 * report.chosen.risk:.0f} %"])
-        for name, group in report.groups.items():
-            rows.append([f"{name}: given of all", f"{group.given} of {group.questions}"])
-    return Table("confidence, by leave-one-out", ("", ""), rows)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,13 @@ from quoteweave.core.urls import without_credentials
 
 GIVEN_QUOTES = "the dataset's own quotes"
 """The retriever's name where nothing is retrieved, as the dataset fixes the quotes."""
-SignalName = Literal["score", "bearing", "support"]
+SignalName = Literal["score", "bearing", "support", "cited"]
 RETRIEVAL_SIGNALS: tuple[SignalName, ...] = ("score", "bearing")
 """Signals that are known before the model is called."""
 ALL_SIGNALS: tuple[SignalName, ...] = (*RETRIEVAL_SIGNALS, "support")
+"""Signals of an answer."""
+ATTRIBUTION_SIGNALS: tuple[SignalName, ...] = (*ALL_SIGNALS, "cited")
+"""Signals of a source found in the literature."""
 
 
 class Signals(Record):
@@ -33,9 +36,16 @@ class Signals(Record):
     support: float = Field(
         default=0, ge=0, le=1, description="share of citations the gate supports, unchecked ones counting half"
     )
+    cited: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="share of the claim's weighed words in a sentence that cites the source found, 0 where none does; "
+        "None where no source is looked for",
+    )
 
     def values(self, names: Sequence[SignalName]) -> list[float]:
-        """The values of the named signals, in that order. The score must not be None."""
+        """The values of the named signals, in that order. None of them may be None."""
         return [float(getattr(self, name)) for name in names]
 
 
@@ -60,6 +70,10 @@ class ConfidenceModel(Record):
     intercept: float = Field(description="log-odds where every signal is at its mean")
     weights: tuple[SignalWeight, ...]
     threshold: float = Field(ge=0, le=1)
+
+    def passing(self, threshold: float) -> "ConfidenceModel":
+        """The same regression with another threshold."""
+        return self.model_copy(update={"threshold": threshold})
 
     def confidence(self, signals: Signals) -> float:
         """The chance that the answer is right, 0 to 1; 0 where no quote was found."""

@@ -267,30 +267,31 @@ class CalibrationReport(Record):
         return min(self.right, self.wrong) < FEW_ANSWERS
 
 
-def calibrate(asked: Sequence[CalibrationExample], *, retriever: str, model: str, risk: float) -> CalibrationReport:
+def calibrate(
+    asked: Sequence[CalibrationExample],
+    signals: Sequence[SignalName] = ALL_SIGNALS,
+    *,
+    retriever: str,
+    model: str,
+    risk: float,
+) -> CalibrationReport:
     """Fits both stages, and chooses the threshold with the most coverage at which the risk is at most `risk`.
 
-    The threshold of *before* is the least confidence of any right answer: on these questions it loses none. Raises
-    DatasetError where the answers are all right or all wrong, as then no signal separates them.
+    `signals` are those of *after*. The threshold of *before* is the least confidence of any right answer: on these
+    questions it loses none. Raises DatasetError where the answers are all right or all wrong.
     """
     answered = [one for one in asked if one.right is not None]
     right = [bool(one.right) for one in answered]
-    after, confidences = _fitted(ALL_SIGNALS, answered, right)
+    after, confidences = _fitted(signals, answered, right)
     before, chances = _fitted(RETRIEVAL_SIGNALS, asked, [bool(one.right) for one in asked])
     curve = risk_coverage(confidences, right)
     point = greatest_coverage(curve, risk)
     calibration, groups = None, dict[str, GroupCounts]()
     if point is not None:
         least = min(chance for chance, one in zip(chances, asked, strict=True) if one.right)
-        calibration = Calibration(
-            retriever=retriever,
-            model=model,
-            risk=risk,
-            answers=len(answered),
-            before=before.model_copy(update={"threshold": least}),
-            after=after.model_copy(update={"threshold": point.threshold}),
-            curve=curve,
-        )
+        before, after = before.passing(least), after.passing(point.threshold)
+        fitted_on = {"retriever": retriever, "model": model, "risk": risk, "answers": len(answered)}
+        calibration = Calibration.model_validate({**fitted_on, "before": before, "after": after, "curve": curve})
         groups = _groups(asked, calibration, chances, confidences)
     return CalibrationReport(
         calibration=calibration,

@@ -1,7 +1,7 @@
 """The source of a claim in the literature: found, read, and shown by its passage; and what is said where it is not."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -333,22 +333,47 @@ def test_an_earlier_paper_does_not_pass_one_where_neither_is_known_to_say_what_i
 def test_a_paper_that_an_earlier_one_passes_still_speaks_against_it() -> None:
     later, first = candidate("supported", 0.9, "2018-03-01", "A"), candidate("supported", 0.9, "2009-03-01", "B")
     excerpt = Excerpt(mark=None, start=0, claim="-", text="-")
-    found = ranked_attribution(excerpt, [later, first], {"A": 0.06, "B": 0.05}, Trace(clauses=()))
+    found = ranked_attribution(excerpt, [later, first], {"A": 0.06, "B": 0.05}, {}, Trace(clauses=()))
     assert [one.title for one in found.candidates] == ["B", "A"]
     assert EARLIEST in (found.reason or "")
     assert found.signals is not None
     assert found.signals.score == pytest.approx(-0.01), "the other stands before it"
 
 
-def test_support_that_no_excerpt_had_adds_nothing_to_how_sure_it_is() -> None:
-    """The calibration was fitted where no passage was supported, so that what it would add is not known."""
-    excerpt, confidences = Excerpt(mark=None, start=0, claim="-", text="-"), []
-    for outcome, verdict in [("supported", "supported"), ("likely", "unchecked")]:
-        one = candidate(outcome, 0.2, "2018-03-01", "A")  # type: ignore[arg-type]  # an outcome
-        one = one.model_copy(update={"citation": one.citation.model_copy(update={"verdict": verdict})})
-        found = ranked_attribution(excerpt, [one], {"A": 0.06, "B": 0.06}, Trace(clauses=()))
-        confidences.append(found.confidence)
-    assert confidences[0] == confidences[1]
+def sure_of(outcome: Outcome, verdict: str, coverage: float, cited: Mapping[str, float]) -> Attribution:
+    one = candidate(outcome, coverage, "2018-03-01", "A")
+    one = one.model_copy(update={"citation": one.citation.model_copy(update={"verdict": verdict})})
+    excerpt = Excerpt(mark=None, start=0, claim="-", text="-")
+    return ranked_attribution(excerpt, [one], {"A": 0.06, "B": 0.06}, cited, Trace(clauses=()))
+
+
+def test_a_sentence_that_cites_a_paper_for_such_a_claim_makes_it_surer() -> None:
+    alone, cited = (sure_of("likely", "unchecked", 0.2, cited) for cited in ({}, {"A": 0.5}))
+    assert alone.confidence is not None
+    assert cited.confidence is not None
+    assert alone.confidence < cited.confidence
+    assert (alone.outcome, cited.outcome) == ("not_found", "likely")
+    assert cited.signals is not None
+    assert cited.signals.cited == 0.5
+
+
+def test_a_passage_that_supports_the_claim_needs_no_paper_that_cites_it() -> None:
+    assert sure_of("supported", "supported", 0.95, {}).outcome == "supported"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Die Hauptstadt ist gross und wurde 1900 gebaut [CITATION].",
+        "Statins reduce the risk of a second heart attack [CITATION].",
+        "Recommender systems favour popular items and narrow what people see [CITATION].",
+    ],
+)
+def test_a_sentence_that_no_paper_states_has_no_source(server: LibraryServer, papers: Path, sentence: str) -> None:
+    (found,) = attribute(server, papers, sentence)
+    assert found.outcome == "not_found"
+    assert found.reason
+    assert found.candidates, "the closest are shown"
 
 
 def test_it_finds_sources_for_drafts_as_documents_do(server: LibraryServer, papers: Path) -> None:

@@ -80,6 +80,7 @@ NOT_FETCHED = "Its full text was not fetched, as other papers rank before it."
 SNIPPET = "The passage is from Semantic Scholar's snippet of its text, and has no page."
 NOTHING_FOUND = "The sources found no paper for its words."
 UNSURE = "Other papers speak for it nearly as much."
+NOT_CITED = "No paper that was read cites it for such a claim, and its passage does not show it."
 EARLIEST = "Later papers say the same; the earliest stands first."
 NEARLY_EQUAL = 0.1
 """Of the claim's words by their rarity, by which passages that say the same may differ."""
@@ -139,15 +140,14 @@ class LiteratureAttributor:
         by_passage = sorted(papers, key=lambda at: found.papers[int(at)].passage_rank or len(papers))
         texts = await self._texts({at: papers[at] for at in by_passage}, self._followed)
         cited = await self._cited(excerpt, papers, texts)
-        order = list(fuse_ranks([list(papers), cited], [1, CITED_WEIGHT]))[:KEPT]
+        order = list(fuse_ranks([list(papers), list(cited)], [1, CITED_WEIGHT]))[:KEPT]
         texts |= await self._texts({at: papers[at] for at in order}, self._read)
         snippets = {papers[at].id: found.papers[int(at)].snippets for at in order}
-        added = await self._library.add_papers([papers[at] for at in order], snippets)
-        names = dict(zip(order, added, strict=True))
+        names = dict(zip(order, await self._library.add_papers([papers[at] for at in order], snippets), strict=True))
         within = Filter(documents=tuple(dict.fromkeys(names.values())))
         found_in = await self._search.context(Query(text=excerpt.text), POOL, where=within)
         by_words = list(hits_by_document(_without_snippets(found_in.context)))
-        rankings = [[names[at] for at in own if at in names] for own in (list(papers), cited)]
+        rankings = [[names[at] for at in own if at in names] for own in (papers, cited)]
         scores = fuse_ranks([*(list(dict.fromkeys(own)) for own in rankings), by_words], [1, CITED_WEIGHT, 1])
         candidates = (await self._checked(excerpt, list(scores)[: max(k, CHECKED)], found_in))[:k]
         by_name = {names[at]: at for at in reversed(order)}
@@ -155,7 +155,8 @@ class LiteratureAttributor:
             self._described(one, papers[by_name[one.citation.document]], texts.get(by_name[one.citation.document]))
             for one in candidates
         ]
-        return ranked_attribution(excerpt, described, scores, _trace(found, found_in))
+        shares = {names[at]: share for at, share in reversed(cited.items()) if at in names}
+        return ranked_attribution(excerpt, described, scores, shares, _trace(found, found_in))
 
     def rank_by(self, settings: RetrievalSettings, progress: Progress = NO_PROGRESS) -> None:
         """Rank candidates by these retrievers, the rankings of several fused, and by a reranker if one is set.
@@ -203,21 +204,25 @@ class LiteratureAttributor:
         texts = await asyncio.gather(*(self._library.read(papers[key]) for key in chosen))
         return dict(zip(chosen, texts, strict=True))
 
-    async def _cited(self, excerpt: Excerpt, papers: Mapping[str, Paper], texts: Mapping[str, PaperText]) -> list[str]:
-        """The papers that sentences like the claim cite in these texts, best first."""
+    async def _cited(
+        self, excerpt: Excerpt, papers: Mapping[str, Paper], texts: Mapping[str, PaperText]
+    ) -> dict[str, float]:
+        """The papers that sentences like the claim cite in these texts, best first, with how like it is their best."""
         read = [text.document for text in texts.values() if text.outcome == "full_text" and text.document]
         collection = self._library.collection
         references = {name: ReferenceList(collection.document_quotes(name)) for name in dict.fromkeys(read)}
         references = {name: entries for name, entries in references.items() if entries}
         if not references:
-            return []
+            return {}
         found = await self._lexical.context(
             Query(text=excerpt.claim), POOL, where=Filter(documents=tuple(references), kind="text")
         )
         titles = {at: letters(paper.title) for at, paper in papers.items()}
-        entries = map(letters, cited_for(excerpt.claim, found.context.texts, references))
-        cited = [at for entry in entries for at, title in titles.items() if _names(entry, title)]
-        return list(dict.fromkeys(cited))
+        cited = dict[str, float]()
+        for entry, share in cited_for(excerpt.claim, found.context.texts, references).items():
+            for at in (at for at, title in titles.items() if _names(letters(entry), title)):
+                cited.setdefault(at, share)
+        return cited
 
     async def _checked(self, excerpt: Excerpt, names: Sequence[str], found: RetrievedContext) -> list[Candidate]:
         """The documents as candidates, those that are supported first; by passages that cite none, if there are any.
@@ -290,15 +295,23 @@ def _names(entry: str, title: str) -> bool:
 
 
 def ranked_attribution(
-    excerpt: Excerpt, candidates: Sequence[Candidate], scores: Mapping[str, float], trace: Trace
+    excerpt: Excerpt,
+    candidates: Sequence[Candidate],
+    scores: Mapping[str, float],
+    cited: Mapping[str, float],
+    trace: Trace,
 ) -> Attribution:
-    """What was found: the candidates, of those that say the same the earliest first, and how sure that is."""
+    """What was found: the candidates, of those that say the same the earliest first, and how sure that is.
+
+    `scores` are those of the candidates' documents; `cited` has the share of the claim's words in a sentence that cites
+    a document, for those that one cites.
+    """
     first = earliest_of_equals(candidates)
     ranked = [
         one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
         for rank, one in enumerate([first, *(each for each in candidates if each is not first)], 1)
     ]
-    found = _sure(attribution_of(excerpt, ranked, trace), scores)
+    found = _sure(attribution_of(excerpt, ranked, trace), scores, cited)
     if first is candidates[0]:
         return found
     return found.model_copy(update={"reason": " ".join(part for part in (found.reason, EARLIEST) if part)})
@@ -330,14 +343,19 @@ def _secondhand(found: Candidate) -> Candidate:
     return found.model_copy(update={"outcome": "not_found", "citation": citation})
 
 
-def _sure(found: Attribution, scores: Mapping[str, float]) -> Attribution:
+def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, float]) -> Attribution:
     """What was found, with how sure that is; below the threshold the first candidate does not count as the source."""
     if not found.candidates:
         return found
     best = found.candidates[0]
     following = max((score for name, score in scores.items() if name != best.citation.document), default=0.0)
     support = 0.0 if best.citation.reason == SECONDHAND else SUPPORT[best.citation.verdict or "unchecked"]
-    signals = Signals(score=best.score - following, bearing=best.coverage, support=support)
+    signals = Signals(
+        score=best.score - following,
+        bearing=best.coverage,
+        support=support,
+        cited=cited.get(best.citation.document, 0.0),
+    )
     fitted = literature_calibration().after
     confidence = fitted.confidence(signals)
     outcome: Outcome = "not_found"
@@ -346,7 +364,8 @@ def _sure(found: Attribution, scores: Mapping[str, float]) -> Attribution:
         outcome = "supported" if best.outcome == "supported" else "likely"
     if best.citation.entailed is not None:
         outcome = best.outcome  # the checker has said it of this passage
-    reason = best.citation.reason or (UNSURE if outcome == "not_found" else None)
+    unsure = UNSURE if signals.cited else NOT_CITED
+    reason = best.citation.reason or (unsure if outcome == "not_found" else None)
     update = {"signals": signals, "confidence": confidence, "outcome": outcome, "reason": reason}
     candidates = (best.model_copy(update={"outcome": outcome}), *found.candidates[1:])
     return found.model_copy(update={**update, "candidates": candidates})

@@ -58,10 +58,11 @@ _LONGEST_NAME = 60
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,4})\]|(\d{1,4})\.)\s+", re.MULTILINE)
 
 
-def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "ReferenceList"]) -> list[str]:
-    """Return the entries of lists of references that sentences like the claim cite, the most alike first, each once.
+def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "ReferenceList"]) -> dict[str, float]:
+    """Return the entries of lists of references that sentences like the claim cite, the most alike first.
 
-    `references` are those of each document.
+    With each goes the share of the claim's words, weighed by rarity, in the sentence that is most like it. `references`
+    are those of each document.
     """
     sentences = [
         (hit.quote.document, hit.quote.text[one.start : one.end])
@@ -73,12 +74,13 @@ def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "Referen
     weights = weigh_terms(question_terms(claim), held)
     covered = [coverage(weights, each) for each in held]
     best = sorted(range(len(sentences)), key=lambda at: (-covered[at], at))[:SENTENCES]
-    found = dict[str, None]()
+    found = dict[str, float]()
     for at in best:
         document, text = sentences[at]
         if covered[at] >= LEAST_COVERAGE:
-            found.update(dict.fromkeys(references[document].cited_in(text)))
-    return list(found)
+            for entry in references[document].cited_in(text):
+                found.setdefault(entry, covered[at])
+    return found
 
 
 class ReferenceList:

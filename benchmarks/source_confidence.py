@@ -1,0 +1,156 @@
+"""How sure the source of a sentence is in the literature: the chance that `attribute` gives, fitted and measured.
+
+Asked of the made library (`quoteweave.testing.LibraryServer`), full texts included:
+
+- its 60 *excerpts*, whose sources it has, in other words than their sources', and the 12 whose source it *lacks*, of
+  which papers of the same topic find something alike; the paper that each is from, and later ones, are hidden;
+- the finding of each excerpt's source in *its own words*, the same papers hidden;
+- sentences *unrelated* to all papers of the library, or of its topics and stated by none, in English and seven other
+  languages (`unrelated_sentences.jsonl`). Those of the set `closing` were written before the chance was fitted on the
+  others, and have no part in it.
+
+With `--calibrate FILE` the chance that the first candidate is the source is fitted on all but the closing set, and
+written; a source is given from the least chance at which at most a tenth of those given are wrong, or from one half if
+that is more. The table of outcomes is of the calibration that is shipped: sources given that are right and wrong, and
+sentences for which none is given.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from common import Table, arguments, finish, machine, working_folder
+from literature import own_words, source_of
+
+from quoteweave.attribution.literature.attributor import LiteratureAttributor
+from quoteweave.attribution.literature.library.fetching import PdfFetcher
+from quoteweave.attribution.literature.library.paper_library import PaperLibrary
+from quoteweave.attribution.literature.sources.make_source import SourceName
+from quoteweave.attribution.literature.sources.papers import Paper
+from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
+from quoteweave.attribution.records import Attribution
+from quoteweave.core.confidence import ATTRIBUTION_SIGNALS
+from quoteweave.core.records import Record
+from quoteweave.evaluation.calibration import CalibrationExample, CalibrationReport, calibrate
+from quoteweave.testing import LibraryServer
+from quoteweave.testing.literature.records import MadeLibrary
+
+SENTENCES = Path(__file__).with_name("unrelated_sentences.jsonl")
+RISK = 0.1
+"""Share of wrong sources among those that are given, at most, that a threshold is chosen for."""
+LEAST = 0.5
+"""Least threshold: what counts as likely is more likely than not."""
+KINDS = ("excerpts", "lacked", "own words", "unrelated", "unrelated, closing set")
+
+
+class UnrelatedSentence(Record):
+    """A sentence that no paper of the made library states."""
+
+    set: Literal["fitted", "closing"]
+    text: str
+
+
+class Asked(NamedTuple):
+    """A sentence, the paper that it is from, and the title of its source, where it has one in the library."""
+
+    kind: str
+    text: str
+    rule: HidingRule | None
+    target: str | None
+
+
+class Result(NamedTuple):
+    """What was found for it."""
+
+    asked: Asked
+    found: Attribution
+    right: bool
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    parser.add_argument("--source", default="semantic-scholar", choices=("semantic-scholar", "openalex"))
+    parser.add_argument("--calibrate", type=Path, metavar="FILE", help="write what was fitted here")
+    options = parser.parse_args()
+    about = machine()
+    with LibraryServer() as server, working_folder(None) as folder:
+        results = asyncio.run(_attribute_all(server, options.source, folder))
+    report = _calibrated([one for one in results if one.asked.kind != KINDS[-1]])
+    if options.calibrate is not None and report.calibration is not None:
+        after = report.calibration.after
+        fitted = report.calibration.model_copy(update={"after": after.passing(max(LEAST, after.threshold))})
+        options.calibrate.write_text(fitted.model_dump_json(indent=1) + "\n", "utf-8")
+    outcomes, counts = _outcomes(results)
+    figures = {"outcomes": counts, "confidence": report.model_dump(mode="json")}
+    finish(about, figures, [outcomes, _confidence(report)], as_json=options.json)
+
+
+def _questions(library: MadeLibrary) -> Iterator[Asked]:
+    for excerpt in (*library.excerpts, *library.absent):
+        own = library.paper(excerpt.source)
+        rule = HidingRule(own=Paper(id=own.id, title=own.title), before=own.published)
+        target = None if excerpt.target is None else library.paper(excerpt.target)
+        title = None if target is None else target.title
+        yield Asked("lacked" if title is None else "excerpts", excerpt.text, rule, title)
+        if target is not None:
+            yield Asked("own words", own_words(target), rule, target.title)
+    for line in SENTENCES.read_text("utf-8").splitlines():
+        sentence = UnrelatedSentence.model_validate_json(line)
+        yield Asked(KINDS[-1] if sentence.set == "closing" else "unrelated", sentence.text, None, None)
+
+
+async def _attribute_all(server: LibraryServer, name: SourceName, folder: Path) -> list[Result]:
+    results = []
+    with PaperLibrary(folder / "papers", PdfFetcher(allowed_hosts=["127.0.0.1"])) as papers:
+        source = source_of(server, name, papers)
+        for asked in _questions(server.library):
+            searched = source if asked.rule is None else Unseen(source, asked.rule)
+            found, *_ = await LiteratureAttributor([searched], papers).attribute(asked.text)
+            first = found.candidates[0].title if found.candidates else None
+            results.append(Result(asked, found, asked.target is not None and first == asked.target))
+    return results
+
+
+def _calibrated(results: Sequence[Result]) -> CalibrationReport:
+    asked = [
+        CalibrationExample(one.found.signals, one.asked.target is not None, one.right)
+        for one in results
+        if one.found.signals is not None
+    ]
+    return calibrate(asked, ATTRIBUTION_SIGNALS, retriever="literature", model="attribution", risk=RISK)
+
+
+def _outcomes(results: Sequence[Result]) -> tuple[Table, dict[str, Any]]:
+    counts: dict[str, Any] = {}
+    for kind in KINDS:
+        of = [one for one in results if one.asked.kind == kind]
+        given = Counter((one.found.outcome, one.right) for one in of if one.found.outcome != "not_found")
+        counts[kind] = {
+            "sentences": len(of),
+            "supported": given["supported", True],
+            "likely": given["likely", True],
+            "wrong": given["supported", False] + given["likely", False],
+            "none": sum(one.found.outcome == "not_found" for one in of),
+        }
+    columns = ("", "sentences", "right: supported", "right: likely", "wrong", "none given")
+    rows = [[kind, *map(str, of.values())] for kind, of in counts.items()]
+    return Table("what is given as the source, by the calibration that is shipped", columns, rows), counts
+
+
+def _confidence(report: CalibrationReport) -> Table:
+    rows = [["right and wrong first candidates", f"{report.right} and {report.wrong}"]]
+    rows.append(["area under the risk–coverage curve (least possible)", f"{report.aurc:.3f} ({report.least_aurc:.3f})"])
+    if report.chosen is not None:
+        rows.append([f"least threshold for a risk of {RISK}", f"{report.chosen.threshold:.2f}"])
+        rows.append(["given, of all", f"{report.chosen.answers} ({100 * report.chosen.coverage:.0f} %)"])
+        rows.append(["wrong, of those given", f"{100 * report.chosen.risk:.0f} %"])
+        for name, group in report.groups.items():
+            rows.append([f"{name}: given of all", f"{group.given} of {group.questions}"])
+    return Table("confidence, by leave-one-out, the closing set left aside", ("", ""), rows)
+
+
+if __name__ == "__main__":
+    main()
