@@ -51,7 +51,9 @@ export function signIn() {
   signing ??= new Promise((resolve) => {
     const input = h("input", { type: "password", id: "key", autocomplete: "current-password", required: true, placeholder: "qw_…", "aria-describedby": "key-said", spellcheck: "false" });
     const said = h("p", { class: "small", id: "key-said", role: "status", text: "Whoever runs this server gives it to you. This browser is signed in until the key ends or is taken back." });
-    const form = h("form", {}, h("div", { class: "setting" }, h("label", { for: "key", text: "Key" }), input, said), h("p", { class: "choices" }, h("button", { type: "submit", class: "button first", text: "Sign in" })));
+    // Password managers keep a password under a name, and a key has none.
+    const name = h("input", { type: "text", autocomplete: "username", value: "quoteweave", hidden: "", readonly: "", tabindex: "-1" });
+    const form = h("form", {}, name, h("div", { class: "setting" }, h("label", { for: "key", text: "Key" }), input, said), h("p", { class: "choices" }, h("button", { type: "submit", class: "button first", text: "Sign in" })));
     const dialog = makeDialog("Sign in", [form], { closable: false });
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
