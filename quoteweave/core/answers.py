@@ -115,7 +115,8 @@ class Context(Record):
     announced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "
-        "question, the ids of the quotes that it announces; they follow it in its document, and are in the context",
+        "question, the ids of the quotes that it announces; they follow it in its document, and are in the context as "
+        "far as its size allows",
     )
     structure: DocumentStructure | None = Field(
         default=None, description="what a document consists of, for a question that asks for nothing else"

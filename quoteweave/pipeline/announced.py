@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Context
+from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Quote
 from quoteweave.core.text.continuations import announces
@@ -28,10 +28,14 @@ _BETWEEN = ("caption", "figure", "chart")
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 
 
-def add_announced(question: str, context: Context, collection: Collection, where: Filter) -> Context:
-    """Return the context with what its best texts announce; what the search did not find is added behind its hits.
+def add_announced(
+    question: str, context: Context, collection: Collection, where: Filter, split: ContextSize
+) -> Context:
+    """Return the context with what its best texts announce.
 
-    A filter by kind or layout leaves everything as it is. Raises CollectionError for a damaged collection.
+    What the search did not find stands behind its hits, in place of the last ones where the context would outgrow
+    `split`: at most half of the quotes of a kind are such, so that a context of 15 quotes is one of 15. A filter by
+    kind or layout leaves everything as it is. Raises CollectionError for a damaged collection.
     """
     if where.kind is not None or where.layouts is not None:
         return context
@@ -43,8 +47,8 @@ def add_announced(question: str, context: Context, collection: Collection, where
     added = {one.id: one for found in announced.values() for one in found if one.id not in there}
     return context.model_copy(
         update={
-            "texts": _with_added(context.texts, [one for one in added.values() if one.kind == "text"]),
-            "images": _with_added(context.images, [one for one in added.values() if one.kind == "image"]),
+            "texts": _with_added(context.texts, [one for one in added.values() if one.kind == "text"], split.texts),
+            "images": _with_added(context.images, [one for one in added.values() if one.kind == "image"], split.images),
             "announced": {id: tuple(one.id for one in found) for id, found in announced.items()},
         }
     )
@@ -55,8 +59,10 @@ def _is_asked(quote: Quote, subject: frozenset[str]) -> bool:
     return quote.layout == "title" and bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
 
 
-def _with_added(hits: Sequence[Hit], added: Sequence[Quote]) -> tuple[Hit, ...]:
-    lowest = hits[-1].score if hits else 0.0
+def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int) -> tuple[Hit, ...]:
+    lowest = found[-1].score if found else 0.0
+    added = added[: most // 2]
+    hits = found[: most - len(added)]
     return (*hits, *(Hit(rank=len(hits) + at, score=lowest, quote=quote) for at, quote in enumerate(added, start=1)))
 
 

@@ -130,7 +130,7 @@ class Search:
     async def context(self, query: Query, split: ContextSize = C15, *, where: Filter | None = None) -> RetrievedContext:
         """Return the best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
-        What the best texts announce follows them beyond these numbers (`pipeline.announced`). A question that asks what
+        What the best texts announce is among them (`pipeline.announced`). A question that asks what
         one document consists of gets that document's structure, and the quotes that show it (`pipeline.structure`).
         Raises what `find` does.
         """
@@ -151,7 +151,7 @@ class Search:
         context = Context(texts=tuple(texts), images=tuple(images), rarity=steps.rarity, pages=steps.pages)
         if self._collection is not None:
             with steps.timed("search"):
-                context = await self._run(query, add_announced, query.text, context, self._collection, where)
+                context = await self._run(query, add_announced, query.text, context, self._collection, where, split)
         return RetrievedContext(context=context, trace=self._trace(steps))
 
     async def _expand(self, steps: "_SearchState") -> None:

@@ -110,11 +110,28 @@ def test_what_the_search_left_out_is_added_behind_its_hits(tmp_path: Path) -> No
         "Rain.",
     ]
     with make_collection(tmp_path, {"pump.md": quotes}) as made:
-        found = context(made, "Which parts does the pump need?", ContextSize(texts=1, images=0))
+        found = context(made, "Which parts does the pump need?", ContextSize(texts=2, images=0))
         (first, added) = found.texts
         assert found.announced == {first.quote.id: (added.quote.id,)}
         assert (added.quote.layout, added.rank) == ("list", 2)
         assert added.score <= first.score
+
+
+def test_a_context_stays_as_large_as_it_was_asked_for(tmp_path: Path) -> None:
+    """What is announced takes the place of the last hits, and of half of them at most."""
+    quotes: list[str | Quote] = [
+        "Which parts the pump needs:",
+        *(made_quote(f"• item {number}", layout="list") for number in range(4)),
+        *(f"The pump was painted in {colour}." for colour in ("red", "green", "blue", "grey")),
+    ]
+    with make_collection(tmp_path, {"pump.md": quotes}) as made:
+        sizes = {
+            most: context(made, "Which parts does the pump need?", ContextSize(texts=most, images=0)).texts
+            for most in (1, 2, 4)
+        }
+    assert {most: len(hits) for most, hits in sizes.items()} == {1: 1, 2: 2, 4: 4}
+    assert [hit.quote.layout for hit in sizes[4]][2:] == ["list", "list"]
+    assert [hit.rank for hit in sizes[4]] == [1, 2, 3, 4]
 
 
 def test_headings_and_other_pages_of_a_filter_are_never_announced(tmp_path: Path) -> None:
@@ -125,7 +142,7 @@ def test_headings_and_other_pages_of_a_filter_are_never_announced(tmp_path: Path
         made_quote("Rain.", page=1),
     ]
     with make_collection(tmp_path, {"pump.md": quotes, "crane.md": beyond}) as made:
-        small = ContextSize(texts=1, images=0)
+        small = ContextSize(texts=2, images=0)
         assert context(made, "pump parts", small).announced == {}
         assert len(context(made, "crane loads", small).texts) == 2
         assert len(context(made, "crane loads", small, Filter(documents=("crane.md",), last_page=0)).texts) == 1
@@ -136,7 +153,7 @@ def test_a_footnote_between_a_text_and_its_list_is_passed_over(tmp_path: Path) -
     listed = made_quote("• a seal\n• a valve", layout="list")
     quotes: list[str | Quote] = ["The pump needs two parts:", "1Without the motor.", listed]
     with make_collection(tmp_path, {"pump.md": quotes}) as made:
-        found = context(made, "pump parts", ContextSize(texts=1, images=0))
+        found = context(made, "pump parts", ContextSize(texts=2, images=0))
         (announced,) = found.announced.values()
         assert [hit.quote.layout for hit in found.texts if hit.quote.id in announced] == ["list"]
 
@@ -144,12 +161,12 @@ def test_a_footnote_between_a_text_and_its_list_is_passed_over(tmp_path: Path) -
 def test_a_heading_that_is_the_question_announces_what_stands_under_it(tmp_path: Path) -> None:
     quotes: list[str | Quote] = [made_quote("Who nominates pilots?", layout="title"), "Anyone who has served a year."]
     with make_collection(tmp_path, {"pilots.md": quotes}) as made:
-        small = ContextSize(texts=1, images=0)
+        small = ContextSize(texts=2, images=0)
         assert len(context(made, "Who nominates pilots?", small).texts) == 2
-        assert len(context(made, "How many pilots nominates the port?", small).texts) == 1
+        assert context(made, "How many pilots nominates the port?", small).announced == {}
 
 
 def test_prose_at_the_top_of_the_next_page_is_not_announced(tmp_path: Path) -> None:
     quotes: list[str | Quote] = ["The crane lifts these loads:", made_quote("Left: the crane at night.", page=1)]
     with make_collection(tmp_path, {"crane.pdf": quotes}) as made:
-        assert context(made, "crane loads", ContextSize(texts=1, images=0)).announced == {}
+        assert context(made, "crane loads", ContextSize(texts=2, images=0)).announced == {}
