@@ -59,14 +59,16 @@ def attribution_as_answer(found: Attribution, collection: Collection) -> Answere
     if not supporting and found.reason is not None:
         text += f"\n\n{found.reason}"
     if found.confidence is not None:
-        text += f"\n\n{how_sure(found.confidence)}"
+        text += f"\n\n{how_sure(found)}"
     answer = _answer(found.excerpt.claim, text, context, shown, status)
     return Answered(answer=answer, context=context, trace=found.trace)
 
 
-def how_sure(confidence: float) -> str:
-    """Say the chance that the first candidate is the source."""
-    return f"The chance that the first is the source is estimated at {100 * confidence:.0f}\u00a0%."
+def how_sure(found: Attribution) -> str:
+    """Say the chance that the first candidate is the source, and what speaks for it beside its passage."""
+    chance = f"The chance that the first is the source is estimated at {100 * (found.confidence or 0):.0f}\u00a0%"
+    is_cited = found.signals is not None and found.signals.cited
+    return f"{chance}; another paper that was read cites it for such a claim." if is_cited else f"{chance}."
 
 
 def _named(found: Candidate) -> str:

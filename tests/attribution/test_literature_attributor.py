@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from made_sources import MadeSource
 
-from quoteweave.attribution.as_answers import attribution_as_answer
+from quoteweave.attribution.as_answers import attribution_as_answer, how_sure
 from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
@@ -355,6 +355,8 @@ def test_a_sentence_that_cites_a_paper_for_such_a_claim_makes_it_surer() -> None
     assert (alone.outcome, cited.outcome) == ("not_found", "likely")
     assert cited.signals is not None
     assert cited.signals.cited == 0.5
+    assert "cites it" in how_sure(cited)
+    assert "cites it" not in how_sure(alone)
 
 
 def test_a_passage_that_supports_the_claim_needs_no_paper_that_cites_it() -> None:

@@ -373,7 +373,7 @@ def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, f
 
 @cache
 def literature_calibration() -> Calibration:
-    """The chance that a first candidate is the source; `benchmarks/literature.py` fitted it over the made library."""
+    """The chance that a first candidate is the source; `benchmarks/source_confidence.py` fitted it over made papers."""
     text = resources.files("quoteweave.attribution.literature").joinpath("confidence.json").read_text("utf-8")
     return Calibration.model_validate_json(text)
 

@@ -222,7 +222,7 @@ def _print(found: Attribution) -> None:
     supporting = [one for one in found.candidates if one.outcome == "supported"]
     out.print(plain(f"  {OUTCOMES[found.outcome]}"))
     if found.confidence is not None:
-        out.print(plain(f"  {how_sure(found.confidence)}", "dim"))
+        out.print(plain(f"  {how_sure(found)}", "dim"))
     for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
         _print_candidate(one, found.excerpt.claim)
 
