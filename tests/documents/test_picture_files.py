@@ -46,6 +46,11 @@ def test_a_photograph_is_turned_upright(tmp_path: Path) -> None:
     assert drawn(picture(tmp_path / "a.jpg", (40, 20), exif=exif)).pixels.shape == (40, 20, 3)
 
 
+def test_a_refusal_does_not_tell_where_the_file_lies(tmp_path: Path) -> None:
+    (tmp_path / "a.tif").write_bytes(b"II*\0\x08\0\0\0\0\0\0\0\0\0")
+    assert refusal(tmp_path / "a.tif") == "'a.tif' cannot be opened as a picture (it is damaged, or none)"
+
+
 @pytest.mark.parametrize("suffix", [".webp", ".png", ".jpg"])
 def test_a_picture_whose_exif_data_is_damaged_is_read_as_it_lies(tmp_path: Path, suffix: str) -> None:
     path = picture(tmp_path / f"a{suffix}", (40, 20), exif=b"Exif\0\0" + bytes(40))

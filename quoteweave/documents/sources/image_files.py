@@ -78,13 +78,17 @@ def _orientation(image: "Image.Image") -> int | None:
 @contextmanager
 def open_image_file(path: Path) -> Iterator[ImageFrames]:
     """Open an image file. Raises DamagedDocument if it is not one, is too large to decode, or has too many frames."""
+    from PIL import UnidentifiedImageError
+
     with ExitStack() as stack:
         try:
             image = stack.enter_context(opened(path, formats=FORMATS))
         except TooManyPixels as error:
             raise _too_large(path.name, error) from error
         except UnfitPicture as error:
-            raise DamagedDocument(f"{path.name!r} cannot be opened as a picture ({error.__cause__})") from error
+            # Pillow names the file with its folder, which is not for clients of a server to know.
+            why = "it is damaged, or none" if isinstance(error.__cause__, UnidentifiedImageError) else error.__cause__
+            raise DamagedDocument(f"{path.name!r} cannot be opened as a picture ({why})") from error
         count = _count(image)
         if count > MAX_FRAMES:
             raise DamagedDocument(f"{path.name!r} holds more than {MAX_FRAMES} pictures; split it")
