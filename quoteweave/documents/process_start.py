@@ -7,6 +7,7 @@ each is started anew: Windows has no forks, and the frameworks of macOS do not s
 """
 
 import contextlib
+import errno
 import multiprocessing
 import os
 import signal
@@ -23,12 +24,14 @@ import psutil
 
 from quoteweave.documents.worker_process import PID_BYTES, fork_on_request, serve
 
+START_S = 60.0
+"""Seconds in which a process has to be started: the first of them imports what reading takes."""
+
 
 class ReadingProcess:
     """A process that reads, and the pipe to it. Raises OSError where no process can be started."""
 
     def __init__(self, memory: int) -> None:
-        folder = Path.cwd()
         self.pipe, theirs = multiprocessing.Pipe()
         self._spawned: SpawnProcess | None = None
         try:
@@ -37,14 +40,19 @@ class ReadingProcess:
             else:
                 self._spawned = _spawn(serve, theirs)
                 pid = self._spawned.pid or 0
-        except OSError:
+            self.watched = psutil.Process(pid)
+            # A fork begins in the folder of the one that it is of, and with its environment and path of modules.
+            self.pipe.send((memory, _working_folder(), sys.path, dict(os.environ)))
+        except psutil.NoSuchProcess as error:
             self.pipe.close()
+            raise ChildProcessError("it ended at once") from error
+        except OSError as error:
+            self.pipe.close()
+            if _working_folder() is None:  # without one Python cannot spawn
+                raise FileNotFoundError(errno.ENOENT, "the working folder no longer exists") from error
             raise
         finally:
             theirs.close()
-        self.watched = psutil.Process(pid)
-        # A fork begins in the folder of the one that it is of, and with its environment and path of modules.
-        self.pipe.send((memory, folder, sys.path, dict(os.environ)))
 
     def end(self) -> None:
         """End it at once, busy or not."""
@@ -55,6 +63,14 @@ class ReadingProcess:
         with contextlib.suppress(psutil.NoSuchProcess):
             self.watched.kill()
             self.watched.wait()
+
+
+def _working_folder() -> Path | None:
+    """The folder that relative paths begin in; None once it has been removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
 
 
 class _Forks:
@@ -78,17 +94,28 @@ class _Forks:
                 self._start()
                 self._made_by = maker
             assert self._requests is not None  # noqa: S101 - for the type checker
-            socket.send_fds(self._requests, [b"."], [pipe])
-            answer = self._requests.recv(PID_BYTES)
+            try:
+                socket.send_fds(self._requests, [b"."], [pipe])
+                answer = self._requests.recv(PID_BYTES)
+            except OSError:  # what it may still answer would be taken for the answer to the next request
+                self._end()
+                raise
             if not answer:
                 raise ChildProcessError("the process that starts them has ended")
-            return int.from_bytes(answer, "little")
+            pid = int.from_bytes(answer, "little", signed=True)
+            if pid < 0:
+                raise OSError(-pid, os.strerror(-pid))
+            return pid
+
+    def _end(self) -> None:
+        if self._requests is not None:
+            self._requests.close()  # which ends it
+            self._requests = None
 
     def _start(self) -> None:
-        if self._requests is not None:
-            self._requests.close()  # which ends the one before
-            self._requests = None
+        self._end()
         ours, theirs = socket.socketpair()
+        ours.settimeout(START_S)
         with theirs:
             try:
                 self._process = _spawn(fork_on_request, theirs)

@@ -191,9 +191,10 @@ class _Process:
         try:
             self._process = ReadingProcess(memory)
         except OSError as error:
+            nowhere = isinstance(error, FileNotFoundError)
             raise ProcessError(
                 f"no process can be started to read files ({error.strerror or error})",
-                remedy="end others, or take fewer (--processes)",
+                remedy="start again in another" if nowhere else "end others, or take fewer (--processes)",
             ) from error
         self._pipe, self._watched = self._process.pipe, self._process.watched
         self._fresh = True

@@ -1,6 +1,7 @@
 """What runs in a process that reads files: it does the tasks that come through its pipe, and ends with its parent."""
 
 import contextlib
+import errno
 import gc
 import logging
 import multiprocessing
@@ -10,6 +11,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from enum import StrEnum
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -53,7 +55,10 @@ def fork_on_request(requests: socket.socket) -> None:
         asked, handles, *_ = socket.recv_fds(requests, 1, 1)
         if not asked:
             return
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:  # too many processes, or no memory for one
+            pid = -(error.errno or errno.EAGAIN)
         if pid == 0:
             try:
                 requests.close()
@@ -62,7 +67,7 @@ def fork_on_request(requests: socket.socket) -> None:
             finally:
                 os._exit(0)
         os.close(handles[0])
-        requests.sendall(pid.to_bytes(PID_BYTES, "little"))
+        requests.sendall(pid.to_bytes(PID_BYTES, "little", signed=True))
 
 
 def serve(pipe: Connection) -> None:
@@ -76,9 +81,13 @@ def serve(pipe: Connection) -> None:
         memory, folder, sys.path[:], environment = pipe.recv()
     except EOFError:
         return
-    os.chdir(folder)
+    if folder is not None:
+        with contextlib.suppress(OSError):  # removed meanwhile: files with relative paths are not found
+            os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment | ONE_THREAD)
+    if sys.platform != "win32":
+        time.tzset()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _refuse_beyond(int(ALLOCATION_FACTOR * memory))
     _return_freed_memory()

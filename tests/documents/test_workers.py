@@ -364,3 +364,56 @@ def test_they_have_the_environment_folder_and_modules_of_the_moment(
 
 def path_of_modules() -> list[str]:
     return sys.path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each is started anew")
+def test_a_working_folder_that_was_removed_is_told_where_nothing_can_be_started_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with WorkerPool(1) as workers:
+        assert asked(workers, divmod, 7, 2).items == [(3, 1)]
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with WorkerPool(1) as workers:  # forked from what is there
+        assert asked(workers, divmod, 7, 2).items == [(3, 1)]
+    monkeypatch.setenv("PYTHONNODEBUGRANGES", "0")  # so that it has to be started anew
+    with WorkerPool(1) as workers, pytest.raises(ProcessError, match="the working folder no longer exists"):
+        asked(workers, divmod, 7, 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the zone cannot be changed there")
+def test_they_have_the_time_zone_of_the_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for zone, hour in (("UTC0", 0), ("EST5", 19)):
+        monkeypatch.setenv("TZ", zone)
+        with WorkerPool(1) as workers:
+            assert asked(workers, hour_of_epoch).items == [hour]
+
+
+def hour_of_epoch() -> int:
+    return time.localtime(0).tm_hour
+
+
+NO_MORE = """
+import errno, os, socket
+from quoteweave.documents.worker_process import PID_BYTES, fork_on_request
+
+def refused():
+    raise BlockingIOError(errno.EAGAIN, "too many")
+
+os.fork = refused
+ours, theirs = socket.socketpair()
+socket.send_fds(ours, [b"."], [ours.fileno()])
+ours.shutdown(socket.SHUT_WR)
+fork_on_request(theirs)
+print(int.from_bytes(ours.recv(PID_BYTES), "little", signed=True) == -errno.EAGAIN)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+def test_why_nothing_can_be_forked_is_given_back_and_the_next_is_tried() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run(
+        [sys.executable, "-c", NO_MORE], capture_output=True, text=True, check=False, env=environment
+    )
+    assert found.stdout == "True\n", found.stderr
