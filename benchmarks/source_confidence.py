@@ -5,7 +5,7 @@ Asked of the made library (`quoteweave.testing.LibraryServer`), full texts inclu
 - its 60 *excerpts*, whose sources it has, in other words than their sources', and the 12 whose source it *lacks*, of
   which papers of the same topic find something alike; the paper that each is from, and later ones, are hidden;
 - the finding of each excerpt's source in *its own words*, the same papers hidden;
-- sentences *unrelated* to all papers of the library, or of its topics and stated by none, in English and seven other
+- sentences *unrelated* to all papers of the library, or of its topics and stated by none, in English and six other
   languages (`unrelated_sentences.jsonl`). Those of the set `closing` were written before the chance was fitted on the
   others, and have no part in it.
 
@@ -147,6 +147,10 @@ def _confidence(report: CalibrationReport) -> Table:
         rows.append([f"least threshold for a risk of {RISK}", f"{report.chosen.threshold:.2f}"])
         rows.append(["given, of all", f"{report.chosen.answers} ({100 * report.chosen.coverage:.0f} %)"])
         rows.append(["wrong, of those given", f"{100 * report.chosen.risk:.0f} %"])
+        given = [point for point in report.curve if point.threshold >= LEAST]
+        if given:
+            rows.append([f"given from {LEAST} on", f"{given[-1].answers}"])
+            rows.append(["wrong, of those", f"{100 * given[-1].risk:.1f} %"])
         for name, group in report.groups.items():
             rows.append([f"{name}: given of all", f"{group.given} of {group.questions}"])
     return Table("confidence, by leave-one-out, the closing set left aside", ("", ""), rows)

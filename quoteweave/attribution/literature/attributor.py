@@ -80,7 +80,7 @@ NOT_FETCHED = "Its full text was not fetched, as other papers rank before it."
 SNIPPET = "The passage is from Semantic Scholar's snippet of its text, and has no page."
 NOTHING_FOUND = "The sources found no paper for its words."
 UNSURE = "Other papers speak for it nearly as much."
-NOT_CITED = "No paper that was read cites it for such a claim, and its passage does not show it."
+NOT_CITED = "Its passage alone does not show it, and nothing that was read cites it for such a claim."
 EARLIEST = "Later papers say the same; the earliest stands first."
 NEARLY_EQUAL = 0.1
 """Of the claim's words by their rarity, by which passages that say the same may differ."""
