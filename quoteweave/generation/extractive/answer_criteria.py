@@ -12,7 +12,9 @@ Requirements on a statement, together with its quote and what is above it (capti
 - words that are adjacent in the question are adjacent in it ("long-term debt"), unless one is what was done ("when was
   the survey conducted");
 - it is no question itself, and no line of a table of contents;
-- it has what is asked for (`answer_kinds`), and not only from the question itself.
+- it has what is asked for (`answer_kinds`), and not only from the question itself;
+- the sentence that announces it does not deny or prohibit it ("Never do any of the following:");
+- if it begins with "It" or the like, the words are in it or in the sentence before it: above them may be another thing.
 
 A verb may be said by another ("supports" by "provides", `words_alike`), and the first cell of a table ("Fiscal years
 ended") stands above its rows.
@@ -35,7 +37,7 @@ from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.definitions import says_what
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_where
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.statements import Statement, words_with_headings
+from quoteweave.generation.extractive.statements import Statement, refers_back, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
@@ -105,11 +107,13 @@ class AnswerCriteria:
         It may contain fewer of the question's words (`CLEARLY_FIRST_SHARE`) where a model ranks it clearly first of
         all.
         """
-        if not self._may_answer(statement) or not self._matches_identity(statement):
+        if statement.is_denied or not self._may_answer(statement) or not self._matches_identity(statement):
             return False
         if has_opposite_word(self._question.reading.text, statement.text):
             return False
-        held, beside = self._held(statement), _words_above(statement.quote, is_row=statement.is_row)
+        held, beside = self._held(statement), frozenset[str]()
+        if not refers_back(statement.text):
+            beside = _words_above(statement.quote, is_row=statement.is_row)
         least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
         least = MIN_COVERAGE_FACTOID if self._question.reading.asks in _FACTOID_KINDS else least
         total = sum(self._subject.values())
@@ -174,7 +178,10 @@ class AnswerCriteria:
         no other: a report on 2023 does not repeat the year in every sentence.
         """
         document = self._documents[statement.quote.document]
-        around = with_words_alike(words_with_headings(statement.quote).union(statement.words), self._subject)
+        beside = words_with_headings(statement.quote)
+        if refers_back(statement.text):  # the rest of the quote may be about another thing
+            beside = frozenset(words(statement.before))
+        around = with_words_alike(beside.union(statement.words), self._subject)
         lacking = self._question.names - around
         if lacking:
             most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)

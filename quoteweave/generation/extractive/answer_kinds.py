@@ -79,11 +79,17 @@ _TELLS_VALUE = (
 )
 _LENGTHS, _TIMES = frozenset({"length", "mile", "foot"}), frozenset({"time", "months"})
 _GROWS = r"\b(?:rise|rose|risen|fall|fell|fallen|grow|grew|drop|dropped|increased?|decreased?|advanced?)\b"
+_DISTANCE = re.compile(rf"how far(?!.*{_GROWS})|what distance", re.IGNORECASE)
+_EXTENT = re.compile(
+    r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
+    re.IGNORECASE,
+)
 # What is long may be a way or a wait, unless it is asked how long something takes.
 _MEASURES = (
     (re.compile(r"how long", re.IGNORECASE), _LENGTHS | _TIMES),
     (re.compile(r"how heavy|what weight", re.IGNORECASE), frozenset({"mass"})),
-    (re.compile(rf"how (?:tall|deep|wide|far(?!.*{_GROWS}))|what distance", re.IGNORECASE), _LENGTHS),
+    (_DISTANCE, _LENGTHS),
+    (re.compile(r"how (?:tall|deep|wide)", re.IGNORECASE), _LENGTHS),
     (re.compile(r"how old", re.IGNORECASE), _TIMES),
 )
 # Pounds are weighed too, so that they are no unit of a single kind.
@@ -192,10 +198,10 @@ def _following(amount: Amount, text: str) -> list[str]:
 
 def _measures(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number; of a time, a weight or a length where these are asked for."""
-    told = _of_subject(statement, question)
-    amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
-    reading = question.reading
+    told, reading = _of_subject(statement, question), question.reading
     asked_from = reading.text[max(0, reading.text.find(reading.asked_by)) :]
+    told = _EXTENT.sub(" ", told) if _DISTANCE.match(asked_from) else told  # how high a thing is is no distance
+    amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
     wanted = next((units for asked, units in _MEASURES if asked.match(asked_from)), None)
     if wanted is None or statement.is_row:
         return bool(amounts)

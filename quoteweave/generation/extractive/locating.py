@@ -17,6 +17,7 @@ from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
+from quoteweave.generation.extractive.prohibitions import denied_from, denying_hit
 from quoteweave.generation.extractive.sentence_ranking import SentenceKey
 from quoteweave.generation.extractive.statements import (
     announced_parts,
@@ -130,7 +131,7 @@ def find_places(
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
-        number, hit = _under_heading(hit.quote, pages[at]) or (number, hit)
+        number, hit = _under_heading(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
         excerpt = _excerpt(hit.quote, question, weights, most, standings)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
@@ -267,7 +268,11 @@ def _excerpt(
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))
     table = has_cells(quote)
     order = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
-    taken, size = {best}, len(parts[best].split())
+    taken = {best}
+    denied = denied_from(quote.text) if quote.kind == "text" else None
+    if denied is not None and denied < best:  # what it denies is not shown without it
+        taken.add(denied)
+    size = sum(len(parts[at].split()) for at in taken)
     for at in order:
         more = len(parts[at].split())
         if at in taken or (table and worth[at] < MIN_ROW_SHARE * worth[best]):

@@ -22,6 +22,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
 from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
+from quoteweave.generation.extractive.prohibitions import denying_hit, without_denied
 from quoteweave.generation.extractive.statements import AnnouncedPart, announced_parts, is_headed_by, place_in_document
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
 
@@ -179,7 +180,9 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
     """
     sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
     for number, hit in enumerate(context.texts, start=1):
-        if hit.quote.section and hit.quote.layout in _STEPS_LAYOUTS:
+        if not hit.quote.section or hit.quote.layout not in _STEPS_LAYOUTS:
+            continue
+        if denying_hit(hit.quote, context) is None:  # what must not be done is no step
             sections[hit.quote.document, hit.quote.section].append((number, hit))
     for (_, heading), hits in sections.items():
         title, page, own = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
@@ -286,7 +289,8 @@ def _joined(step: Step, parts: Sequence[Step]) -> Step:
 
 def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
     """Split a list into its items, with continuation lines joined, and other text before numbered steps."""
-    lines = quote.text.splitlines() if quote.layout == "list" else _INNER_STEP.split(quote.text)
+    allowed = without_denied(quote.text)
+    lines = allowed.splitlines() if quote.layout == "list" else _INNER_STEP.split(allowed)
     texts: list[str] = []
     for line in lines:
         if texts and quote.layout == "list" and not (_STEP.match(line) or _ITEM.match(line)):

@@ -18,6 +18,7 @@ from quoteweave.core.text.mentions import split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
+from quoteweave.generation.extractive.prohibitions import denied_from, denying_hit
 from quoteweave.generation.extractive.table_arithmetic import compute_from_table
 from quoteweave.generation.extractive.table_cells import cells_in_words
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
@@ -67,6 +68,8 @@ class Statement(Record):
     """The sentence before it, fit for an answer, where it begins with a word that stands for something in that."""
     announced: "tuple[AnnouncedPart, ...]" = ()
     """What it announces, if it ends with a colon, in order."""
+    is_denied: bool = False
+    """Whether the sentence that announces it denies or prohibits it ("Never do any of the following:")."""
 
     @property
     def quote(self) -> Quote:
@@ -145,7 +148,8 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
     """Make statements of the sentences of text quotes, each of at most `limit` characters."""
     statements = []
     for number, hit in enumerate(context.texts, start=1):
-        last = ""
+        last, denied = "", denied_from(hit.quote.text)
+        all_denied = denying_hit(hit.quote, context) is not None
         for place, sentence in enumerate(split_sentences(hit.quote.text)):
             text = tidy(sentence.text, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
@@ -159,6 +163,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
                     words=tuple(words(text)),
                     before=before,
                     announced=tuple(parts),
+                    is_denied=all_denied or (denied is not None and place > denied),
                 )
             )
     return statements

@@ -1,0 +1,107 @@
+"""What has the words of an answer and is none: what is prohibited, what is said of another thing, a height."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from harbour_quotes import context, quote
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import Answer
+from quoteweave.core.records import Query, Quote
+from quoteweave.documents.ingest import add
+from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.pipeline.rag import Rag
+from quoteweave.pipeline.search import Search
+from quoteweave.retrievers.lexical import LexicalRetriever
+
+LISTED = "- Open the winch while it is hot.\n- Unplug the pump to reset the alarm."
+OPEN = "How do I open the winch?"
+
+
+def ask(question: str, quotes: Sequence[Quote | str]) -> Answer:
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(quotes)))
+
+
+def ask_file(folder: Path, announcing: str, question: str, heading: str = "Care") -> Answer:
+    path = folder / "quay.md"
+    path.write_text(f"# Quay\n\n## {heading}\n\n{announcing}\n\n{LISTED}\n\nThe winch is old.\n", "utf-8")
+    with Collection.create(folder / "made") as made:
+        add(made, [path])
+        return Rag(Search(LexicalRetriever(made), collection=made), ExtractiveGenerator()).answer(question)
+
+
+@pytest.mark.parametrize(
+    "announcing",
+    [
+        "Never do any of the following:",
+        "When the quay is wet, you must not do these things:",
+        "Things to avoid:",
+        "The crew does not do the following:",
+        "Folgendes ist nie zu tun:",
+    ],
+)
+def test_what_a_list_prohibits_is_shown_with_its_prohibition_alone(tmp_path: Path, announcing: str) -> None:
+    answer = ask_file(tmp_path, announcing, OPEN)
+    assert answer.status == "located"
+    assert 0 <= answer.text.find(announcing) < answer.text.find("Open the winch")
+
+
+@pytest.mark.parametrize(
+    "announcing",
+    [
+        "Do the following:",
+        "If the pump does not start, do the following:",
+        "To avoid burns, do the following:",
+        "Skippers who have no key do the following:",
+    ],
+)
+def test_a_condition_prohibits_nothing(tmp_path: Path, announcing: str) -> None:
+    answer = ask_file(tmp_path, announcing, OPEN)
+    assert answer.status == "answered"
+    assert "Open the winch while it is hot [" in answer.text
+
+
+def test_what_a_list_prohibits_is_no_step(tmp_path: Path) -> None:
+    assert ask_file(tmp_path, "Never do any of the following:", OPEN, "Opening the winch").status == "located"
+
+
+@pytest.mark.parametrize("section", ["Care", "Opening the winch"])
+def test_what_is_prohibited_within_one_quote_is_shown_with_its_prohibition_alone(section: str) -> None:
+    listed = quote(f"Never do any of the following:\n{LISTED}", section=section, layout="list")
+    answer = ask(OPEN, [listed])
+    assert answer.status == "located"
+    assert 0 <= answer.text.find("Never do any") < answer.text.find("Open the winch")
+
+
+MIRROR = "The mirror was made in 1901. It was broken in 1950 by Anna. The lens was not. "
+
+
+@pytest.mark.parametrize(
+    ("question", "last"),
+    [
+        ("When was the mirror sold?", "It was sold in 1960 to Bert."),
+        (
+            "How much was paid for the mirror at the harbour auction?",
+            "It was paid with 40 euros at the harbour auction.",
+        ),
+    ],
+)
+def test_a_heading_does_not_say_what_it_stands_for(question: str, last: str) -> None:
+    assert ask(question, [quote(MIRROR + last, section="The mirror")]).status == "located"
+    of_mirror = quote(f"The lens was kept. The mirror was not. {last}", section="The lens")
+    assert ask(question, [of_mirror]).status == "answered"
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("The ridge is 900 m high and stands behind the village.", "located"),
+        ("The 900-metre-high ridge stands behind the village.", "located"),
+        ("The ridge behind the village is nine hundred metres wide.", "located"),
+        ("The ridge is 900 m high and 4 km from the village.", "answered"),
+    ],
+)
+def test_a_height_or_width_is_no_distance(text: str, status: str) -> None:
+    assert ask("How far is the village from the ridge?", [text]).status == status
