@@ -21,7 +21,7 @@ from quoteweave.generation.relevance import question_terms, subject_terms
 MOST_ANNOUNCING = 6
 """Most texts of a context, the best, for which what they announce is looked up."""
 MOST_FOLLOWING = 5
-"""Most quotes that one text announces: the items of a list, or code behind its file's name."""
+"""Most quotes that are added of what one text announces, such as the items of a list; all of them are named."""
 # The caption of a listing stands above it, and a figure at the top of the page on which a list goes on.
 _BETWEEN = ("caption", "figure", "chart")
 # On a page a footnote may stand between a sentence and what it announces; its number touches its first word.
@@ -44,7 +44,7 @@ def add_announced(
     announcing = announcing[:MOST_ANNOUNCING]
     announced = {quote.id: found for quote in announcing if (found := _announced_by(quote, collection, where))}
     there = {hit.quote.id for hit in (*context.texts, *context.images)}
-    added = {one.id: one for found in announced.values() for one in found if one.id not in there}
+    added = {one.id: one for found in announced.values() for one in found[:MOST_FOLLOWING] if one.id not in there}
     return context.model_copy(
         update={
             "texts": _with_added(context.texts, [one for one in added.values() if one.kind == "text"], split.texts),
@@ -70,7 +70,7 @@ def _announced_by(quote: Quote, collection: Collection, where: Filter) -> list[Q
     """The quote behind a text, or those of a list; what announces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
     for one in _quotes_behind(quote, collection, where):
-        if one.layout in ("title", "page") or len(found) == MOST_FOLLOWING:
+        if one.layout in ("title", "page"):
             break
         if not found and (one.layout in _BETWEEN or _FOOTNOTE.match(one.text)):
             continue

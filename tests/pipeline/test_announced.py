@@ -170,3 +170,16 @@ def test_prose_at_the_top_of_the_next_page_is_not_announced(tmp_path: Path) -> N
     quotes: list[str | Quote] = ["The crane lifts these loads:", made_quote("Left: the crane at night.", page=1)]
     with make_collection(tmp_path, {"crane.pdf": quotes}) as made:
         assert context(made, "crane loads", ContextSize(texts=2, images=0)).announced == {}
+
+
+@pytest.mark.parametrize(("items", "goes_on"), [(5, False), (30, True)])
+def test_an_answer_says_that_a_list_goes_on_beyond_the_context(tmp_path: Path, items: int, goes_on: bool) -> None:
+    quotes: list[str | Quote] = [
+        "The crane lifts these loads:",
+        *(made_quote(f"• load {number}", layout="list") for number in range(items)),
+    ]
+    with make_collection(tmp_path, {"crane.md": quotes}) as made:
+        answer = ask(made, "Which loads does the crane lift?")
+    shown = answer.text.count("\n- load ")
+    assert (shown < items) == goes_on
+    assert ("This goes on there." in answer.text) == goes_on

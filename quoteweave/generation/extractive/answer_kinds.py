@@ -60,11 +60,14 @@ _ASKED_NOUN = re.compile(
 )
 _BEFORE_NOUN = r"(?P<before>[\w’'-]+)?\s*\b{noun}s?\b"
 _ORDINAL = r"\b(first|second|third|former|previous|old|original|next|last|final)\s+(?:[\w’'-]+\s+){{0,2}}?{noun}s?\b"
-_TELLS = (
-    r"\b{noun}\b.{{0,80}}?\b(?:is|are|was|were|includes?|included|consists?|comprises?|such as|namely)\b"
-    r"|\b{noun}\s*[:(](?!\s*(?-i:[A-Z]{{2,6}}s?)\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
+_IS, _CONSISTS = r"(?:is|are|was|were)", r"(?:includes?|included|consists?|comprises?|such as|namely)\b"
+_TELLS_OTHERWISE = (
+    r"\b{noun}\s*[:(](?!\s*(?-i:[A-Z]{{2,6}}s?)\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
     r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key)\s+){{0,3}}{noun}\b"
 )
+_TELLS = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\b|{_CONSISTS})|{_TELLS_OTHERWISE}"
+# "By default, the home is located in" does not say what the home is.
+_TELLS_WHICH = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\s+(?!{NO_NOUN})|{_CONSISTS})|{_TELLS_OTHERWISE}"
 _QUANTITY = re.compile(
     r"weight|length|height|width|depth|size|speed|price|cost|fee|revenue|sale|income|profit|loss|earning|asset|debt"
     r"|liabilit\w*|dividend|rate|ratio|score|accuracy|capacity|population|age|minimum|maximum|temperature|voltage"
@@ -361,13 +364,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
         return any(part.form != "text" for part in statement.announced)  # a list behind its colon tells it
     # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
     noun += asked["ending"] if asked["verb"] else "s?"
-    # "By default, the home is located in" does not say what the home is.
-    says = (
-        _TELLS.replace("|was|were|includes?", f"|was|were)\\s+(?!{NO_NOUN})|\\b(?:includes?")
-        if asked["value"]
-        else _TELLS
-    )
-    tells = _TELLS_VALUE if quantity else f"{says}|{_TELLS_VALUE}" if asked["value"] else says
+    tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if asked["value"] else _TELLS
     return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
 
 

@@ -8,7 +8,13 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import labels_in, leading_label
 from quoteweave.generation.answer_text import add_mark, escape_marks, fence, join_with_and
-from quoteweave.generation.extractive.statements import AnnouncedPart, Statement, image_mark, place_phrase
+from quoteweave.generation.extractive.statements import (
+    AnnouncedPart,
+    Statement,
+    announces_more,
+    image_mark,
+    place_phrase,
+)
 
 MAX_ANNOUNCED_WORDS, MAX_CODE_LINES = 90, 8
 """Most words, and lines of code, that are shown of what a sentence announces."""
@@ -44,21 +50,24 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
                 used.append(context.images[number - 1].quote)
                 text += _shown(number, context)
             if statement.announced:
-                text = f"{text.rstrip()}\n\n{compose_announced(statement.announced, context)}\n\n"
+                more = compose_announced(statement.announced, context, goes_on=announces_more(statement, context))
+                text = f"{text.rstrip()}\n\n{more}\n\n"
                 used += announced_quotes(statement.announced, context)
     return "\n\n".join(filter(None, [text.rstrip(), rest, sources_sentence(used)]))
 
 
-def compose_announced(parts: Sequence[AnnouncedPart], context: Context) -> str:
+def compose_announced(parts: Sequence[AnnouncedPart], context: Context, *, goes_on: bool = False) -> str:
     """Compose what a sentence announces, each part with its mark: code between fences, items as bullets, images.
 
-    What is beyond `MAX_ANNOUNCED_WORDS` is left out, and the text says so.
+    What is beyond `MAX_ANNOUNCED_WORDS` is left out, and the text says so, as it does where it `goes_on` beyond the
+    context.
     """
     blocks, size, form = list[str](), 0, ""
     for part in parts:
         size += len(part.text.split())
         if blocks and size > MAX_ANNOUNCED_WORDS:
-            return "".join([*blocks, "\n\nThis goes on there."])
+            goes_on = True
+            break
         mark = f"[{part.number}]"
         blocks.append(("\n" if part.form == form == "item" else "\n\n") if blocks else "")
         form = part.form
@@ -68,7 +77,7 @@ def compose_announced(parts: Sequence[AnnouncedPart], context: Context) -> str:
             blocks.append(f"{fence(part.text, MAX_CODE_LINES)}\n{mark}")
         else:
             blocks.append(f"{'- ' if part.form == 'item' else ''}{add_mark(part.text, mark)}")
-    return "".join(blocks)
+    return "".join([*blocks, *(["\n\nThis goes on there."] if goes_on else [])])
 
 
 def announced_quotes(parts: Iterable[AnnouncedPart], context: Context) -> list[Quote]:

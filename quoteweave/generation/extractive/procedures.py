@@ -23,7 +23,13 @@ from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, i
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
 from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
 from quoteweave.generation.extractive.prohibitions import denying_hit, without_denied
-from quoteweave.generation.extractive.statements import AnnouncedPart, announced_parts, is_headed_by, place_in_document
+from quoteweave.generation.extractive.statements import (
+    AnnouncedPart,
+    announced_parts,
+    is_headed_by,
+    place_in_document,
+    split_items,
+)
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
 
 LEAST_NAMED = 0.85
@@ -287,17 +293,14 @@ def _joined(step: Step, parts: Sequence[Step]) -> Step:
     return replace(step, text=" ".join(part.text for part in (step, *parts)), marks=marks)
 
 
+def _opens_step(line: str) -> bool:
+    return (_STEP.match(line) or _ITEM.match(line)) is not None
+
+
 def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
     """Split a list into its items, with continuation lines joined, and other text before numbered steps."""
-    allowed = without_denied(quote.text)
-    lines = allowed.splitlines() if quote.layout == "list" else _INNER_STEP.split(allowed)
-    texts: list[str] = []
-    for line in lines:
-        if texts and quote.layout == "list" and not (_STEP.match(line) or _ITEM.match(line)):
-            texts[-1] = f"{texts[-1]}\n{line}"
-        else:
-            texts.append(line)
-    found = []
+    allowed, found = without_denied(quote.text), list[Step]()
+    texts = split_items(allowed, _opens_step) if quote.layout == "list" else _INNER_STEP.split(allowed)
     for text in texts:
         step = _STEP.match(text)
         begun = step or _ITEM.match(text)

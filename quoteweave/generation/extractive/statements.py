@@ -6,7 +6,7 @@ context names (`Context.announced`). An answer shows these with it (`announced_p
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal
@@ -114,6 +114,12 @@ def announced_parts(quote: Quote, number: int, context: Context, after: int | No
     return parts
 
 
+def announces_more(statement: Statement, context: Context) -> bool:
+    """Whether a statement announces quotes that the context does not hold, beside those that it does."""
+    held = {hit.quote.id for hit in (*context.texts, *context.images)}
+    return any(id not in held for id in context.announced.get(statement.quote.id, ()))
+
+
 def _parts_of(id: str, context: Context) -> list[AnnouncedPart]:
     for number, hit in enumerate(context.images, start=1):
         if hit.quote.id == id:
@@ -126,11 +132,11 @@ def _parts_of(id: str, context: Context) -> list[AnnouncedPart]:
     return []
 
 
-def split_items(text: str) -> list[str]:
-    """Split the text of a list at the lines that begin an item; other lines go on with the item before them."""
+def split_items(text: str, opens: Callable[[str], object] = opens_item) -> list[str]:
+    """Split the text of a list at the lines that open an item; other lines go on with the item before them."""
     items: list[str] = []
     for line in text.splitlines():
-        if items and not opens_item(line):
+        if items and not opens(line):
             items[-1] = f"{items[-1]}\n{line}"
         else:
             items.append(line)
