@@ -90,13 +90,13 @@ class _Forks:
         """The id of a new process that serves the pipe with this file number. Raises OSError."""
         with self._lock:
             maker = (os.getpid(), {name: value for name, value in os.environ.items() if name.startswith("PYTHON")})
-            if self._requests is None or self._made_by != maker or self._process is None or _has_ended(self._process):
-                self._start()
-                self._made_by = maker
-            assert self._requests is not None  # noqa: S101 - for the type checker
+            requests = self._requests
+            has_ended = self._process is None or self._process.exitcode is not None
+            if requests is None or has_ended or self._made_by != maker:
+                requests, self._made_by = self._start(), maker
             try:
-                socket.send_fds(self._requests, [b"."], [pipe])
-                answer = self._requests.recv(PID_BYTES)
+                socket.send_fds(requests, [b"."], [pipe])
+                answer = requests.recv(PID_BYTES)
             except OSError:  # what it may still answer would be taken for the answer to the next request
                 self._end()
                 raise
@@ -112,7 +112,7 @@ class _Forks:
             self._requests.close()  # which ends it
             self._requests = None
 
-    def _start(self) -> None:
+    def _start(self) -> socket.socket:
         self._end()
         ours, theirs = socket.socketpair()
         ours.settimeout(START_S)
@@ -123,10 +123,7 @@ class _Forks:
                 ours.close()
                 raise
         self._requests = ours
-
-
-def _has_ended(process: SpawnProcess) -> bool:
-    return process.exitcode is not None
+        return ours
 
 
 def _spawn(target: Callable[..., None], *args: object) -> SpawnProcess:
