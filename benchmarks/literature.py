@@ -130,8 +130,7 @@ async def _all(
     results = []
     with PaperLibrary(folder / "papers", PdfFetcher(allowed_hosts=["127.0.0.1"])) as papers:
         for excerpt in (*server.library.excerpts, *server.library.absent):
-            own = server.library.paper(excerpt.source)
-            rule = HidingRule(own=Paper(id=own.id, title=own.title), before=own.published)
+            rule = rule_of(server.library.paper(excerpt.source))
             asked = [Unseen(source_of(server, name, papers), rule) for name in sources]
             start = time.perf_counter()
             attributor = LiteratureAttributor(asked, papers, **limits)
@@ -143,6 +142,11 @@ async def _all(
             rank = titles.index(target) + 1 if target in titles else None
             results.append(Result(excerpt, rank, found, time.perf_counter() - start))
     return results
+
+
+def rule_of(own: MadePaper) -> HidingRule:
+    """The paper that an excerpt is from is hidden, and what was published later."""
+    return HidingRule(own=Paper(id=own.id, title=own.title), before=own.published)
 
 
 def source_of(server: LibraryServer, name: SourceName, papers: PaperLibrary) -> PaperSource:
@@ -189,7 +193,7 @@ def _plain(library: MadeLibrary) -> list[Result]:
     index.index(bm25s.tokenize(texts, stemmer=stemmer, stopwords="en", show_progress=False), show_progress=False)
     results = []
     for excerpt in library.excerpts:
-        own, start = library.paper(excerpt.source), time.perf_counter()
+        start = time.perf_counter()
         (words,) = bm25s.tokenize(
             [read_excerpts(excerpt.text)[0].text],
             stemmer=stemmer,
@@ -198,7 +202,7 @@ def _plain(library: MadeLibrary) -> list[Result]:
             show_progress=False,
         )
         scores = index.get_scores(words)
-        rule = HidingRule(own=Paper(id=own.id, title=own.title), before=own.published)
+        rule = rule_of(library.paper(excerpt.source))
         shown = [
             paper.id
             for at in sorted(range(len(scores)), key=lambda at: -scores[at])

@@ -9,6 +9,8 @@ Asked of the made library (`quoteweave.testing.LibraryServer`), full texts inclu
   languages (`unrelated_sentences.jsonl`). Those of the set `closing` were written before the chance was fitted on the
   others, and have no part in it.
 
+How many first candidates a sentence like the claim cites, of right and of wrong ones, stands in the same table.
+
 With `--calibrate FILE` the chance that the first candidate is the source is fitted on all but the closing set, and
 written; a source is given from the least chance at which at most a tenth of those given are wrong, or from one half if
 that is more. The table of outcomes is of the calibration that is shipped: sources given that are right and wrong, and
@@ -22,13 +24,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from common import Table, arguments, finish, machine, working_folder
-from literature import own_words, source_of
+from literature import own_words, rule_of, source_of
 
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
 from quoteweave.attribution.literature.library.fetching import PdfFetcher
 from quoteweave.attribution.literature.library.paper_library import PaperLibrary
 from quoteweave.attribution.literature.sources.make_source import SourceName
-from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution
 from quoteweave.core.confidence import ATTRIBUTION_SIGNALS
@@ -90,8 +91,7 @@ def main() -> None:
 
 def _questions(library: MadeLibrary) -> Iterator[Asked]:
     for excerpt in (*library.excerpts, *library.absent):
-        own = library.paper(excerpt.source)
-        rule = HidingRule(own=Paper(id=own.id, title=own.title), before=own.published)
+        rule = rule_of(library.paper(excerpt.source))
         target = None if excerpt.target is None else library.paper(excerpt.target)
         title = None if target is None else target.title
         yield Asked("lacked" if title is None else "excerpts", excerpt.text, rule, title)
@@ -134,10 +134,19 @@ def _outcomes(results: Sequence[Result]) -> tuple[Table, dict[str, Any]]:
             "likely": given["likely", True],
             "wrong": given["supported", False] + given["likely", False],
             "none": sum(one.found.outcome == "not_found" for one in of),
+            "first right": sum(one.right for one in of),
+            "of these cited": sum(one.right and _is_cited(one.found) for one in of),
+            "first wrong": sum(bool(one.found.candidates) and not one.right for one in of),
+            "of these cited too": sum(not one.right and _is_cited(one.found) for one in of),
         }
-    columns = ("", "sentences", "right: supported", "right: likely", "wrong", "none given")
+    given_columns = ("", "sentences", "right: supported", "right: likely", "wrong", "none given")
+    columns = (*given_columns, "first right", "cited", "first wrong", "cited")
     rows = [[kind, *map(str, of.values())] for kind, of in counts.items()]
     return Table("what is given as the source, by the calibration that is shipped", columns, rows), counts
+
+
+def _is_cited(found: Attribution) -> bool:
+    return found.signals is not None and bool(found.signals.cited)
 
 
 def _confidence(report: CalibrationReport) -> Table:
