@@ -89,6 +89,7 @@ def test_an_announced_command_is_shown_and_cited_by_itself(collection: Collectio
     quotes = {quote.id: quote.text for quote in collection.document_quotes(answer.citations[0].document)}
     assert quotes[command.quote_id].strip() == COMMAND
     assert f"```\n{COMMAND}\n```\n{command.mark}" in answer.text
+    assert answer.text.count("To install the tide gauge service") == 1
 
 
 def test_an_announced_list_is_shown_item_by_item(collection: Collection) -> None:

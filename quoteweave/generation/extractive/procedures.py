@@ -140,17 +140,18 @@ def _find_listed(question: QuestionTerms, context: Context, limit: int) -> Proce
 
 
 def compose_procedure(found: Procedure, context: Context) -> str:
-    """Compose the heading, the steps as a cited list, and a note on missing steps."""
+    """Compose the heading, the cited steps, and a note on missing ones; a step that is its heading stands alone."""
     place = found.quotes[0].place
     of = f" ({place})" if found.quotes[0].has_pages else ""
-    lines, size, left = [f"Under “{escape_marks(found.heading)}”{of}:", ""], 0, False
+    is_heading = [step.text.rstrip(" :：") for step in found.steps] == [found.heading]
+    lines, size, left = [] if is_heading else [f"Under “{escape_marks(found.heading)}”{of}:", ""], 0, False
     for step in found.steps:
         size += len(step.text.split())
         if size > MAX_WORDS and len(lines) > 2:
             left = True
             break
-        start = f"{step.number}." if step.number is not None else "-"
-        lines += [f"{start} {add_mark(step.text, str(list(step.marks)))}"] if step.text else []
+        start = f"{step.number}. " if step.number is not None else "" if is_heading else "- "
+        lines += [f"{start}{add_mark(step.text, str(list(step.marks)))}"] if step.text else []
         lines += ["", compose_announced(step.code, context), ""] if step.code else []
     lines = lines[:-1] if not lines[-1] else lines
     if left:
