@@ -441,7 +441,7 @@ def test_what_is_no_fault_of_a_file_ends_the_run_and_leaves_what_was_done(
 
 
 def test_a_language_that_ocr_does_not_know_is_a_mistake(collection: Collection, folder: Path) -> None:
-    picture(folder / "scan.png")
+    Image.effect_noise((40, 50), 100).save(folder / "scan.png")
     with pytest.raises(UsageError, match="OCR cannot read language 'klingon'"):
         update(collection, folder, settings=ParserSettings(ocr_language="klingon"))
 

@@ -252,9 +252,29 @@ def test_the_few_words_of_a_page_stay_where_ocr_reads_no_more(images: ImageStore
         "text_layer",
         ["Part II"],
     )
-    more = PageReader(images, ScriptedOcr([line("Part II of the report", 100, 100)]))
-    content = more.read(RawPage(0, picture(canvas()), lines=[line("7", 100, 100)]))
+    drawn, title = canvas(), line("Part II of the report", 100, 100)
+    ink_words(drawn, [title])
+    content = PageReader(images, ScriptedOcr([title])).read(RawPage(0, picture(drawn), lines=[line("7", 100, 100)]))
     assert (content.source, content.pieces[0].text) == ("ocr", "Part II of the report")
+
+
+def test_ocr_reads_no_page_that_is_blank_beside_the_words_of_its_text_layer(images: ImageStore) -> None:
+    class Counting(ScriptedOcr):
+        def read(self, picture: Raster) -> list[Line]:
+            self.crops += 1
+            return []
+
+    few, drawn, faint = [line("References", 50, 40)], canvas(), canvas()
+    ink_words(drawn, few)
+    fill(faint, (50, 300, 300, 310), (240, 240, 240))
+    ocr = Counting()
+    pages = [(canvas(), []), (drawn, few), (faint, []), (drawn, []), (drawn, [line("\ufffd" * 5 + "abc", 50, 40)])]
+    reads = []
+    for pixels, lines in pages:
+        before = ocr.crops
+        PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=lines))
+        reads.append(ocr.crops - before)
+    assert reads == [0, 0, 1, 1, 1]
 
 
 def test_the_parts_of_a_large_table_say_the_names_of_its_columns(images: ImageStore) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.core.files.pictures import encoded
@@ -66,6 +68,8 @@ STAMP_LETTERS = 200
 ROW_WIDTH = 0.3
 ROW_HEIGHT = 5.0
 MIN_ROWS = 4
+# Difference of colour, 0 to 255, within which a page counts as blank; faint pencil differs by more.
+BLANK = 8
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
 LARGEST = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
@@ -146,7 +150,8 @@ class PageReader:
         stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(picture, lines, page)
         scanned = count < MIN_LETTERS or stamped or is_garbled(lines)
         if scanned and self.ocr is not None:
-            read = self.ocr.read(picture)
+            blank = not is_garbled(lines) and _is_blank_beside(lines, picture)
+            read = [] if blank else self.ocr.read(picture)
             # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
             least = 2 * count if stamped else count if count < MIN_LETTERS else 0.5 * count
             better = not is_garbled(read) and count_letters(read) > least
@@ -252,6 +257,17 @@ def _shows_scan(picture: Raster, lines: Sequence[Line], page: tuple[float, float
     drawn = find_graphics(picture, lines)
     rows = [box for box in drawn.specks if box[2] - box[0] > ROW_WIDTH * page[0] and box[3] - box[1] > ROW_HEIGHT]
     return len(rows) >= MIN_ROWS or any(area(box) > 0.6 * page[0] * page[1] for box in drawn.clusters)
+
+
+def _is_blank_beside(lines: Sequence[Line], picture: Raster) -> bool:
+    """Whether the page is of one colour where no word of its text layer stands, so that OCR has nothing to read."""
+    rest = np.ones(picture.pixels.shape[:2], dtype=bool)
+    for x1, y1, x2, y2 in (word.box for line in lines for word in line.words):
+        left, top = (max(0, int((edge - CROP_MARGIN) * picture.scale)) for edge in (x1, y1))
+        right, bottom = (max(0, int((edge + CROP_MARGIN) * picture.scale) + 1) for edge in (x2, y2))
+        rest[top:bottom, left:right] = False
+    shown = picture.pixels[rest]
+    return not shown.size or int(np.ptp(shown, axis=0).max()) <= BLANK
 
 
 def _text_piece(block: LineBlock) -> PageElement:
