@@ -3,27 +3,37 @@
 A gold box is met where one quote has an intersection over union of 0.5 or more with it. Figures are means over
 questions of the share of gold boxes met by any quote of the document (`parser`), by the quotes of a context of 15 and
 of 20 (`c15`, `c20`), and by those that the default answer cites (`cited`); `page` is the share of gold boxes with any
-quote of their page in the context of 15. `--boxes` lists boxes that are not met, each with the quote nearest to it.
+quote of their page in the context of 15. `parser`, `c15` and `c20` are what `eval retrieval` prints.
+
+`--boxes` lists boxes that are not met, each with the quote nearest to it.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from answer_rows import search_of
 from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir, percent
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import C15, C20
 from quoteweave.core.boxes import Box, iou
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.examples import Example
-from quoteweave.core.records import Filter, Quote
+from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.records import Quote
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
-from quoteweave.evaluation.metrics.box_recall import LEAST_IOU, Place, boxes_met, gold_boxes, share_met
+from quoteweave.evaluation.metrics.box_recall import (
+    LEAST_IOU,
+    GoldBoxRecall,
+    Place,
+    boxes_met,
+    gold_boxes,
+    share_met,
+)
 from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval
 from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.pipeline.runs.ranking import run_retrieval
 from quoteweave.pipeline.search import Search
+from quoteweave.retrievers.registry import make_fused
 
 FIGURES = ("parser", "page", "c15", "c20", "cited")
 GOALS = {"parser": 0.88, "c15": 0.72}
@@ -94,32 +104,33 @@ def main() -> None:
 
 
 def _measured(collection: Collection, examples: Sequence[Example]) -> Iterator[tuple[BoxRow, list[UnmetBox]]]:
-    search, generator = search_of(collection), ExtractiveGenerator()
     quotes = {document.name: collection.document_quotes(document.name) for document in collection.documents()}
-    for example in examples:
-        if example.document in quotes:
-            yield _measure(example, quotes[example.document], search, generator)
+    asked = [example for example in examples if example.document in quotes]
+    for example, prediction in zip(asked, contexts_of(collection, asked), strict=True):
+        yield _measure(example, quotes[example.document or ""], prediction)
 
 
-def _measure(
-    example: Example, quotes: Sequence[Quote], search: Search, generator: ExtractiveGenerator
-) -> tuple[BoxRow, list[UnmetBox]]:
-    where = Filter(documents=(example.document or "",))
-    small, large = (run_sync(search.context(example.query, size, where=where)).context for size in (C15, C20))
-    answer = run_sync(generator.answer(example.query, small))
-    cited = [small.quote(one.kind, one.number) for one in answer.citations]
-    c15 = [hit.quote for hit in (*small.texts, *small.images)]
-    found = {
-        "parser": quotes,
-        "c15": c15,
-        "c20": [hit.quote for hit in (*large.texts, *large.images)],
-        "cited": [quote for quote in cited if quote is not None],
-    }
-    gold = gold_boxes(example)
-    pages = {(quote.document, quote.page) for quote in c15}
-    shares = {name: share_met(gold, _places(own)) for name, own in found.items()}
+def contexts_of(collection: Collection, examples: Sequence[Example]) -> Iterator[Prediction]:
+    """What the search of `ask` with nothing set finds for each question within its document, contexts included."""
+    retriever = make_fused(["lexical"], None, collection)
+    search, names = Search(retriever, collection=collection), {example.document or "" for example in examples}
+    return run_retrieval(examples, retriever, scope="document", documents=names, search_in=lambda _: search)
+
+
+def _measure(example: Example, quotes: Sequence[Quote], prediction: Prediction) -> tuple[BoxRow, list[UnmetBox]]:
+    by_page: defaultdict[Place, list[Box]] = defaultdict(list)
+    for place, box in _places(quotes):
+        by_page[place].append(box)
+    found = GoldBoxRecall(by_page).row(prediction, example)
+    context, gold = prediction.contexts["c15"], gold_boxes(example)
+    answer = run_sync(ExtractiveGenerator().answer(example.query, context))
+    cited = [context.quote(one.kind, one.number) for one in answer.citations]
+    seen = _places([hit.quote for hit in (*context.texts, *context.images)])
+    pages = {place for place, _ in seen}
+    shares = {name: found[f"gold_box_recall.{name}"] for name in ("parser", "c15", "c20")}
+    shares["cited"] = share_met(gold, _places([quote for quote in cited if quote is not None]))
     shares["page"] = sum(place in pages for place, _ in gold) / len(gold)
-    met = boxes_met(gold, _places(c15))
+    met = boxes_met(gold, seen)
     unmet = [_unmet(example, one, quotes, pages) for one, is_met in zip(gold, met, strict=True) if not is_met]
     return BoxRow(example.id, example.document or "", example.evidence_types, len(gold), shares), unmet
 

@@ -7,6 +7,7 @@ not complete before. A mark is never split, and never withdrawn.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -29,6 +30,8 @@ class ContextSize(Record):
 TOP_10 = ContextSize(texts=7, images=3)
 C15 = ContextSize(texts=10, images=5)
 C20 = ContextSize(texts=12, images=8)
+CONTEXT_SIZES: Mapping[str, ContextSize] = MappingProxyType({"c15": C15, "c20": C20})
+"""The sizes that contexts are measured at (MMDocRAG, arXiv 2505.16470, section 4.1), by name."""
 
 
 def max_fair_share(sizes: Sequence[int], room: int) -> int | None:

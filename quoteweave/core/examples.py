@@ -227,8 +227,10 @@ class Prediction(Record):
     items: Mapping[str, float] = Field(
         default_factory=dict, description="a ranking that came without quotes (TREC): item to score, best first"
     )
-    context: Context | None = Field(
-        default=None, description="what the generator saw, or would see of a ranking; None: the example's own"
+    context: Context | None = Field(default=None, description="what the generator saw; None: the example's own")
+    contexts: Mapping[str, Context] = Field(
+        default_factory=dict,
+        description="beside a ranking: what a generator would see, by size (`core.answers.CONTEXT_SIZES`)",
     )
     quote_boxes: Mapping[str, tuple[Box, ...]] | None = Field(
         default=None,

@@ -134,6 +134,13 @@ class Search:
         one document consists of gets that document's structure, and the quotes that show it (`pipeline.structure`).
         Raises what `find` does.
         """
+        (context,), trace = await self.contexts(query, (split,), where=where)
+        return RetrievedContext(context=context, trace=trace)
+
+    async def contexts(
+        self, query: Query, splits: Sequence[ContextSize], *, where: Filter | None = None
+    ) -> tuple[list[Context], Trace]:
+        """Return the context of each size, as `context` makes it, of one search at the largest. Raises what it does."""
         check_question(query.text)
         steps, where = _SearchState(query), where or Filter()
         if self._collection is not None:
@@ -141,18 +148,29 @@ class Search:
                 counted = await self._run(query, structure_context, query.text, self._collection, where)
             if counted is not None:
                 steps.read.append("asks what the document consists of")
-                return RetrievedContext(context=counted, trace=self._trace(steps))
+                return [counted] * len(splits), self._trace(steps)
         await self._expand(steps)
-        kinds: tuple[tuple[Kind, int], ...] = (("text", split.texts), ("image", split.images))
+        texts, images = max(split.texts for split in splits), max(split.images for split in splits)
+        kinds: tuple[tuple[Kind, int], ...] = (("text", texts), ("image", images))
         wanted = [
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
-        texts, images = await self._ranked(steps, wanted)
-        context = Context(texts=tuple(texts), images=tuple(images), rarity=steps.rarity, pages=steps.pages)
-        if self._collection is not None:
-            with steps.timed("search"):
-                context = await self._run(query, add_announced, query.text, context, self._collection, where, split)
-        return RetrievedContext(context=context, trace=self._trace(steps))
+        ranked = await self._ranked(steps, wanted)
+        contexts = [await self._filled(steps, split, ranked, where) for split in splits]
+        return contexts, self._trace(steps)
+
+    async def _filled(
+        self, steps: "_SearchState", split: ContextSize, ranked: Sequence[Sequence[Hit]], where: Filter
+    ) -> Context:
+        """Return the context of one size, of ranked texts and images."""
+        texts, images = tuple(ranked[0][: split.texts]), tuple(ranked[1][: split.images])
+        context = Context(texts=texts, images=images, rarity=steps.rarity, pages=steps.pages)
+        if self._collection is None:
+            return context
+        with steps.timed("search"):
+            return await self._run(
+                steps.query, add_announced, steps.query.text, context, self._collection, where, split
+            )
 
     async def _expand(self, steps: "_SearchState") -> None:
         if self._expander is not None:

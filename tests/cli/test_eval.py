@@ -23,6 +23,7 @@ from quoteweave.pipeline.runs import retrieval
 from quoteweave.pipeline.runs.progress import Progress
 from quoteweave.pipeline.runs.retrieval import PreparedRetriever, add_dataset_documents
 from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
+from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.terms import read_terms
 from quoteweave.testing import ModelServer, Reply
@@ -126,7 +127,8 @@ def evaluate(
 
     def subject(_: Collection, settings: RetrievalSettings, progress: Progress) -> PreparedRetriever:
         indexes = {"index lexical": "f1", **terms_fingerprint(read_all_terms(settings))}
-        return PreparedRetriever(ranker, documents, indexes, {"b [red].pdf": "it is encrypted; give --password"}, notes)
+        failures = {"b [red].pdf": "it is encrypted; give --password"}
+        return PreparedRetriever(ranker, lambda _: Search(ranker), documents, indexes, failures, notes)
 
     monkeypatch.setattr(retrieval, "add_dataset_documents", ingest)
     monkeypatch.setattr(retrieval, "prepare_retriever", subject)
@@ -227,7 +229,9 @@ def test_a_run_asks_failed_questions_again(evaluate: Evaluate, ranker: Ranker, t
     assert evaluate("--json", "--run", str(tmp_path / "run")).exit_code == 1
     ranker.fails_on, ranker.searches = None, 0
     result = evaluate("--json", "--run", str(tmp_path / "run"))
-    assert (result.exit_code, value(result)["failed"], ranker.searches) == (0, 0, 2)
+    assert (result.exit_code, value(result)["failed"], ranker.searches) == (0, 0, 4), (
+        "a ranking in each scope, and the texts and the images of its contexts"
+    )
 
 
 @pytest.mark.parametrize("change", ["retriever", "documents", "annotations"])

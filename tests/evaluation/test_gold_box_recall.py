@@ -93,13 +93,17 @@ LOWER: Box = (100, 300, 200, 400)
 
 
 def test_the_ceilings_of_the_parser_and_of_contexts() -> None:
-    context = Context(texts=hits("text", *[FAR] * 10, SQUARE), images=hits("image", *[FAR] * 4, LOWER))
-    found = Prediction(example="q", scope="document", hits=context.images, context=context)
+    images = hits("image", *[FAR] * 4, LOWER)
+    contexts = {
+        "c15": Context(texts=hits("text", *[FAR] * 10), images=images),
+        "c20": Context(texts=hits("text", *[FAR] * 10, SQUARE), images=images),
+    }
+    found = Prediction(example="q", scope="document", hits=images, contexts=contexts)
     metric = GoldBoxRecall({PAGE: (SQUARE, LOWER)})
     assert metric.row(found, asks(SQUARE, LOWER, (600, 600, 700, 700))) == {
         "gold_boxes": 3,
         "gold_box_recall.parser": pytest.approx(2 / 3),
-        "gold_box_recall.c15": pytest.approx(1 / 3),  # the square is the eleventh text
+        "gold_box_recall.c15": pytest.approx(1 / 3),
         "gold_box_recall.c20": pytest.approx(2 / 3),
     }
 

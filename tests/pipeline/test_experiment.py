@@ -2,14 +2,20 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from made_collections import made_quote, make_collection
 
+from quoteweave.core.answers import C20
 from quoteweave.core.errors import EndpointUnreachable, MissingExtra, ModelNotFound
-from quoteweave.core.examples import Example, GoldBox, Reference
+from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
-from quoteweave.pipeline.runs.ranking import RememberingExpander, SearchRetriever, run_retrieval
+from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, SearchRetriever, run_retrieval
+from quoteweave.pipeline.runs.retrieval import make_searches
+from quoteweave.pipeline.runs.search import make_search
 from quoteweave.pipeline.search import POOL, Search
+from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.expanders.chat import ChatExpander
 from quoteweave.testing import FakeChat, FakeExpander, FakeReranker
 
@@ -26,6 +32,17 @@ def quote(document: str, page: int, ordinal: int, layout: Layout = "paragraph") 
         kind="image" if layout == "page" else "text",
         layout=layout,
     )
+
+
+class OfKind:
+    """Ranks the quotes of a kind in the order given."""
+
+    def __init__(self, quotes: Sequence[Quote]) -> None:
+        self.quotes = quotes
+
+    def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
+        of_kind = [one for one in self.quotes if where is not None and one.kind == where.kind][:k]
+        return [[Hit(rank=rank, score=1 / rank, quote=one) for rank, one in enumerate(of_kind, 1)] for _ in queries]
 
 
 class Fixed:
@@ -72,25 +89,52 @@ def test_searches_deeper_until_enough_pages_are_seen() -> None:
 def test_whole_pages_do_not_count_as_quotes() -> None:
     pages = [quote("a.pdf", page, 0, "page") for page in range(100)]
     parts = [quote("a.pdf", page, 1) for page in range(50)]
-    (prediction,) = run_retrieval([ask("q")], Fixed([*pages, *parts]), scope="document", documents=DOCUMENTS, quotes=20)
+    (prediction,) = run_retrieval([ask("q")], Fixed([*pages, *parts]), scope="document", documents=DOCUMENTS)
     assert sum(hit.quote.layout != "page" for hit in prediction.hits) == 20
     assert len(prediction.hits) == 120
 
 
-def test_a_question_with_gold_boxes_keeps_the_context_that_its_ranking_makes() -> None:
+def boxed(document: str | None = "a.pdf", text: str = "what?") -> Example:
+    reference = Reference(boxes=(GoldBox(page=0, bbox=(0, 0, 1, 1)),))
+    return Example(id="q", query=Query(text=text), document=document, reference=reference)
+
+
+def test_a_question_with_gold_boxes_keeps_the_contexts_that_a_generator_would_see() -> None:
     texts = [quote("a.pdf", page, 0) for page in range(100)]
     images = [quote("a.pdf", page, 1, "page") for page in range(10)]
-    reference = Reference(boxes=(GoldBox(page=0, bbox=(0, 0, 1, 1)),))
-    boxed = ask("q").model_copy(update={"reference": reference})
-    retriever = Fixed([*texts, *images])
-    (near,) = run_retrieval([boxed], retriever, scope="document", documents=DOCUMENTS)
-    (far,) = run_retrieval([boxed], retriever, scope="collection", documents=DOCUMENTS)
-    (plain,) = run_retrieval([ask("q")], retriever, scope="document", documents=DOCUMENTS)
-    assert near.context is not None
-    assert [hit.quote.page for hit in near.context.texts] == list(range(12))
-    assert [hit.quote.page for hit in near.context.images] == list(range(8))
-    assert (far.context, plain.context) == (None, None)
+    ranking, search = Fixed([*texts, *images]), Search(OfKind([*texts, *images]))
+    near, plain, far = (
+        next(run_retrieval([example], ranking, scope=scope, documents=DOCUMENTS, search_in=lambda _: search))
+        for example, scope in ((boxed(), SCOPES[0]), (ask("q"), SCOPES[0]), (boxed(), SCOPES[1]))
+    )
+    assert {name: (len(one.texts), len(one.images)) for name, one in near.contexts.items()} == {
+        "c15": (10, 5),
+        "c20": (12, 8),
+    }
+    assert [hit.quote.page for hit in near.contexts["c20"].texts] == list(range(12))
+    assert (far.contexts, plain.contexts) == ({}, {})
     assert near.hits == plain.hits, "what is kept of the ranking is the same"
+
+
+def test_contexts_of_runs_are_those_of_ask_and_of_published_presets_the_ranking_alone(tmp_path: Path) -> None:
+    quotes: list[str | Quote] = [
+        "The pump needs three parts:",
+        made_quote("a seal, a valve, a hose", layout="list"),
+        "Rain.",
+    ]
+    example = boxed("pump.md", "Which parts does the pump need?")
+    with make_collection(tmp_path, {"pump.md": quotes}) as made:
+        usual = RetrievalSettings()
+        asked = asyncio.run(make_search(made, usual).context(example.query, C20, where=Filter(documents=("pump.md",))))
+        predictions: list[Prediction] = []
+        for settings in (usual, usual.model_copy(update={"preset": "mmdocir"})):
+            retriever, search_in = make_searches(made, settings, [])
+            predictions += run_retrieval(
+                [example], retriever, scope="document", documents=["pump.md"], search_in=search_in
+            )
+    run, published = (one.contexts["c20"] for one in predictions)
+    assert run == asked.context
+    assert (len(run.announced), len(published.announced)) == (1, 0)
 
 
 def test_a_ranking_that_ends_early_is_kept_whole() -> None:

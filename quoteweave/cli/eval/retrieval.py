@@ -128,7 +128,8 @@ def retrieval(
 
     Layout recall: as box recall, but overlaps count as often as they occur.
     Gold box recall: the share of gold boxes that one quote meets at an IoU of
-    0.5, of all quotes (parser) and of those in a context of 15 or 20 quotes.
+    0.5, of all quotes (parser) and of those in the context of 15 or 20 quotes
+    that 'ask' makes.
 
     Quote recall, for mmdocrag only: the share of the gold quotes among the first
     k. The collection has to hold MMDocIR's layouts ('import mmdocir-layout').

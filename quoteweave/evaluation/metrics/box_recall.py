@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from quoteweave.core.answers import C15, C20, Context, ContextSize
+from quoteweave.core.answers import CONTEXT_SIZES, Context
 from quoteweave.core.boxes import Box, area, intersection, iou, union_area
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
@@ -156,18 +156,15 @@ def share_met(
     return sum(boxes_met(gold, boxes, threshold)) / len(gold) if gold else None
 
 
-CONTEXT_SIZES: Mapping[str, ContextSize] = {"c15": C15, "c20": C20}
-
-
 class GoldBoxRecall:
     """`gold_box_recall.parser`, `.c15` and `.c20`: the share of a question's gold boxes that quotes meet (`share_met`).
 
     `parser` is over all quotes of the collection on the gold pages, and no answer can cite more; `c15` and `c20` are
-    over the contexts of 10 text and 5 image quotes and of 12 and 8 (MMDocRAG, arXiv 2505.16470, section 4.1) that the
-    ranking makes. Whole-page quotes count, for at an IoU of a half they meet nothing but what fills half of the page.
+    over the contexts of 10 text and 5 image quotes and of 12 and 8 (`core.answers.CONTEXT_SIZES`) that a generator
+    would get. Whole-page quotes count, for at an IoU of a half they meet nothing but what fills half of the page.
 
     All are undefined without gold boxes or without a document; `parser` also where the quotes of that document are not
-    known, and the others where it was not searched.
+    known, and the others where no contexts were kept.
     """
 
     name = "gold_box_recall"
@@ -188,19 +185,17 @@ class GoldBoxRecall:
             places = {place for place, _ in gold}
             own = [(place, box) for place in places for box in self._quotes.get(place, ())]
             row["gold_box_recall.parser"] = share_met(gold, own)
-        context = _searched(prediction)
-        if context is not None:
-            for name, size in CONTEXT_SIZES.items():
-                hits = (*context.texts[: size.texts], *context.images[: size.images])
-                found = [((hit.quote.document, hit.quote.page), hit.quote.bbox) for hit in hits]
-                row[f"gold_box_recall.{name}"] = share_met(gold, found)
+        for name, context in _contexts(prediction).items():
+            hits = (*context.texts, *context.images)
+            found = [((hit.quote.document, hit.quote.page), hit.quote.bbox) for hit in hits]
+            row[f"gold_box_recall.{name}"] = share_met(gold, found)
         return row
 
 
-def _searched(prediction: Prediction) -> Context | None:
-    """The context that a ranking made; empty where nothing was found, None where none was kept."""
+def _contexts(prediction: Prediction) -> Mapping[str, Context]:
+    """The contexts kept beside a ranking; empty ones where nothing was found, none where none were kept."""
     if prediction.scope == "context" or prediction.items:
-        return None
-    if prediction.context is None and not prediction.hits:
-        return Context()
-    return prediction.context
+        return {}
+    if not prediction.contexts and not prediction.hits:
+        return dict.fromkeys(CONTEXT_SIZES, Context())
+    return prediction.contexts

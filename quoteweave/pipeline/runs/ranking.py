@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-from quoteweave.core.answers import C20, Context
+from quoteweave.core.answers import CONTEXT_SIZES, Context
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import DatasetError, MissingExtra, ModelNotFound, error_reason
 from quoteweave.core.examples import Example, Prediction, Scope
@@ -15,6 +15,8 @@ from quoteweave.retrievers.pages.fusion import rank_pages
 SCOPES: tuple[Scope, ...] = ("document", "collection")
 
 FIRST_DEPTH = 64
+# Quotes that are not whole pages, and distinct pages, down to which a ranking is kept: what the figures need.
+QUOTES, PAGES = 20, 10
 
 
 def run_retrieval(
@@ -23,41 +25,43 @@ def run_retrieval(
     *,
     scope: Scope,
     documents: Container[str],
-    quotes: int = 20,
-    pages: int = 10,
+    search_in: Callable[[Filter | None], Search] | None = None,
 ) -> Iterator[Prediction]:
     """Search for every question, within its own document or over the whole collection; yield predictions in order.
 
     `documents` names those that the collection holds; a question on another finds nothing within it. A prediction keeps
-    the ranking down to where it holds `quotes` quotes that are not whole pages and `pages` distinct pages, so that
+    the ranking down to where it holds `QUOTES` quotes that are not whole pages and `PAGES` distinct pages, so that
     figures at those depths are exact; or all of it, where it ends before. Within a document, that of a question with
-    gold boxes also keeps the context of 20 quotes that the ranking makes. A question whose search raises is a
-    prediction with that error, and the others go on. Raises ModelNotFound and MissingExtra, which concern them all.
+    gold boxes also keeps the contexts that the search of `search_in` makes for a generator. A question whose search
+    raises is a prediction with that error, and the others go on. Raises ModelNotFound and MissingExtra, which concern
+    them all.
     """
     for example in examples:
         if scope == "document" and example.document is not None and example.document not in documents:
             yield Prediction(example=example.id, scope=scope)
         else:
-            yield _predict(example, retriever, scope, quotes, pages)
+            boxed = search_in if scope == "document" and example.reference.boxes else None
+            yield _predict(example, retriever, scope, boxed)
 
 
-def _predict(example: Example, retriever: Retriever, scope: Scope, quotes: int, pages: int) -> Prediction:
-    fills_context = scope == "document" and bool(example.reference.boxes)
-
-    def length(hits: Sequence[Hit]) -> int | None:
-        return None if fills_context and not _is_full(_context(hits)) else _length(hits, quotes, pages)
-
+def _predict(
+    example: Example, retriever: Retriever, scope: Scope, search_in: Callable[[Filter | None], Search] | None
+) -> Prediction:
+    contexts, notes = dict[str, Context](), tuple[str, ...]()
     try:
         check_question(example.query.text)
-        hits = _ranking(example.query, retriever, _filter(example, scope), length)
-        cut = _length(hits, quotes, pages)
-        ranked = rank_pages(hits[:cut])[:pages]
+        where = _filter(example, scope)
+        hits = _ranking(example.query, retriever, where)
+        if search_in is not None:
+            sizes = tuple(CONTEXT_SIZES.values())
+            found, trace = run_sync(search_in(where).contexts(example.query, sizes, where=where))
+            contexts, notes = dict(zip(CONTEXT_SIZES, found, strict=True)), trace.notes
     except (ModelNotFound, MissingExtra):
         raise
     except Exception as error:  # whatever a retriever raises concerns this question; the run says so and goes on
         return Prediction(example=example.id, scope=scope, error=error_reason(error))
-    context = _context(hits) if fills_context and hits else None
-    return Prediction(example=example.id, scope=scope, hits=tuple(hits[:cut]), pages=tuple(ranked), context=context)
+    pages = tuple(rank_pages(hits)[:PAGES])
+    return Prediction(example=example.id, scope=scope, hits=tuple(hits), pages=pages, contexts=contexts, notes=notes)
 
 
 def _filter(example: Example, scope: Scope) -> Filter | None:
@@ -68,37 +72,25 @@ def _filter(example: Example, scope: Scope) -> Filter | None:
     return Filter(documents=(example.document,))
 
 
-def _ranking(
-    query: Query, retriever: Retriever, where: Filter | None, length: Callable[[Sequence[Hit]], int | None]
-) -> Sequence[Hit]:
-    """Search deeper until `length` says how many hits are enough, or the ranking ends."""
+def _ranking(query: Query, retriever: Retriever, where: Filter | None) -> Sequence[Hit]:
+    """Search deeper until there are hits enough, or the ranking ends."""
     depth = FIRST_DEPTH
     while True:
         hits = retriever.search([query], depth, where=where)[0]
-        if length(hits) is not None or len(hits) < depth:
-            return hits
+        enough = _length(hits)
+        if enough is not None or len(hits) < depth:
+            return hits[:enough]
         depth *= 4
 
 
-def _context(hits: Sequence[Hit]) -> Context:
-    """Return the context of 20 quotes, each kind in the order of the ranking."""
-    texts = [hit for hit in hits if hit.quote.kind == "text"]
-    images = [hit for hit in hits if hit.quote.kind == "image"]
-    return Context(texts=tuple(texts[: C20.texts]), images=tuple(images[: C20.images]))
-
-
-def _is_full(context: Context) -> bool:
-    return len(context.texts) >= C20.texts and len(context.images) >= C20.images
-
-
-def _length(hits: Sequence[Hit], quotes: int, pages: int) -> int | None:
+def _length(hits: Sequence[Hit]) -> int | None:
     """Return how many hits hold enough quotes and pages, or None where even all of them do not."""
     seen: set[tuple[str, int]] = set()
     parts = 0
     for place, hit in enumerate(hits, start=1):
         seen.add((hit.quote.document, hit.quote.page))
         parts += hit.quote.layout != "page"
-        if parts >= quotes and len(seen) >= pages:
+        if parts >= QUOTES and len(seen) >= PAGES:
             return place
     return None
 

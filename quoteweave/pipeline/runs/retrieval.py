@@ -104,7 +104,7 @@ def search_dataset(
     unread = {name: prepared.failures.get(name, f"not in {where}") for name in absent if name is not None}
     for note in _pages_beyond(questions.examples, prepared.documents):
         progress.note(note)
-    notes = dict(prepared.notes.most_common())
+    notes = dict((prepared.notes + Counter(note for one in predictions for note in one.notes)).most_common())
     return RetrievalRun(predictions=tuple(predictions), notes=notes, unread=unread, quote_boxes=boxes)
 
 
@@ -140,6 +140,8 @@ class PreparedRetriever:
     """A retriever ready to search, its documents, and why other documents could not be read."""
 
     retriever: Retriever
+    search_in: Callable[[Filter | None], Search]
+    """The search for a filter that makes contexts, as `ask` does."""
     documents: Sequence[Document]
     indexes: Mapping[str, str]
     """The fingerprint of each index that is searched."""
@@ -196,7 +198,7 @@ def prepare_retriever(
         retriever = SearchRetriever(search_in, reranks=bool(settings.rerank), on_note=lambda note: notes.update([note]))
     specs = build_indexes(collection, settings.retriever, settings, progress)
     indexes = {**index_fingerprints(collection, specs), **terms_fingerprint(terms)}
-    return PreparedRetriever(retriever, collection.documents(), indexes, failures, notes)
+    return PreparedRetriever(retriever, search_in, collection.documents(), indexes, failures, notes)
 
 
 def make_searches(
@@ -207,7 +209,10 @@ def make_searches(
     chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
 ) -> tuple[Retriever, Callable[[Filter | None], Search]]:
-    """Return the retriever, and a function that makes the search for a filter; models load once. Raises UsageError."""
+    """Return the retriever, and a function that makes the search for a filter; models load once. Raises UsageError.
+
+    Contexts are those of `ask`. With a published preset they are the ranking alone, as its authors' are.
+    """
     names, how = settings.retriever, settings.expand
     resources = resources_for(collection, settings, progress, terms)
     # What a retriever sends is noted when its index is built.
@@ -216,11 +221,12 @@ def make_searches(
         RememberingExpander(make_expander(how, names, collection, resources=resources, chats=chats)) if how else None
     )
     reranker = make_reranker(settings.rerank, resources=resources, chats=chats) if settings.rerank else None
+    read = collection if settings.preset is None else None
 
     def search_in(where: Filter | None) -> Search:
         # rm3 alone looks into the collection, and has to look where the question is asked.
         expander = make_expander(how, names, collection, where=where) if how == "rm3" else shared
-        return Search(retriever, expander=expander, reranker=reranker)
+        return Search(retriever, expander=expander, reranker=reranker, collection=read)
 
     return retriever, search_in
 
@@ -282,6 +288,9 @@ def _search(
     for scope in SCOPES:
         left = [example for example in examples if run is None or not run.has(example.id, scope)]
         with progress.task(f"searching, {scope}", len(left)) as task:
-            for prediction in run_retrieval(left, prepared.retriever, scope=scope, documents=prepared.names):
+            found = run_retrieval(
+                left, prepared.retriever, scope=scope, documents=prepared.names, search_in=prepared.search_in
+            )
+            for prediction in found:
                 yield prediction
                 task.advance()
