@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from quoteweave import Collection
 from quoteweave.core.records import Quote
-from quoteweave.documents.layout.patterns import NUMERIC
+from quoteweave.documents.layout.blocks import NUMERIC
 
 LEAST_NUMBERS = 3
 _PART = re.compile(r"\bpart \d+ of \d+", re.IGNORECASE)

@@ -24,7 +24,7 @@ from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr, RapidOcr
 from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, open_pdf
 from quoteweave.documents.sources.raw_page import Raster, RawPage
-from quoteweave.documents.structure.assemble import assemble
+from quoteweave.documents.structure import assemble
 from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
 

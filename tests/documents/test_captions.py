@@ -4,8 +4,8 @@ import pytest
 from made_pieces import body, image, text
 
 from quoteweave.core.records import Layout
+from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.page import PageElement
-from quoteweave.documents.structure.captions import find_captions
 
 
 def captions(*pieces: PageElement) -> dict[int, str]:

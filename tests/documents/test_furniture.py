@@ -4,8 +4,7 @@ import pytest
 from made_pieces import body, image, page, text
 
 from quoteweave.documents.layout.page import PageContent
-from quoteweave.documents.structure.assemble import assemble
-from quoteweave.documents.structure.headers_footers import find_headers_and_footers, page_labels
+from quoteweave.documents.structure import assemble, find_headers_and_footers, page_labels
 
 
 def labels(*printed: str | None, y: float = 770) -> list[str]:

@@ -13,8 +13,7 @@ from made_pieces import body, image, page, text
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources.bookmarks import Bookmark
-from quoteweave.documents.structure.assemble import assemble
-from quoteweave.documents.structure.page_headings import page_headings
+from quoteweave.documents.structure import assemble, page_headings
 
 ENTRIES = {"Letter to shareholders": 2, "1 Business": 3, "1.1 Risks": 4, "2 Balance sheets": 6, "Index": 8}
 

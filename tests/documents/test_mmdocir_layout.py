@@ -11,8 +11,7 @@ from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DatasetError, MissingExtra
-from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
-from quoteweave.documents.importers.mmdocir_tables import ImportedDocument
+from quoteweave.documents.importers.mmdocir import ImportedDocument, iter_mmdocir_layout
 
 
 def jpeg() -> bytes:

@@ -12,8 +12,7 @@ from PIL import Image
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DatasetError
-from quoteweave.documents.importers.mmdocir_pages import iter_mmdocir_pages
-from quoteweave.documents.importers.mmdocir_tables import ImportedDocument
+from quoteweave.documents.importers.mmdocir import ImportedDocument, iter_mmdocir_pages
 
 FILE = "MMDocIR_pages.parquet"
 

@@ -14,7 +14,7 @@ from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.pdf import read_text_layer, render_page
 from quoteweave.documents.sources.raw_page import RawPage
-from quoteweave.documents.structure.assemble import assemble
+from quoteweave.documents.structure import assemble
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples"
 DIGITAL = ["harbour-report.pdf", "two-column-paper.pdf", "visitor-guide.pdf"]

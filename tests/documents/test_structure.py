@@ -7,7 +7,7 @@ from made_pieces import SENTENCE, body, image, page, text
 
 from quoteweave.core.records import Layout, Quote
 from quoteweave.documents.layout.page import PageElement
-from quoteweave.documents.structure.assemble import LONGEST_LIST, assemble
+from quoteweave.documents.structure import LONGEST_LIST, assemble
 
 
 def layout(piece: PageElement) -> Layout:

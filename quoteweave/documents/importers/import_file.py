@@ -19,9 +19,7 @@ from quoteweave.core.protocols import Parser
 from quoteweave.core.records import Document
 from quoteweave.documents.file_reading import FileIssue
 from quoteweave.documents.importers.mineru import read_within_limits
-from quoteweave.documents.importers.mmdocir_layout import iter_mmdocir_layout
-from quoteweave.documents.importers.mmdocir_pages import iter_mmdocir_pages
-from quoteweave.documents.importers.mmdocir_tables import ImportedDocument
+from quoteweave.documents.importers.mmdocir import ImportedDocument, iter_mmdocir_layout, iter_mmdocir_pages
 from quoteweave.documents.importers.papers import ImportedPaper, iter_papers
 from quoteweave.documents.ingest import AddReport
 from quoteweave.index.sync import refresh_indexes

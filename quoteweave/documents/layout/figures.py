@@ -8,8 +8,7 @@ from typing import Literal
 
 from quoteweave.core.boxes import Box, area, hull, inside, intersection
 from quoteweave.core.text.mentions import caption_label
-from quoteweave.documents.layout.blocks import LineBlock, group_lines, text_by_rows
-from quoteweave.documents.layout.patterns import NUMERIC
+from quoteweave.documents.layout.blocks import NUMERIC, LineBlock, group_lines, text_by_rows
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line, count_letters
 

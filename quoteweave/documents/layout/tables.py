@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
-from quoteweave.documents.layout.blocks import group_lines, lines_to_rows
+from quoteweave.documents.layout.blocks import NUMERIC, group_lines, lines_to_rows
 from quoteweave.documents.layout.drawing import PageGraphics
-from quoteweave.documents.layout.patterns import NUMERIC
 from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line, Word

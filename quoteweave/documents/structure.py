@@ -1,4 +1,4 @@
-"""Document-level structure: headers, titles, captions, page labels, and the section of each quote.
+"""What only the whole document tells: headers and footers, titles, labels and headings of pages, sections.
 
 Pages come in, quotes go out.
 """
@@ -6,18 +6,17 @@ Pages come in, quotes go out.
 import itertools
 import re
 import statistics
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
-from quoteweave.core.records import Layout, Page, ParsedDocument, Quote
+from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.core.text.mentions import caption_label
+from quoteweave.documents.layout.blocks import BULLET, PAGE_NUMBER, SECTION_NUMBER
+from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
-from quoteweave.documents.layout.patterns import BULLET, SECTION_NUMBER
-from quoteweave.documents.structure.captions import find_captions
-from quoteweave.documents.structure.headers_footers import find_headers_and_footers, page_labels
-from quoteweave.documents.structure.page_headings import page_headings
+from quoteweave.documents.sources.bookmarks import MAX_LEVELS, Bookmark, clean_title
 
 # Characters in one list quote.
 LONGEST_LIST = 1000
@@ -208,3 +207,124 @@ def _is_title(piece: PageElement, body: float) -> bool:
 def _is_formula(text: str) -> bool:
     words = [word for word in re.findall(r"[A-Za-z]+", text) if len(word) > 1]
     return len(words) <= 0.45 * len(text.split())
+
+
+# Shares of the page's height in which headers and footers stand.
+MARGIN = 0.09
+
+
+def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
+    """Find headers and footers: text in the margins that repeats from page to page, digits aside, or a page number."""
+    margins: dict[tuple[Layout, str, int], list[tuple[int, int]]] = {}
+    found: dict[tuple[int, int], Layout] = {}
+    for page in pages:
+        for i, piece in enumerate(page.pieces):
+            zone = _zone(piece, page)
+            if zone is None or len(piece.text) > 200:
+                continue
+            if piece.kind == "text" and PAGE_NUMBER.fullmatch(piece.text.strip()):
+                found[page.number, i] = zone
+            pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(piece.text.lower().split()))
+            margins.setdefault((zone, pattern, round(piece.box[1] / 12)), []).append((page.number, i))
+    for (zone, _, _), places in margins.items():
+        if len({number for number, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
+            found.update(dict.fromkeys(places, zone))
+    return found
+
+
+def _zone(piece: PageElement, page: PageContent) -> Layout | None:
+    if piece.box[3] < MARGIN * page.height:
+        return "header"
+    if piece.box[1] > (1 - MARGIN) * page.height:
+        return "footer"
+    return None
+
+
+def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[str]:
+    """Page labels: the file's own; else numbers printed in the margins if they increase steadily; else page + 1."""
+    printed: dict[int, int] = {}
+    for page, names in zip(pages, layouts, strict=True):
+        for piece, layout in zip(page.pieces, names, strict=True):
+            match = PAGE_NUMBER.fullmatch(piece.text.strip()) if layout in ("header", "footer") else None
+            if match and match.group(1).isdigit():
+                printed[page.number] = int(match.group(1))
+    steps = Counter(label - number for number, label in printed.items())
+    step, count = steps.most_common(1)[0] if steps else (1, 0)
+    steady = count >= 3 and count >= 0.6 * len(printed) and count >= 0.4 * len(pages)
+    return [page.label or str(page.number + (step if steady and page.number + step > 0 else 1)) for page in pages]
+
+
+# Pages among which those of contents stand.
+FIRST_PAGES = 15
+MIN_ENTRIES = 4
+# Shares of the entries: that lead to a page of the document, and those of them that lead no further back than the last.
+KNOWN = 0.75
+STEADY = 0.8
+# Figures whose labels end in numbers look like contents; tables are what most pages of contents are read as.
+NOT_CONTENTS = (IMAGE_LAYOUTS - {"table"}) | {"header", "footer", "caption"}
+# Dots that lead to a page number, each of which ends a line; possessive, and begun once, so that it takes linear time.
+LEADERS = re.compile(r"(?<![.·…_])(?<![.·…_] )(?:[.·…_] ?){4,}+\s*+(\d{1,4})(?!\S)")
+ENTRY = re.compile(r"(.*?)[\s.·…_|](\d{1,4})")
+NUMBERED = re.compile(r"\d{1,2}((?:\.\d{1,2})+)")
+
+
+def page_headings(
+    pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Return the headings of each page, outermost first, each once; `labels` are the printed page labels."""
+    bookmarks = [bookmark for page in pages for bookmark in page.bookmarks]
+    begin: defaultdict[int, list[Bookmark]] = defaultdict(list)
+    for bookmark in bookmarks or _contents(pages, layouts, labels):
+        begin[bookmark.page].append(bookmark)
+    found, under = [], list[Bookmark]()
+    for number in range(len(pages)):
+        # What ends here may do so in the middle of the page.
+        here = [*under, *begin[number]]
+        for bookmark in begin[number]:
+            while under and under[-1].level >= bookmark.level:
+                under.pop()
+            under.append(bookmark)
+        here.sort(key=lambda bookmark: bookmark.level)
+        found.append(tuple(dict.fromkeys(bookmark.title for bookmark in here)))
+    return found
+
+
+def _contents(
+    pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
+) -> list[Bookmark]:
+    """The entries of the table of contents that point to a page of the document."""
+    numbers: dict[str, int] = {}
+    for number, label in enumerate(labels):
+        numbers.setdefault(label, number)
+    found: list[Bookmark] = []
+    for page, names in itertools.islice(zip(pages, layouts, strict=True), FIRST_PAGES):
+        texts = (piece.text for piece, name in zip(page.pieces, names, strict=True) if name not in NOT_CONTENTS)
+        entries = list(_entries(texts))
+        known = [(title, numbers[label]) for title, label in entries if label in numbers]
+        if _is_contents([number for _, number in known], len(entries)):
+            found += (Bookmark(_level(title), title, number) for title, number in known)
+    return found
+
+
+def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Lines with a title and a page label; entries of figures and tables are skipped."""
+    for text in texts:
+        for line in LEADERS.sub(r" \1\n", text).splitlines():
+            match = ENTRY.fullmatch(line.strip()) if len(line) <= 300 else None
+            title = clean_title(match[1].replace("|", " ").strip(" .·…_")) if match else ""
+            letters, digits = sum(c.isalpha() for c in title), sum(c.isdigit() for c in title)
+            if match and letters >= 3 and letters > digits and caption_label(title) is None:
+                yield title, str(int(match[2]))
+
+
+def _is_contents(known: Sequence[int], entries: int) -> bool:
+    """Whether the page numbers of the entries increase as in a table of contents."""
+    if entries < MIN_ENTRIES or len(known) < KNOWN * entries or known[0] >= known[-1]:
+        return False
+    return sum(a <= b for a, b in itertools.pairwise(known)) >= STEADY * (len(known) - 1)
+
+
+def _level(title: str) -> int:
+    """The level by the section number: 0 for "3 Results", 1 for "3.1 Data"."""
+    match = NUMBERED.match(title)
+    return min(match[1].count("."), MAX_LEVELS - 1) if match else 0

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout
 from quoteweave.core.text.mentions import caption_label
+from quoteweave.documents.layout.blocks import NOTE, NOTE_MARK
 from quoteweave.documents.layout.page import PageElement
-from quoteweave.documents.layout.patterns import NOTE, NOTE_MARK
 
 # Points between a picture and its caption.
 CAPTION_REACH = 60.0

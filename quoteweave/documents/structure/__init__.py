@@ -1,1 +1,0 @@
-"""What only the whole document tells: titles, captions, headers and footers."""
