@@ -14,7 +14,7 @@ from typing import Any
 from live_server import LiveServer
 
 from quoteweave.pipeline.runs.build import add_documents
-from quoteweave.server.response_examples import FILE, ResponseExample
+from quoteweave.server.examples import FILE, ResponseExample
 from quoteweave.server.settings import ServerSettings
 
 ADDRESS = "http://127.0.0.1:8321"

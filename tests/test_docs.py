@@ -17,8 +17,7 @@ from command_line import Quoteweave
 from made_collections import made_quote, put
 from made_runs import GOODS, row, told
 
-from quoteweave.cli.app import COMMANDS
-from quoteweave.cli.lazy import LazyCommand
+from quoteweave.cli.app import COMMANDS, LazyCommand
 from quoteweave.cli.reference import reference
 from quoteweave.collection.collection import Collection
 from quoteweave.testing import ModelServer, Reply

@@ -85,7 +85,7 @@ def report(counts: "dict[str, Counter[str]]") -> None:
 def make_collection(root: Path, *, milvus: bool) -> None:
     """The sample documents, a note without pages, and an index of each kind over them."""
     from quoteweave import Collection, add
-    from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description
+    from quoteweave.collection.stores.image_texts import DESCRIPTIONS, Description
     from quoteweave.core.files.jsonl import open_for_append
     from quoteweave.documents.ingest import AddOptions
     from quoteweave.documents.parser import ParserSettings
@@ -310,7 +310,7 @@ def acts(collection: Any, notes: list[str], *, milvus: bool) -> dict[str, Callab
 
 def described(collection: Any, notes: list[str]) -> Any:
     """What a vision model said of pictures."""
-    from quoteweave.collection.stores.descriptions import (
+    from quoteweave.collection.stores.image_texts import (
         DESCRIPTIONS,
         Description,
         damaged_descriptions,

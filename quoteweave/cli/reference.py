@@ -1,14 +1,21 @@
-"""Generates the page docs/cli.md from the commands: python -m quoteweave.cli.reference docs/cli.md"""
+"""Generates docs/cli.md from the commands, and the table of settings in docs/serving.md.
+
+Run it with `python -m quoteweave.cli.reference docs/cli.md docs/serving.md`.
+"""
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from quoteweave.cli.app import COMMANDS
-from quoteweave.cli.lazy import LazyCommand
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from quoteweave.cli.app import COMMANDS, LazyCommand
+from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
+from quoteweave.server.settings import ServerSettings
 
 HEAD = """# The command line
 
@@ -74,5 +81,42 @@ def _text(help: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in help.replace("\b", "").strip().split("\n\n"))
 
 
+BEGIN, END = "<!-- settings: begin -->", "<!-- settings: end -->"
+_TABLES = ("answers", "models")
+
+
+def settings_table() -> str:
+    """The table of all settings of a server, as Markdown: name, default, meaning."""
+    rows = [*_rows(ServerSettings, ""), *_rows(AnswerSettings, "answers.")]
+    chat = ", ".join(f"`{name}`" for name in ChatSettings.model_fields)
+    rows.append(("models.NAME.…", "", f"a further chat model that requests may name, by the same settings: {chat}"))
+    lines = [f"| `{name}` | {default} | {meaning} |" for name, default, meaning in rows]
+    return "\n".join(("| setting | default | meaning |", "|---|---|---|", *lines))
+
+
+def with_settings(guide: str) -> str:
+    """Return the guide with the table of today between its two marks."""
+    before, _, rest = guide.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{settings_table()}\n{END}{after}"
+
+
+def _rows(record: type[BaseModel], table: str) -> Iterator[tuple[str, str, str]]:
+    for name, field in record.model_fields.items():
+        if table or name not in _TABLES:
+            yield f"{table}{name}", _default(field), (field.description or "").replace("|", "\\|")
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default_factory is not None or field.default in (None, ()):
+        return ""
+    shown = field.default
+    if isinstance(shown, bool):
+        return f"`{str(shown).lower()}`"
+    return f"`{list(shown)}`".replace("'", '"') if isinstance(shown, tuple) else f"`{shown}`"
+
+
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(reference(), "utf-8")
+    for page in map(Path, sys.argv[1:]):
+        text = page.read_text("utf-8")
+        page.write_text(with_settings(text) if BEGIN in text else reference(), "utf-8")

@@ -5,8 +5,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Literal
 
-from quoteweave.client.address import server_address
-from quoteweave.client.connection import Call, ServerConnection
+from quoteweave.client.connection import Call, ServerConnection, server_address
 from quoteweave.client.uploads import Added, upload_forms
 from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, ImageEvent, TextEvent, ThoughtEvent
 from quoteweave.core.errors import JobFailed, UsageError

@@ -1,19 +1,23 @@
-"""Sends requests to a server: with its key, again where it asks for that, and with its problems raised as errors."""
+"""A server's address, and requests to it: with its key, again where it asks for that, its problems raised as errors.
+
+Its event streams are read here too.
+"""
 
 import asyncio
+import os
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from quoteweave.client.address import KEY_VARIABLE, ServerAddress
-from quoteweave.client.server_events import ServerEvent, read_events
-from quoteweave.core.errors import QuoteweaveError, ServerBadResponse, ServerUnreachable
+from quoteweave.core.errors import QuoteweaveError, ServerBadResponse, ServerUnreachable, UsageError
 from quoteweave.core.urls import without_credentials
+from quoteweave.endpoints.address import is_http
 from quoteweave.endpoints.errors import endpoint_redactor, one_line
 from quoteweave.endpoints.http_client import retry_after_s
 from quoteweave.interchange.problems import MEDIA_TYPE, Problem, error_class, error_of_problem
@@ -22,6 +26,95 @@ if TYPE_CHECKING:
     from httpx2 import Request, Response
 
     from quoteweave.endpoints.http_client import BoundedClient
+
+
+_BLANK_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+
+
+class ServerEvent(NamedTuple):
+    """An event as it was sent: its name, and its data, which is JSON."""
+
+    name: str
+    data: bytes
+
+
+async def read_events(parts: AsyncIterator[bytes]) -> AsyncIterator[ServerEvent]:
+    """Yield the events of a stream that comes in parts, cut anywhere; an event that has not ended is left out.
+
+    Lines end at line feeds and carriage returns alone: the data may hold the other line separators of Unicode.
+    """
+    unended = b""
+    async for part in parts:
+        *blocks, unended = _BLANK_LINE.split(unended + part)
+        for block in blocks:
+            event = _event(block)
+            if event is not None:
+                yield event
+
+
+def _event(block: bytes) -> ServerEvent | None:
+    """The event of a block of lines; None where it is a comment."""
+    fields: dict[bytes, list[bytes]] = {}
+    for line in block.splitlines():
+        name, _, value = line.partition(b":")
+        fields.setdefault(name, []).append(value.removeprefix(b" "))
+    if b"data" not in fields:
+        return None
+    return ServerEvent(fields.get(b"event", [b"message"])[-1].decode("utf-8", "replace"), b"\n".join(fields[b"data"]))
+
+
+KEY_VARIABLE = "QUOTEWEAVE_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """The address of a server, with the path below which a proxy shows it, and the key that is sent there.
+
+    Raises UsageError for what is no such address, and for a key that no request could carry.
+
+    >>> ServerAddress("https://docs.example/ask/").of("v1", "collections", "ports & harbours")
+    'https://docs.example/ask/v1/collections/ports%20%26%20harbours'
+    """
+
+    url: str
+    key: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not is_http(self.url) or urlsplit(self.url).query or urlsplit(self.url).fragment:
+            raise UsageError(f"{self.shown} is no address of a server; it must look like http://localhost:8321.")
+        if self.key is None:
+            return
+        # A header cannot carry other characters, and the complaint of the HTTP library would quote the key.
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise UsageError("The server's key contains a line break or a character outside ASCII; copy it again.")
+        # Both are sent in the same header, so that one of them would be missing there.
+        if urlsplit(self.url).username is not None:
+            raise UsageError(
+                f"The address of {self.shown} holds a user name, and there is a key ({KEY_VARIABLE}) too; a request "
+                "carries one of them. Leave the other out."
+            )
+
+    @property
+    def shown(self) -> str:
+        """The address without user name, password and query, which may be secrets."""
+        bare = self.url.partition("?")[0].partition("#")[0]
+        scheme, found, rest = bare.partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2]}".rstrip("/") if found else bare.rpartition("@")[2]
+
+    def of(self, *segments: str) -> str:
+        """The address of what lies below these segments of a path. Raises UsageError for `.` and `..`.
+
+        They would be taken out of the path on the way, and another thing asked for, or removed.
+        """
+        if any(segment in (".", "..") for segment in segments):
+            raise UsageError(f"{'/'.join(segments)!r} holds a part that is no name: '.' or '..'")
+        return "/".join((self.url.rstrip("/"), *(quote(segment, safe=":") for segment in segments)))
+
+
+def server_address(url: str, key: str | None) -> ServerAddress:
+    """Return the address with the key given, or that of QUOTEWEAVE_KEY as it is now. Raises UsageError."""
+    return ServerAddress(url.strip(), (key or os.environ.get(KEY_VARIABLE) or "").strip() or None)
+
 
 MAX_PAUSE_S = 60.0
 """Longest pause in seconds for which a request is sent again; a server that asks for more is not waited for."""

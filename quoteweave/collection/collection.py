@@ -14,7 +14,7 @@ from quoteweave.collection.records import CollectionCounts, Failure, IndexState,
 from quoteweave.collection.removals import has_unfinished_removals
 from quoteweave.collection.storage_errors import damage_error
 from quoteweave.collection.stores.content import ImageStore, SourceStore
-from quoteweave.collection.stores.ocr_texts import OcrTextStore
+from quoteweave.collection.stores.image_texts import OcrTextStore
 from quoteweave.collection.stores.unfinished import UnfinishedStore
 from quoteweave.collection.stores.vectors import ShardStore
 from quoteweave.collection.writer import Writer

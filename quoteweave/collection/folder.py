@@ -11,7 +11,7 @@ from quoteweave.collection.segments.store import SegmentStore
 from quoteweave.collection.storage_errors import damage_error, guard_writing
 from quoteweave.collection.stores.content import ImageStore, SourceStore, atomic_write
 from quoteweave.collection.stores.generations import Generations
-from quoteweave.collection.stores.ocr_texts import OcrTextStore
+from quoteweave.collection.stores.image_texts import OcrTextStore
 from quoteweave.collection.stores.unfinished import UnfinishedStore
 from quoteweave.collection.stores.vectors import ShardStore
 from quoteweave.collection.writer_lock import LOCK_NAME, OWNER_NAME, writer_lock

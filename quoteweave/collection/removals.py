@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from quoteweave.collection.folder import CollectionFolder
-from quoteweave.collection.stores.descriptions import prune_descriptions
+from quoteweave.collection.stores.image_texts import prune_descriptions
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.core.errors import CollectionLocked, StorageError, note_text
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.records import IndexState
-from quoteweave.collection.stores.descriptions import DESCRIPTIONS
 from quoteweave.collection.stores.generations import try_read_manifest
+from quoteweave.collection.stores.image_texts import DESCRIPTIONS
 from quoteweave.collection.views import PICTURE_VIEWS
 
 MILVUS_FOLDER = "milvus"

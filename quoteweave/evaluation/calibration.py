@@ -84,17 +84,17 @@ def greatest_coverage(curve: Sequence[RiskCoveragePoint], risk: float) -> RiskCo
     return next((point for point in reversed(curve) if point.risk <= risk), None)
 
 
-def risk_upper_bound(wrong: int, answers: int, *, level: float = LEVEL) -> float:
+def risk_upper_bound(wrong: int, answers: int) -> float:
     """The risk on new questions is no greater than this with so much confidence, one-sided (Clopper and Pearson 1934).
 
-    The greatest chance p at which `wrong` or fewer of `answers` would be wrong with probability 1 - `level`.
+    The greatest chance p at which `wrong` or fewer of `answers` would be wrong with probability 1 - `LEVEL`.
     """
     if wrong >= answers:
         return 1.0
     low, high = wrong / answers, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _at_most(wrong, answers, middle) > 1 - level else (low, middle)
+        low, high = (middle, high) if _at_most(wrong, answers, middle) > 1 - LEVEL else (low, middle)
     return high
 
 
@@ -182,9 +182,7 @@ def fit_logistic(rows: "Matrix", right: "Vector", *, l2: float = L2) -> tuple[fl
     return float(found[0]), found[1:]
 
 
-def left_out_log_odds(
-    rows: "Matrix", right: "Vector", intercept: float, weights: "Vector", *, l2: float = L2
-) -> "Vector":
+def left_out_log_odds(rows: "Matrix", right: "Vector", intercept: float, weights: "Vector") -> "Vector":
     """The log-odds of each row by the weights of all other rows (leave-one-out), so that none is judged by itself.
 
     The intercept stays that of all rows. Fitted anew it would be lower without a right row and higher without a wrong
@@ -192,7 +190,7 @@ def left_out_log_odds(
     """
     import numpy as np
 
-    penalty = np.full(rows.shape[1], l2)
+    penalty = np.full(rows.shape[1], L2)
     found = np.empty(len(rows))
     for place, row in enumerate(rows):
         others = np.arange(len(rows)) != place

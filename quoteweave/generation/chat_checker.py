@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.chat.prompts import indented, load_prompt
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import EndpointError, ModelFailed
 from quoteweave.core.protocols import ChatModel
@@ -54,7 +54,7 @@ class ChatClaimChecker:
         return [None if isinstance(verdict, Exception) else verdict for verdict in verdicts]
 
     async def _judge(self, premise: str, claim: str) -> bool | None:
-        asked = self.prompt.render({"evidence": _indented(premise), "claim": _indented(claim)})
+        asked = self.prompt.render({"evidence": indented(premise), "claim": indented(claim)})
         question: dict[str, object] = {"role": "user", "content": asked}
         messages = [question]
         for _ in range(MOST_ATTEMPTS):
@@ -72,9 +72,3 @@ def read_verdict(reply: str) -> bool | None:
     answer = reply.rpartition("</think>")[2]
     verdicts = {verdict.casefold() in ("yes", "true") for verdict in _VERDICT.findall(answer)}
     return verdicts.pop() if len(verdicts) == 1 else None
-
-
-def _indented(text: str) -> str:
-    # Only the prompt's own lines begin at the margin, so that no document can end the evidence and continue as the
-    # prompt.
-    return "\n".join(f"    {line}" for line in text.splitlines()) or "    (no words)"

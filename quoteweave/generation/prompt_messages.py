@@ -10,7 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.prompts import Prompt, has_prompt, is_shipped, load_prompt
+from quoteweave.core.chat.prompts import Prompt, has_prompt, indented, is_shipped, load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Task
 from quoteweave.core.records import Query, Quote, place_of
@@ -112,12 +112,6 @@ def source_of(quote: Quote) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def indented(text: str) -> str:
-    """The words of a quote off the margin."""
-    # Only the prompt's own lines begin at the margin, so that no document can forge a quote of the list.
-    return "\n".join(f"    {line}" for line in text.splitlines()) or "    (no words)"
 
 
 class SourcePrompts:

@@ -17,8 +17,8 @@ from quoteweave.collection.folder import LEXICAL_FOLDER, CollectionFolder, check
 from quoteweave.collection.records import IndexState
 from quoteweave.collection.segments.segment import read_segment
 from quoteweave.collection.stores.content import ContentStore
-from quoteweave.collection.stores.descriptions import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.collection.stores.generations import try_read_manifest
+from quoteweave.collection.stores.image_texts import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.collection.writer_lock import is_being_written
 from quoteweave.core.errors import CollectionError, MissingExtra, QuoteweaveError

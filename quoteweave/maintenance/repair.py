@@ -11,8 +11,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import LEXICAL_FOLDER, RECOVERED_FOLDER, write_header
 from quoteweave.collection.prepared import PreparedDocument
 from quoteweave.collection.records import IndexState, Origin
-from quoteweave.collection.stores.descriptions import DESCRIPTIONS, drop_damaged_descriptions
 from quoteweave.collection.stores.generations import MANIFEST, build_command, try_read_manifest
+from quoteweave.collection.stores.image_texts import DESCRIPTIONS, drop_damaged_descriptions
 from quoteweave.collection.stores.unfinished import unfinished_key
 from quoteweave.collection.writer import Writer
 from quoteweave.collection.writer_lock import writer_lock

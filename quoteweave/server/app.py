@@ -12,11 +12,11 @@ from quoteweave.interchange.problems import Problem
 from quoteweave.server.access.control import protect
 from quoteweave.server.dialects import openai_chat, openai_responses
 from quoteweave.server.dialects.openai_errors import error_format_of
+from quoteweave.server.examples import add_response_examples
 from quoteweave.server.jobs.service import Jobs
 from quoteweave.server.mcp.http import add_mcp
 from quoteweave.server.middleware import RequestContext
 from quoteweave.server.problems import handle_problems
-from quoteweave.server.response_examples import add_response_examples
 from quoteweave.server.routes import (
     answers,
     collections,

@@ -22,7 +22,6 @@ from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
-from quoteweave.server.answers.gates import check_no_weaker
 from quoteweave.server.answers.requests import chosen
 from quoteweave.server.monitoring import Metrics, find_tracer
 from quoteweave.server.pictures import Pictures
@@ -294,3 +293,27 @@ def _identity(folder: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+POLICIES = ("off", "report", "drop", "refuse")
+"""Policies, each of which withholds at least what those before it do."""
+
+
+def check_no_weaker(chosen: AnswerSettings, own: AnswerSettings) -> None:
+    """Raise UsageError where the gate that a request chose withholds less than the server's own.
+
+    Another check or calibration than the server's counts as less: what two models of confidence withhold cannot be
+    compared.
+    """
+    writes = chosen.model is not None  # else documents' own sentences answer, which nothing has to check
+    weaker = {
+        "gate": POLICIES.index(chosen.gate) < POLICIES.index(own.gate),
+        "check": own.check is not None and chosen.check != own.check and writes,
+        "abstain": own.abstain is not None and chosen.abstain != own.abstain,
+        "any_topic": bool(chosen.any_topic) and not own.any_topic,
+    }
+    refused = [name for name, is_weaker in weaker.items() if is_weaker]
+    if refused:
+        raise UsageError(
+            f"{', '.join(refused)}: this server allows no gate that withholds less than its own; leave it out"
+        )

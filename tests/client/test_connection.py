@@ -11,8 +11,7 @@ import pytest
 from scripted_server import Scripted, ScriptedServer
 
 from quoteweave import Client
-from quoteweave.client.address import server_address
-from quoteweave.client.server_events import ServerEvent, read_events
+from quoteweave.client.connection import ServerEvent, read_events, server_address
 from quoteweave.core import errors
 from quoteweave.interchange.problems import Problem, error_of_problem, problem_of_error
 

@@ -13,7 +13,7 @@ from made_collections import made_quote, make_collection, put, reading
 
 from quoteweave.collection.catalog import database as catalog
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.stores.descriptions import DESCRIPTIONS
+from quoteweave.collection.stores.image_texts import DESCRIPTIONS
 from quoteweave.core.errors import UsageError
 from quoteweave.index.sync import refresh_indexes, remove_documents
 from quoteweave.index.vector_store import VectorStore, make_plan

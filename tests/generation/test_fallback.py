@@ -9,9 +9,8 @@ from harbour_quotes import EVERYTHING
 from quoteweave.core.answers import Answer, Completion, CompletionDelta, Event
 from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.core.records import Query
-from quoteweave.generation.chat_generator import CitedGenerator
+from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.fallback import FallbackGenerator
 from quoteweave.testing import FakeChat
 from quoteweave.testing.conformance import check_events
 

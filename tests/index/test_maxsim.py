@@ -15,9 +15,8 @@ from made_shards import Among, made_shard
 
 from quoteweave.index.maxsim import item_table
 from quoteweave.index.maxsim import scoring as maxsim
-from quoteweave.index.maxsim.compression import sign_bits
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, top_k
+from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, sign_bits, top_k
 from quoteweave.testing.vector_fixtures import brute_force
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from quoteweave.core.errors import MissingExtra
-from quoteweave.index.maxsim.compression import mean_direction, pool_tokens, sign_bits
-from quoteweave.index.maxsim.scoring import SignBits
+from quoteweave.index.maxsim.scoring import SignBits, mean_direction, pool_tokens, sign_bits
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

@@ -4,8 +4,8 @@ from markdown_it import MarkdownIt
 
 from quoteweave.core.answers import Answer
 from quoteweave.generation.citations import build_answer, with_citations
+from quoteweave.interchange.exports import ExportedTurn
 from quoteweave.interchange.exports.markdown import to_markdown
-from quoteweave.interchange.exports.turns import ExportedTurn
 
 
 def plain(text: str) -> Answer:

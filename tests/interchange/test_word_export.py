@@ -14,7 +14,7 @@ from quoteweave.core.answers import Answer
 from quoteweave.core.errors import MissingExtra
 from quoteweave.core.files.pictures import encoded
 from quoteweave.generation.citations import build_answer, with_citations
-from quoteweave.interchange.exports.turns import ExportedTurn
+from quoteweave.interchange.exports import ExportedTurn
 from quoteweave.interchange.exports.word import to_word
 
 PICTURE = encoded(Image.new("RGB", (1200, 300), "navy"), "PNG")

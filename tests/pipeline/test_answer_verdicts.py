@@ -9,7 +9,7 @@ from lxml.html import HtmlElement
 from quoteweave.core.answers import Answer, Context, Verdict
 from quoteweave.generation.gate import REFUSAL, apply_policy, check_answer
 from quoteweave.pipeline.answer_page.render import AnswerView, render_answer
-from quoteweave.pipeline.answer_page.verdicts import checked_citations, tally
+from quoteweave.pipeline.answer_page.sections import checked_citations, tally
 
 CONTEXT = make_context(make_quote("a.pdf:0", "Grain came to 547 tons.", (0, 0, 100, 20)))
 

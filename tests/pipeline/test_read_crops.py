@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import Origin
-from quoteweave.collection.stores.ocr_texts import OcrTextStore
+from quoteweave.collection.stores.image_texts import OcrTextStore
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DocumentError, StorageError
 from quoteweave.core.records import Hit, Page, ParsedDocument, Quote

@@ -11,9 +11,13 @@ from made_responses import Session, differences, server_of
 from pydantic import TypeAdapter
 
 from quoteweave.interchange.problems import Problem
-from quoteweave.server.answers.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.app import ROUTERS, make_app
-from quoteweave.server.response_examples import ResponseExample, load_response_examples
+from quoteweave.server.examples import (
+    ANSWER_EXAMPLES,
+    SEARCH_EXAMPLES,
+    ResponseExample,
+    load_response_examples,
+)
 from quoteweave.server.settings import ServerSettings
 
 EXAMPLES = load_response_examples()

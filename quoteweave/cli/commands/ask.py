@@ -9,7 +9,6 @@ import typer
 
 from quoteweave.cli.answers import AnswerFormat, HtmlOption, answer_json, ask_and_print, print_answer, write_answer_page
 from quoteweave.cli.console import print_json, print_notes, writing_output
-from quoteweave.cli.options.asking import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.collection import (
     DocumentOption,
     JsonOption,
@@ -19,8 +18,8 @@ from quoteweave.cli.options.collection import (
     QuestionArgument,
     make_filter,
 )
-from quoteweave.cli.options.derive import make_settings
-from quoteweave.cli.options.models import (
+from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
+from quoteweave.cli.options.settings import (
     ApiKeyOption,
     BaseUrlOption,
     ExplainOption,
@@ -28,6 +27,7 @@ from quoteweave.cli.options.models import (
     ModelOption,
     RetrieversOption,
     TrustOption,
+    make_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.remote import ask_server, remote_collection, settings_to_send

@@ -25,7 +25,6 @@ from quoteweave.cli.options.collection import (
     make_filter,
     valid_text,
 )
-from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.literature import (
     BeforeOption,
     FieldOption,
@@ -37,13 +36,14 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.models import (
+from quoteweave.cli.options.settings import (
     ApiKeyOption,
     BaseUrlOption,
     CheckOption,
     ModelOption,
     RerankOption,
     RetrieversOption,
+    make_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection

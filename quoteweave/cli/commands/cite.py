@@ -26,7 +26,6 @@ from quoteweave.cli.options.collection import (
     make_filter,
     parse_path,
 )
-from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.literature import (
     BeforeOption,
     FieldOption,
@@ -37,7 +36,7 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.models import CheckOption, RerankOption, RetrieversOption
+from quoteweave.cli.options.settings import CheckOption, RerankOption, RetrieversOption, make_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError

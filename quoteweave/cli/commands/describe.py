@@ -5,9 +5,8 @@ import typer
 from quoteweave.cli.console import print_failures, print_json, print_notes
 from quoteweave.cli.eval.paid import confirm_price, destination_notice, judge_price
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
-from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.evaluation import ConcurrencyOption, LimitOption, PriceOption, YesOption
-from quoteweave.cli.options.models import (
+from quoteweave.cli.options.settings import (
     ApiKeyOption,
     BaseUrlOption,
     CallLimitOption,
@@ -16,6 +15,7 @@ from quoteweave.cli.options.models import (
     PromptsOption,
     RetriesOption,
     TimeoutOption,
+    make_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection

@@ -8,14 +8,14 @@ import typer
 from quoteweave.cli.console import print_json, print_message, printable
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
-from quoteweave.cli.options.derive import make_settings
-from quoteweave.cli.options.models import (
+from quoteweave.cli.options.settings import (
     BatchSizeOption,
     CallLimitOption,
     DeviceOption,
     RetriesOption,
     TimeoutOption,
     TrustOption,
+    make_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection

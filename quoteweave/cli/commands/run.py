@@ -11,7 +11,7 @@ from quoteweave.attribution.drafts.post_hoc_runs import WRITER, PostHocRunFile, 
 from quoteweave.cli.console import on_terminal, print_failures, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
 from quoteweave.cli.options.evaluation import DatasetOption, LimitOption, YesOption
-from quoteweave.cli.options.models import ImageFolderOption, PresetOption
+from quoteweave.cli.options.settings import ImageFolderOption, PresetOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Spending

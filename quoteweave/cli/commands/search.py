@@ -6,7 +6,6 @@ import typer
 
 from quoteweave.cli.console import print_json, print_trace
 from quoteweave.cli.hits import hit_of_search, print_hits
-from quoteweave.cli.options.asking import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.collection import (
     DocumentOption,
     JsonOption,
@@ -16,8 +15,8 @@ from quoteweave.cli.options.collection import (
     QuestionArgument,
     make_filter,
 )
-from quoteweave.cli.options.derive import make_settings
-from quoteweave.cli.options.models import (
+from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
+from quoteweave.cli.options.settings import (
     BatchSizeOption,
     CallLimitOption,
     DeviceOption,
@@ -30,6 +29,7 @@ from quoteweave.cli.options.models import (
     TermsOption,
     TimeoutOption,
     TrustOption,
+    make_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.remote import remote_collection, search_server

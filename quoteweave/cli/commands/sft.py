@@ -13,7 +13,7 @@ from rich.progress import track
 
 from quoteweave.cli.console import print_json, writing_output
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.models import ImageFolderOption, PresetOption, PromptsOption
+from quoteweave.cli.options.settings import ImageFolderOption, PresetOption, PromptsOption
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.core.files.whole_files import written_whole

@@ -20,7 +20,6 @@ from quoteweave.cli.eval.paid import (
     require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.evaluation import (
     ConcurrencyOption,
     ConventionName,
@@ -31,7 +30,7 @@ from quoteweave.cli.options.evaluation import (
     RunArgument,
     YesOption,
 )
-from quoteweave.cli.options.models import (
+from quoteweave.cli.options.settings import (
     ApiKeyOption,
     BaseUrlOption,
     CallLimitOption,
@@ -41,6 +40,7 @@ from quoteweave.cli.options.models import (
     PromptsOption,
     RetriesOption,
     TimeoutOption,
+    make_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.concurrency.sync_bridge import run_sync

@@ -17,7 +17,7 @@ from quoteweave.cli.options.evaluation import (
     ReferencesOption,
     RunArgument,
 )
-from quoteweave.cli.options.models import BatchSizeOption, DeviceOption
+from quoteweave.cli.options.settings import BatchSizeOption, DeviceOption
 from quoteweave.core.errors import MissingExtra, ModelNotFound
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Entailment

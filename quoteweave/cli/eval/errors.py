@@ -23,7 +23,6 @@ from quoteweave.cli.eval.paid import (
     require_answers,
 )
 from quoteweave.cli.options.collection import JsonOption
-from quoteweave.cli.options.derive import make_settings
 from quoteweave.cli.options.evaluation import (
     ConcurrencyOption,
     DatasetOption,
@@ -33,7 +32,7 @@ from quoteweave.cli.options.evaluation import (
     RunArgument,
     YesOption,
 )
-from quoteweave.cli.options.models import (
+from quoteweave.cli.options.settings import (
     ApiKeyOption,
     BaseUrlOption,
     CallLimitOption,
@@ -43,6 +42,7 @@ from quoteweave.cli.options.models import (
     PromptsOption,
     RetriesOption,
     TimeoutOption,
+    make_settings,
 )
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import DatasetError, UsageError

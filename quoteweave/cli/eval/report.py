@@ -25,7 +25,7 @@ from quoteweave.cli.options.evaluation import (
     ScopeOption,
     scoring_requests,
 )
-from quoteweave.cli.options.models import ImageFolderOption
+from quoteweave.cli.options.settings import ImageFolderOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError

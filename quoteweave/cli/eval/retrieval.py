@@ -11,8 +11,7 @@ from rich.table import Table
 
 from quoteweave.cli.console import console, plain, print_failures, print_json, print_message
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
-from quoteweave.cli.options.derive import make_settings
-from quoteweave.cli.options.models import (
+from quoteweave.cli.options.settings import (
     BatchSizeOption,
     CallLimitOption,
     DeviceOption,
@@ -25,6 +24,7 @@ from quoteweave.cli.options.models import (
     TermsOption,
     TimeoutOption,
     TrustOption,
+    make_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table

@@ -61,6 +61,11 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     return Prompt(name=name, file=str(source), text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
 
 
+def indented(text: str, nothing: str = "(no words)") -> str:
+    """Indent a quoted text: at the margin only a prompt's own lines begin, so that no text passes for part of it."""
+    return "\n".join(f"    {line}" for line in text.splitlines()) or f"    {nothing}"
+
+
 def has_prompt(name: str, folder: Path) -> bool:
     """Whether the folder or shipped set has a prompt of its own by that name. Raises UsageError when there is none."""
     root = _root(folder)

@@ -93,22 +93,22 @@ def _column(rows: Sequence[Row], name: str, otherwise: float | None) -> list[flo
     return [None if ours is None or theirs is None else ours * theirs for ours, theirs in pairs]
 
 
-def mean_of(column: str, name: str | None = None, *, by_domain: bool = False) -> Aggregate:
+def mean_of(column: str, *, by_domain: bool = False) -> Aggregate:
     """The mean over questions of a column.
 
     >>> mean_of("recall").of([{"recall": 1.0}, {"recall": 0.5}, {"recall": None}])
     0.75
     """
-    return Aggregate(name or column, (column,), lambda sums: sums[1] / sums[0], by_domain=by_domain)
+    return Aggregate(column, (column,), lambda sums: sums[1] / sums[0], by_domain=by_domain)
 
 
 SQUARED = ".squared"
 
 
-def deviation_of(column: str, name: str | None = None) -> Aggregate:
+def deviation_of(column: str) -> Aggregate:
     """The standard deviation over questions of a column, divided by their number (`ddof=0` of numpy).
 
-    Rows are such as `with_squares` gives. It is called `COLUMN.std` unless named otherwise.
+    Rows are such as `with_squares` gives. It is called `COLUMN.std`.
 
         >>> rows = [with_squares({"recall": value}, "recall") for value in (1.0, 0.5, None)]
         >>> deviation_of("recall").of(rows)
@@ -121,7 +121,7 @@ def deviation_of(column: str, name: str | None = None) -> Aggregate:
         spread: Sums = np.sqrt(np.maximum(sums[2] / sums[0] - (sums[1] / sums[0]) ** 2, 0))
         return spread
 
-    return Aggregate(name or f"{column}.std", (column, column + SQUARED), formula)
+    return Aggregate(f"{column}.std", (column, column + SQUARED), formula)
 
 
 def with_squares(row: Row, *columns: str) -> Row:

@@ -15,9 +15,15 @@ from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.core.errors import FingerprintMismatch
 from quoteweave.core.files.temporary import TemporaryFolder
 from quoteweave.index.base import SearchScope, Shard, TopItems
-from quoteweave.index.maxsim.compression import mean_direction, pool_tokens, sign_bits
 from quoteweave.index.maxsim.item_table import ItemTable
-from quoteweave.index.maxsim.scoring import InnerProducts, SignBits, search_items
+from quoteweave.index.maxsim.scoring import (
+    InnerProducts,
+    SignBits,
+    mean_direction,
+    pool_tokens,
+    search_items,
+    sign_bits,
+)
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix

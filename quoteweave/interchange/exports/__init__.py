@@ -1,1 +1,41 @@
 """Conversations and their answers as documents: Markdown and Word."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import Field
+
+from quoteweave.core.answers import Answer, Citation
+from quoteweave.core.records import Record
+from quoteweave.interchange.quotes import excerpt
+
+_CONTROL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class ExportedTurn(Record):
+    """A question of a conversation, as it was asked, with its answer."""
+
+    question: str
+    answer: Answer
+    asked: datetime | None = Field(default=None, description="when it was asked")
+
+
+def turns_of(exported: Answer | Sequence[ExportedTurn]) -> list[ExportedTurn]:
+    """The turns of what is exported: an answer by itself is a conversation of one."""
+    if isinstance(exported, Answer):
+        return [ExportedTurn(question=exported.question, answer=exported)]
+    return list(exported)
+
+
+def footnote_words(citation: Citation) -> str:
+    """What a footnote says behind the title of its source: what is wrong with the citation, and the cited words."""
+    reason = f": {citation.reason.rstrip('.')}" if citation.reason else ""
+    verdict = f"Not supported by the source{reason}." if citation.verdict == "unsupported" else ""
+    words = excerpt(citation)
+    return " ".join(filter(None, [verdict, f"“{words}”" if words else ""]))
+
+
+def without_control_characters(text: str) -> str:
+    """The text without the characters that XML cannot hold."""
+    return _CONTROL.sub("", text)

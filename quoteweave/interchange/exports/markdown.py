@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.text.marks import Code, Mark, MarkReader
-from quoteweave.interchange.exports.turns import ExportedTurn, footnote_words, turns_of
+from quoteweave.interchange.exports import ExportedTurn, footnote_words, turns_of
 from quoteweave.interchange.quotes import citation_title
 from quoteweave.interchange.shown_text import shown_image
 

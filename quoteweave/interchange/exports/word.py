@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from quoteweave.core.answers import Answer, Citation, ImageBlock
 from quoteweave.core.errors import MissingExtra
 from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, unpack
-from quoteweave.interchange.exports.turns import (
+from quoteweave.interchange.exports import (
     ExportedTurn,
     footnote_words,
     turns_of,

@@ -8,7 +8,7 @@ from docx.opc.part import XmlPart
 from docx.oxml.ns import nsdecls, qn
 from docx.oxml.parser import OxmlElement, parse_xml
 
-from quoteweave.interchange.exports.turns import without_control_characters
+from quoteweave.interchange.exports import without_control_characters
 
 if TYPE_CHECKING:
     from docx.document import Document

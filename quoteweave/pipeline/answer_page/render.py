@@ -10,8 +10,15 @@ from pathlib import Path
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.files.templates import open_template, policy_hash
-from quoteweave.pipeline.answer_page.sections import AnswerView, MarkedBox, PageView, Pictures, Wording, section
-from quoteweave.pipeline.answer_page.verdicts import VERDICT_WORDS
+from quoteweave.pipeline.answer_page.sections import (
+    VERDICT_WORDS,
+    AnswerView,
+    MarkedBox,
+    PageView,
+    Pictures,
+    Wording,
+    section,
+)
 from quoteweave.pipeline.page_pictures import cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
 

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from quoteweave.core.answers import NO_TOKENS, Answer, Usage
-from quoteweave.core.chat.prompts import load_prompt
+from quoteweave.core.chat.prompts import indented, load_prompt
 from quoteweave.core.concurrency.pools import run_in_pool
 from quoteweave.core.errors import EndpointError, ModelError, note_text
 from quoteweave.core.protocols import ChatModel
@@ -110,7 +110,10 @@ class FollowUps:
     def _messages(self, question: str, history: Sequence[Message]) -> list[dict[str, object]]:
         lines = [f"{message.role}: {_plain(message.content)}" for message in history[-MAX_MESSAGES:]]
         user = self.user_prompt.render(
-            {"history": _indented("\n".join(lines)), "question": _indented(" ".join(question.split()))}
+            {
+                "history": indented("\n".join(lines), "(nothing)"),
+                "question": indented(" ".join(question.split()), "(nothing)"),
+            }
         )
         return [
             {"role": "system", "content": self.system_prompt.render({})},
@@ -146,8 +149,3 @@ def _plain(content: str) -> str:
     """The beginning of a message on one line, without marks, whose numbers would mean nothing."""
     text = content[: 2 * MAX_MESSAGE_CHARACTERS]
     return clip(" ".join(strip_marks(text, parse_marks(text)).split()), MAX_MESSAGE_CHARACTERS)
-
-
-def _indented(text: str) -> str:
-    # Only the prompt's own lines begin at the margin, so that no message can end the conversation and go on as prompt.
-    return "\n".join(f"    {line}" for line in text.splitlines()) or "    (nothing)"

@@ -12,9 +12,8 @@ from quoteweave.core.records import Filter
 from quoteweave.endpoints.budget import Budget, BudgetedChat, Cost
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.rate_limits import RateLimitedChat, TokenBucket
-from quoteweave.generation.chat_generator import CitedGenerator
+from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.fallback import FallbackGenerator
 from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
 from quoteweave.models.loading import make_shared

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.stores.descriptions import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
+from quoteweave.collection.stores.image_texts import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.chat.token_estimates import TOKENS_PER_IMAGE, estimate_tokens

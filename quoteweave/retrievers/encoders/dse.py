@@ -9,8 +9,8 @@ from quoteweave.core.protocols import SettingValue
 from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint
 from quoteweave.models.loading import reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
+from quoteweave.retrievers.encoders.qwen_vl import IMAGE_TOKEN, QwenVisionEncoder
 from quoteweave.retrievers.encoders.vision_language_helpers import (
-    count_qwen_tokens,
     explain_torchvision_mismatch,
     prepare_question,
 )
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
-# Pixels of a picture after resizing: 4 to 2,560 image tokens.
-LEAST_PIXELS, MOST_PIXELS = 56 * 56, 2560 * 28 * 28
 # Qwen2-VL's chat template, with the token the model was trained to end on, whose hidden state is the embedding.
-IMAGE_TOKEN = "<|image_pad|>"  # noqa: S105  # stands for a picture
 PROMPT_START = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n<|vision_start|>"
 PROMPT_AFTER_IMAGE = "<|vision_end|>"
 PROMPT_END = "<|im_end|>\n<|im_start|>assistant\n<|endoftext|>"
@@ -35,63 +32,34 @@ PHI3_PICTURE = "<|image_1|>\n"
 PHI3_END = "</s>"
 
 
-class DseQwen2Encoder(VisualEncoder):
-    """DSE on Qwen2-VL: the last token's hidden state, its first `dimension` numbers (arXiv 2205.13147), normalised.
+class DseQwen2Encoder(QwenVisionEncoder):
+    """DSE on Qwen2-VL.
 
     The prompt beside a picture is the row's `passage_prefix`. A question is encoded with the smallest black picture, as
-    on the model card. It needs transformers only; pictures are resized by Pillow, whether or not torchvision is
-    installed.
+    on the model card.
     """
 
-    @cached_property
-    def settings(self) -> Mapping[str, SettingValue]:
-        """All that changes a vector."""
-        prompt = PROMPT_START + IMAGE_TOKEN + PROMPT_AFTER_IMAGE + PROMPT_END
-        return {**super().settings, "min_pixels": LEAST_PIXELS, "max_pixels": MOST_PIXELS, "prompt": prompt}
-
-    @cached_property
-    def _loaded(self) -> tuple[Any, Any, Any]:
-        """The model, the tokenizer and the image processor."""
-        row = self.row
-        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
-        with explain_torchvision_mismatch(), reporting_load_errors(row.name, folder):
-            transformers = import_required("transformers")
-            model = transformers.Qwen2VLModel.from_pretrained(folder, dtype=self._dtype)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, padding_side="left")
-            processor = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")
-            processor.size = {"shortest_edge": LEAST_PIXELS, "longest_edge": MOST_PIXELS}
-            return model.to(self.hardware.chosen_device()).eval(), tokenizer, processor
+    model_class = "Qwen2VLModel"
+    # 4 to 2,560 image tokens.
+    least_pixels, most_pixels = 56 * 56, 2560 * 28 * 28
+    prompt = PROMPT_START + IMAGE_TOKEN + PROMPT_AFTER_IMAGE + PROMPT_END
 
     def _questions(self, texts: list[str]) -> "Sequence[np.ndarray[Any, Any]]":
         from PIL import Image
 
         row, tokenizer = self.row, self._loaded[1]
         asked = [prepare_question(text, tokenizer, prefix=row.query_prefix, length=row.query_length) for text in texts]
-        return self._vectors(asked, [Image.new("RGB", (56, 56))] * len(texts))
+        return self._beside(asked, [Image.new("RGB", (56, 56))] * len(texts))
 
     def _pictures(self, pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
-        return self._vectors([self.row.passage_prefix] * len(pictures), pictures)
+        return self._beside([self.row.passage_prefix] * len(pictures), pictures)
 
-    def _tokens(self, picture: "Image") -> int:
-        return count_qwen_tokens(picture, self._loaded[2])
-
-    def _vectors(self, words: Sequence[str], pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
-        import torch
-
-        model, tokenizer, processor = self._loaded
-        seen = processor(images=pictures, return_tensors="pt")
-        counts = (seen["image_grid_thw"].prod(-1) // processor.merge_size**2).tolist()
-        prompts = [
-            PROMPT_START + IMAGE_TOKEN * count + PROMPT_AFTER_IMAGE + text + PROMPT_END
-            for text, count in zip(words, counts, strict=True)
-        ]
-        inputs = {**tokenizer(prompts, padding="longest", return_tensors="pt"), **seen}
-        inputs["mm_token_type_ids"] = (inputs["input_ids"] == model.config.image_token_id).int()
-        with torch.inference_mode():
-            states = model(**{name: value.to(model.device) for name, value in inputs.items()}).last_hidden_state
-        # Prompts are padded on the left, so that all end at the same position.
-        vectors = torch.nn.functional.normalize(states[:, -1, : self.row.dimension].float(), dim=-1)
-        return [vector[None, :] for vector in vectors.cpu().numpy()]
+    def _beside(self, words: Sequence[str], pictures: "list[Image]") -> "Sequence[np.ndarray[Any, Any]]":
+        """The vectors of words, each beside a picture."""
+        seen, tokens = self._seen(pictures)
+        pairs = zip(tokens, words, strict=True)
+        prompts = [PROMPT_START + shown + PROMPT_AFTER_IMAGE + text + PROMPT_END for shown, text in pairs]
+        return self._vectors(prompts, seen)
 
 
 class DsePhi3Encoder(VisualEncoder):

@@ -24,7 +24,7 @@ CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
         "colpali-hf": ("visual", "ColPaliEncoder"),
         "dse-qwen2": ("dse", "DseQwen2Encoder"),
         "dse-phi3": ("dse", "DsePhi3Encoder"),
-        "qwen3-vl": ("qwen3_vl", "Qwen3VlEncoder"),
+        "qwen3-vl": ("qwen_vl", "Qwen3VlEncoder"),
     }
 )
 

@@ -38,8 +38,7 @@ from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.second_look import PAGE_B, Quotes, SecondLook
 from quoteweave.retrievers.pages.written_matches import Containing, WrittenMatches, sought_in
 from quoteweave.retrievers.recent_cache import RecentCache
-from quoteweave.retrievers.terms import Phrase, TermExpansion, Terms
-from quoteweave.retrievers.terms.term_places import TermPlaces
+from quoteweave.retrievers.terms import Phrase, TermExpansion, TermPlaces, Terms
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,7 +1,7 @@
 """Rerankers, which put hits in a better order. Local models are rows of `rerankers.toml`."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
@@ -9,7 +9,8 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from quoteweave.core.records import Record
+from quoteweave.core.protocols import Reranking
+from quoteweave.core.records import Hit, Query, Quote, Record
 from quoteweave.models.checkpoints import DType
 
 
@@ -49,3 +50,29 @@ def reranker_rows() -> Mapping[str, RerankerRow]:
 def reranker_row_for_path(checkpoint: str) -> RerankerRow:
     """Make a row for any other cross-encoder of sentence-transformers, with the checkpoint's own settings."""
     return RerankerRow(name=checkpoint, checkpoint=checkpoint, loader="cross-encoder")
+
+
+def passage_text(quote: Quote) -> str:
+    """The text that a reranker reads: a quote's words, preceded by its section's title for an image quote."""
+    section = quote.section if quote.kind == "image" else None
+    return "\n".join(part for part in (section, quote.words()) if part)
+
+
+def reorder_by_scores(hits: Sequence[Hit], scores: Sequence[float]) -> tuple[Hit, ...]:
+    """Sort hits by new scores, best first, with ranks from 1; ties keep their order."""
+    scored = sorted(zip(scores, hits, strict=True), key=lambda pair: -pair[0])
+    return tuple(Hit(rank=rank, score=score, quote=hit.quote) for rank, (score, hit) in enumerate(scored, 1))
+
+
+def keep_order(hits: Sequence[Hit]) -> Reranking:
+    """Keep the hits in their order with their scores, with ranks from 1."""
+    return Reranking(hits=tuple(hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(hits, 1)))
+
+
+async def rerank_by_scores(
+    query: Query, hits: Sequence[Hit], score: Callable[[str, list[str]], Awaitable[Sequence[float]]]
+) -> Reranking:
+    """Rerank hits by the scores that `score` gives to their passages; for a blank question they keep their order."""
+    if not hits or not query.text.strip():
+        return keep_order(hits)
+    return Reranking(hits=reorder_by_scores(hits, await score(query.text, [passage_text(hit.quote) for hit in hits])))

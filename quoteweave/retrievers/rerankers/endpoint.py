@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from quoteweave.core.protocols import Reranking
 from quoteweave.core.records import Hit, Query
 from quoteweave.endpoints.rerank import RerankClient
-from quoteweave.retrievers.rerankers.reordering import rerank_by_scores
+from quoteweave.retrievers.rerankers import rerank_by_scores
 
 
 class EndpointReranker:

@@ -7,7 +7,7 @@ from pathlib import Path
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.protocols import ChatModel, Reranking
 from quoteweave.core.records import Hit, Query
-from quoteweave.retrievers.rerankers.reordering import keep_order, passage_text, reorder_by_scores
+from quoteweave.retrievers.rerankers import keep_order, passage_text, reorder_by_scores
 
 # Text that cannot be part of an order, and numbers in brackets: [2], [2, 1], JSON.
 _BETWEEN = re.compile(r"[^\d\[\]>,;\s\"']+")

@@ -19,8 +19,7 @@ from quoteweave.core.records import Hit, Query
 from quoteweave.models.batches import encode_in_batches, replace_lone_surrogates
 from quoteweave.models.checkpoints import Hardware, locate_checkpoint
 from quoteweave.models.loading import ModelLock, reporting_load_errors
-from quoteweave.retrievers.rerankers import RerankerRow
-from quoteweave.retrievers.rerankers.reordering import rerank_by_scores
+from quoteweave.retrievers.rerankers import RerankerRow, rerank_by_scores
 
 if TYPE_CHECKING:
     import numpy as np

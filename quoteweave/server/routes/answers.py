@@ -11,10 +11,10 @@ from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, hit_fields
 from quoteweave.server.answers.answering import ask, find, to_response
 from quoteweave.server.answers.event_streams import NamedEvents, VercelEvents, respond_with_events
-from quoteweave.server.answers.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.answers.kept_answers import AnswerKeeper
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState, record_response
+from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.served import ServedCollection
 

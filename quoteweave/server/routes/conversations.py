@@ -8,8 +8,8 @@ from pydantic import Field
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
+from quoteweave.interchange.exports import ExportedTurn
 from quoteweave.interchange.exports.markdown import to_markdown
-from quoteweave.interchange.exports.turns import ExportedTurn
 from quoteweave.interchange.exports.word import to_word
 from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import Conversation, ConversationList, ConversationSummary

@@ -1,16 +1,17 @@
-"""The file of vision models' descriptions of a collection's pictures."""
+"""Texts of pictures that are made after their documents were added: vision models' descriptions, and OCR of crops."""
 
 import json
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from pydantic import Field, ValidationError
 
-from quoteweave.collection.checksums import record_checksum
+from quoteweave.collection.checksums import record_checksum, sealed_bytes, unsealed_bytes
 from quoteweave.collection.storage_errors import guard_writing, repair_command
-from quoteweave.collection.stores.content import atomic_write
+from quoteweave.collection.stores.content import ContentStore, atomic_write
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
@@ -109,3 +110,55 @@ def _image(line: bytes) -> str:
         return str(json.loads(line)["image"])
     except (ValueError, KeyError, TypeError):
         return ""
+
+
+class OcrTextStore(ContentStore):
+    """One small file for a crop and the language in which it was read: `ab/ab12….ch`.
+
+    Its first line is a checksum of the text that follows. Readers write here too, without the writer's lock: files are
+    replaced whole, and two processes that read the same crop write the same. Texts of crops that are gone are removed
+    when a writer ends.
+    """
+
+    def get(self, image: str, language: str) -> str | None:
+        """What OCR read on the crop of that key; None where it was not read yet, or where the file is damaged."""
+        try:
+            text = unsealed_bytes(self.path(_key(image, language)).read_bytes())
+        except OSError:
+            return None
+        return None if text is None else text.decode()
+
+    def put(self, image: str, language: str, text: str) -> None:
+        """Keeps what OCR read on the crop of that key, unless a writer that ends is in the way.
+
+        Raises StorageError where the disk is full or refuses.
+        """
+        # A writer that ends removes the files of crops that are gone, and those that are not whole yet.
+        with suppress(FileNotFoundError), atomic_write(self.path(_key(image, language))) as file:
+            file.write(sealed_bytes(text.encode()))
+
+    def drop(self, image: str, language: str) -> None:
+        """Removes what was read on a crop. Raises StorageError where the disk refuses."""
+        path = self.path(_key(image, language))
+        with guard_writing(path):
+            path.unlink(missing_ok=True)
+
+    def damaged(self, on_file: Callable[[Path], object] = lambda _: None) -> Iterator[Path]:
+        """The files that are not what was written; `on_file` is told of each file."""
+        for _, path in self._files():
+            on_file(path)
+            try:
+                whole = unsealed_bytes(path.read_bytes()) is not None
+            except OSError:
+                whole = False
+            if not whole:
+                yield path
+
+    def prune(self, keep: Collection[str]) -> int:
+        """Removes the texts of all crops but those whose keys are in `keep`; returns how many."""
+        crops = {key.partition(".")[0] for key in keep}
+        return super().prune({key for key, _ in self._files() if key.partition(".")[0] in crops})
+
+
+def _key(image: str, language: str) -> str:
+    return f"{image.partition('.')[0]}.{''.join(filter(str.isalnum, language.lower()))}"
