@@ -68,11 +68,14 @@ class Collection:
 
     @classmethod
     def open(cls, root: Path | str) -> Self:
-        """The collection at `root`. Raises CollectionNotFound, or FormatMismatch where another format is there."""
+        """The collection at `root`. Raises CollectionNotFound, or FormatMismatch where another format is there.
+
+        Its catalogue is verified meanwhile: whatever is read first waits for that, and raises where it is damaged.
+        """
         root = Path(root)
         check_format(root)
         collection = cls(root)
-        collection.revision()  # so that a damaged catalogue is known now, not in the middle of the work
+        collection._catalog.verify_early()
         return collection
 
     @classmethod

@@ -45,6 +45,7 @@ class ServedCollection:
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
         self.collection = Collection.open(folder)
+        self.collection.revision()  # so that a damaged catalogue is known now, not at the first question
         # A request under way holds this object, so that what was replaced or deleted is closed behind the last of them.
         weakref.finalize(self, self.collection.close)
         self._identity = _identity(folder)

@@ -89,14 +89,14 @@ def test_a_catalogue_that_is_no_database_is_named_with_the_way_out(tmp_path: Pat
     for content in (b"not a database" * 1000, b""):
         (tmp_path / "catalog.sqlite").write_bytes(content)
         with pytest.raises(CollectionError, match=r"catalog\.sqlite is damaged.*check -c .* --repair"):
-            Collection.open(tmp_path)
+            Collection.open(tmp_path).revision()
     (tmp_path / "catalog.sqlite").unlink()
     with pytest.raises(CollectionError, match=r"catalog\.sqlite is damaged: the file is missing.*check -c .* --repair"):
-        Collection.open(tmp_path)
+        Collection.open(tmp_path).revision()
 
 
 @pytest.mark.parametrize("last_writer", ["ended", "was killed"])
-def test_damage_in_the_middle_of_the_catalogue_is_named_when_it_is_opened(tmp_path: Path, last_writer: str) -> None:
+def test_damage_in_the_middle_of_the_catalogue_is_named_before_it_is_read(tmp_path: Path, last_writer: str) -> None:
     with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
         put(writer, tmp_path, "a.txt", made([f"{number} " + "word " * 100 for number in range(200)]))
     path = tmp_path / "c" / "catalog.sqlite"
@@ -107,7 +107,25 @@ def test_damage_in_the_middle_of_the_catalogue_is_named_when_it_is_opened(tmp_pa
     if last_writer == "was killed":
         (tmp_path / "c" / "catalog.sqlite.checksum").unlink()
     with pytest.raises(CollectionError, match=r"catalog\.sqlite is damaged"):
-        Collection.open(tmp_path / "c")
+        Collection.open(tmp_path / "c").revision()
+
+
+def test_every_thread_that_reads_a_damaged_catalogue_first_is_told(tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
+        put(writer, tmp_path, "a.txt", made([f"{number} " + "word " * 100 for number in range(200)]))
+    path = tmp_path / "c" / "catalog.sqlite"
+    data = bytearray(path.read_bytes())
+    data[-1000] ^= 1
+    path.write_bytes(data)
+
+    def told(collection: Collection) -> bool:
+        with pytest.raises(CollectionError, match="not what was written"):
+            collection.documents()
+        return True
+
+    for _ in range(5):
+        with Collection.open(tmp_path / "c") as collection, ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(told, [collection] * 4))
 
 
 def test_another_program_that_holds_the_catalogue_is_told_apart(

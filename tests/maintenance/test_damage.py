@@ -257,7 +257,7 @@ def test_changes_that_a_damaged_log_has_lost_are_told(copy: Path, tmp_path: Path
         cut = shutil.copytree(copy, tmp_path / str(number))
         (cut / log.name).write_bytes(data[:size])
         with pytest.raises(CollectionError, match=r"it lacks \d changes? made last.*check"):
-            Collection.open(cut)
+            Collection.open(cut).revision()
         with pytest.raises(CollectionError, match="it lacks"), CollectionFolder(cut).catalog.write():
             pass
         assert [damage.part for damage in check(cut).damaged] == ["catalogue"]
@@ -273,7 +273,7 @@ def test_changes_that_a_damaged_log_has_lost_are_told(copy: Path, tmp_path: Path
         assert check(cut).whole
     (copy / log.name).unlink()
     with pytest.raises(CollectionError, match="it lacks"):
-        Collection.open(copy)
+        Collection.open(copy).revision()
 
 
 def test_a_count_of_changes_that_was_cut_short_is_none(copy: Path, tmp_path: Path) -> None:

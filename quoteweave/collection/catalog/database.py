@@ -133,6 +133,7 @@ class Catalog:
         self._structure_verified = False
         self._changing = False
         self._verifying = threading.Lock()
+        self._early: threading.Thread | None = None
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
 
@@ -173,6 +174,15 @@ class Catalog:
             db.text_factory = _lenient
             db.execute("BEGIN")
             yield db
+
+    def verify_early(self) -> None:
+        """Begin to verify the file in a thread, for which whatever reads then waits.
+
+        Neither reading the file nor its checksum holds Python's lock, and what comes before a first read, such as
+        imports and the retriever's words, takes longer.
+        """
+        self._early = threading.Thread(target=self._verify_silently, name="verify catalogue", daemon=True)
+        self._early.start()
 
     def begin(self) -> None:
         """Verify the file once the writer's lock is held, so that the checksum recorded at the end is right.
@@ -221,6 +231,8 @@ class Catalog:
     def close(self) -> None:
         """Closes the connections; those in use close when their block ends."""
         self._closed = True
+        if self._early is not None:
+            self._early.join()
         while self._idle:
             self._idle.pop().close()
 
@@ -263,6 +275,11 @@ class Catalog:
             if left_open and (writing or not is_being_written(self.path.parent)):
                 self._verify_structure()
             self._verified = True
+
+    def _verify_silently(self) -> None:
+        # Whoever reads verifies what failed again, and has the error.
+        with suppress(Exception):
+            self._verify()
 
     def _verify_structure(self) -> None:
         db, _ = self._open(for_writing=False)
