@@ -1,10 +1,8 @@
 """Search by inner product in Milvus: embedded in a folder, or on a server that others may share."""
 
-import json
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -14,13 +12,21 @@ from uuid import uuid4
 from pydantic import Field
 
 from quoteweave.collection import unreferenced as leftovers
-from quoteweave.collection.checksums import file_checksum, sealed_json, unsealed
-from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.collection.checksums import sealed_json, unsealed
+from quoteweave.collection.stores.content import atomic_write
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
 from quoteweave.core.records import Record
 from quoteweave.index.base import SearchScope, Shard, TopItems
 from quoteweave.index.milvus.connection import CALL_S, TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
 from quoteweave.index.milvus.schema import entities, expression, make_indexes, make_schema
+from quoteweave.index.milvus.stored_files import (
+    FileList,
+    is_list_as_saved,
+    list_of_files,
+    rows_checksum,
+    stored_checksums,
+    verify_stored,
+)
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -28,8 +34,6 @@ if TYPE_CHECKING:
 
 POINTER = leftovers.MILVUS_POINTER
 _EMBEDDED = "embedded"
-_LOOKUP = "idx"  # how the names of files end that the embedded Milvus makes of its items
-_LOOKUPS_S = 5.0
 _OURS = re.compile(leftovers.MILVUS_NAME_PATTERN)
 MAX_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
 HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
@@ -46,6 +50,9 @@ class MilvusPointer(Record):
     dimension: int = Field(ge=1)
     files: Mapping[str, str] = Field(
         default_factory=dict, description="checksums of the embedded index's files, by their paths below its folder"
+    )
+    list_of_files: FileList | None = Field(
+        default=None, description="the embedded Milvus's own list of them; None from the first change until it is saved"
     )
 
 
@@ -73,18 +80,22 @@ class MilvusIndex:
     ) -> None:
         pointer = None if folder is None else _read_pointer(folder / POINTER, dimension)
         server = _server(pointer, uri, token)
-        if pointer is not None and server is None:
-            _verify(place / "collections" / pointer.collection, pointer.files)
         self.dimension = dimension
         self._place = place
         self._uri = server.uri if server else _EMBEDDED
         self._name = pointer.collection if pointer else f"quoteweave_{uuid4().hex}"
-        self._saved = pointer is not None
+        self._pointer, self._saved_in = pointer, folder
+        listed = None
+        if pointer is not None and server is None:
+            verify_stored(self._files, pointer.files)
+            listed = None if is_list_as_saved(self._files, pointer.list_of_files) else pointer.list_of_files
         self._milvus = Milvus(server or place)
         try:
             if pointer is None:
                 self._create()
             self._load()
+            if listed is not None and rows_checksum(self.rows) != listed.rows:
+                raise CollectionError(f"{self._files} holds other items than were saved; build the index again")
         except BaseException:
             self.close()
             raise
@@ -121,6 +132,7 @@ class MilvusIndex:
         if (shard.lengths != 1).any():
             raise ValueError(f"items of {shard.document!r} have other than one vector each, which Milvus cannot hold")
         vectors = shard.vectors()
+        self._begin_changing()
         step = max(1, min(ROWS_AT_ONCE, _FLOATS_AT_ONCE // self.dimension))
         for start in range(0, len(vectors), step):
             part = np.asarray(vectors[start : start + step], dtype=np.float32)
@@ -129,6 +141,7 @@ class MilvusIndex:
 
     def remove(self, rows: "Rows") -> None:
         """Removes items; rows that are not there are passed over."""
+        self._begin_changing()
         for start in range(0, len(rows), ROWS_AT_ONCE):
             with self._milvus.client() as client:
                 client.delete(self._name, ids=rows[start : start + ROWS_AT_ONCE].tolist(), timeout=CALL_S)
@@ -157,11 +170,11 @@ class MilvusIndex:
         with self._milvus.client() as client:
             # What lies in segments is found many times faster than what has just come in.
             client.flush(self._name, timeout=CALL_S)
-        files = _checksums(self._place / "collections" / self._name) if self._uri == _EMBEDDED else {}
-        pointer = MilvusPointer(uri=self._uri, collection=self._name, dimension=self.dimension, files=files)
-        with guard_writing(folder):
-            (folder / POINTER).write_bytes(sealed_json(pointer))
-        self._saved = True
+        pointer = MilvusPointer(uri=self._uri, collection=self._name, dimension=self.dimension)
+        if self._uri == _EMBEDDED:
+            stored = {"files": stored_checksums(self._files), "list_of_files": list_of_files(self._files, self.rows)}
+            pointer = pointer.model_copy(update=stored)
+        self._write_pointer(pointer, folder)
 
     def drop(self) -> None:
         """Removes the index from Milvus; what was saved of it then leads nowhere."""
@@ -189,10 +202,26 @@ class MilvusIndex:
 
     def close(self) -> None:
         """Ends the connection, and with its last one the embedded Milvus; nothing happens a second time."""
-        if not (self._saved or self._milvus.closed):
+        if self._pointer is None and not self._milvus.closed:
             with suppress(QuoteweaveError):
                 self.drop()
         self._milvus.close()
+
+    @property
+    def _files(self) -> Path:
+        return self._place / "collections" / self._name
+
+    def _begin_changing(self) -> None:
+        """Note that Milvus's list of files will change, so that a killed change does not look like damage."""
+        pointer, folder = self._pointer, self._saved_in
+        # A folder that was renamed since is not found; after a kill its index is then refused and built again.
+        if pointer is not None and pointer.list_of_files is not None and folder is not None and folder.exists():
+            self._write_pointer(pointer.model_copy(update={"list_of_files": None}), folder)
+
+    def _write_pointer(self, pointer: MilvusPointer, folder: Path) -> None:
+        with atomic_write(folder / POINTER) as file:
+            file.write(sealed_json(pointer))
+        self._pointer, self._saved_in = pointer, folder
 
     def _create(self) -> None:
         with self._milvus.client() as client:
@@ -208,7 +237,7 @@ class MilvusIndex:
         except CollectionError as error:
             # The embedded Milvus makes files for lookups from what it stores, and stumbles over one that a kill cut
             # short; without them it makes them anew.
-            lookups = [] if self._uri != _EMBEDDED else list((self._place / "collections" / self._name).rglob("*idx"))
+            lookups = [] if self._uri != _EMBEDDED else list(self._files.rglob("*idx"))
             if mending or not lookups or isinstance(error, StorageError):
                 raise
             for path in lookups:
@@ -276,49 +305,6 @@ def _server(pointer: MilvusPointer | None, uri: str | None, token: str | None) -
     if given:
         return Server.at(given, token or os.environ.get(TOKEN_VARIABLE))
     return None if pointer is None else Server.at(pointer.uri)
-
-
-def _checksums(folder: Path) -> dict[str, str]:
-    """Of files that Milvus never changes, only removes, by path: items, and what it made of them to look them up."""
-    _await_lookups(folder)
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.name.endswith((".parquet", _LOOKUP)):
-            with suppress(FileNotFoundError):
-                found[path.relative_to(folder).as_posix()] = file_checksum(path)
-    return found
-
-
-def _await_lookups(folder: Path) -> None:
-    """Wait for lookup files that Milvus writes in the background; late ones are removed on opening, and rebuilt."""
-    due = time.monotonic() + _LOOKUPS_S
-    while time.monotonic() < due:
-        segments = {path.stem for path in folder.rglob("data/*.parquet")}
-        made = ({path.name.partition(".")[0] for path in folder.rglob(kind)} for kind in ("*.vector.*.idx", "*.sidx"))
-        if all(segments <= of_kind for of_kind in made):
-            return
-        time.sleep(0.01)
-
-
-def _verify(folder: Path, files: Mapping[str, str]) -> None:
-    """Raises CollectionError where a file of items is not what was written. Milvus itself tells of missing ones.
-
-    A file for lookups that is not what was written, or came later, is removed, and Milvus makes it anew. Its list of
-    files must be JSON: else Milvus would take an older list without a word.
-    """
-    listed = folder / "manifest.json"
-    if listed.exists():
-        try:
-            json.loads(listed.read_bytes())
-        except ValueError as error:
-            raise CollectionError(f"{listed} is damaged: {error}; build the index again") from error
-    for path in [path for path in folder.rglob("*") if path.name.endswith((".parquet", _LOOKUP))]:
-        name = path.relative_to(folder).as_posix()
-        if path.name.endswith(_LOOKUP):
-            if name not in files or file_checksum(path) != files[name]:
-                path.unlink(missing_ok=True)
-        elif name in files and file_checksum(path) != files[name]:
-            raise CollectionError(f"{path} is damaged: its content is not what was written; build the index again")
 
 
 def _pointed(folder: Path) -> str | None:

@@ -1,0 +1,108 @@
+"""Verifies the files of an index in the embedded Milvus, which has no checksums of its own."""
+
+import json
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quoteweave.collection.checksums import bytes_checksum, file_checksum
+from quoteweave.core.errors import CollectionError
+from quoteweave.core.records import Record
+
+if TYPE_CHECKING:
+    from quoteweave.index.base import Rows
+
+_LIST = "manifest.json"
+_SCHEMA = "schema.json"
+_LOOKUP = "idx"  # how the names of files end that the embedded Milvus makes of its items
+_LOOKUPS_S = 5.0
+
+
+class FileList(Record):
+    """What Milvus's own list of an index's files was, and what the index held, when it was saved."""
+
+    checksum: str
+    version: int
+    """Milvus counts how often it has written the list."""
+    rows: str
+    """Checksum of the rows of all items."""
+
+
+def stored_checksums(folder: Path) -> dict[str, str]:
+    """Of files that Milvus never changes, only removes, by path: items, and what it made of them to look them up."""
+    _await_lookups(folder)
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.name.endswith((".parquet", _LOOKUP)) or path.name == _SCHEMA:
+            with suppress(FileNotFoundError):
+                found[path.relative_to(folder).as_posix()] = file_checksum(path)
+    return found
+
+
+def _await_lookups(folder: Path) -> None:
+    """Wait for lookup files that Milvus writes in the background; late ones are removed on opening, and rebuilt."""
+    due = time.monotonic() + _LOOKUPS_S
+    while time.monotonic() < due:
+        segments = {path.stem for path in folder.rglob("data/*.parquet")}
+        made = ({path.name.partition(".")[0] for path in folder.rglob(kind)} for kind in ("*.vector.*.idx", "*.sidx"))
+        if all(segments <= of_kind for of_kind in made):
+            return
+        time.sleep(0.01)
+
+
+def verify_stored(folder: Path, files: Mapping[str, str]) -> None:
+    """Raises CollectionError where a file of items is not what was written. Milvus itself tells of missing ones.
+
+    A file for lookups that is not what was written, or came later, is removed, and Milvus makes it anew.
+    """
+    for path in [path for path in folder.rglob("*") if path.name.endswith((".parquet", _LOOKUP, _SCHEMA))]:
+        name = path.relative_to(folder).as_posix()
+        if path.name.endswith(_LOOKUP):
+            if name not in files or file_checksum(path) != files[name]:
+                path.unlink(missing_ok=True)
+        elif name in files and file_checksum(path) != files[name]:
+            raise _damaged(path, "its content is not what was written")
+
+
+def list_of_files(folder: Path, rows: "Rows") -> FileList:
+    """Describe Milvus's list of files as it is, for an index of these rows. Raises CollectionError if it is damaged."""
+    checksum, version = _read_list(folder / _LIST)
+    return FileList(checksum=checksum, version=version, rows=rows_checksum(rows))
+
+
+def rows_checksum(rows: "Rows") -> str:
+    """XXH3, 64 bits in hexadecimal, of rows in this order."""
+    return bytes_checksum(rows.astype("<i8").tobytes()).hex()
+
+
+def is_list_as_saved(folder: Path, saved: FileList | None) -> bool:
+    """Whether Milvus's list of files is what was saved; False where Milvus has written another one since.
+
+    It may have merged files after the index was saved, which keeps the items. Where nothing is known of the list, as
+    while the index is changed, it only has to be one: else Milvus would take an older one without a word. Raises
+    CollectionError where it is damaged or missing.
+    """
+    if not folder.exists():
+        return True  # Milvus tells that there is no such index
+    checksum, version = _read_list(folder / _LIST)
+    if saved is None or checksum == saved.checksum:
+        return True
+    if version <= saved.version:
+        raise _damaged(folder / _LIST, "its content is not what was written")
+    return False
+
+
+def _read_list(path: Path) -> tuple[str, int]:
+    try:
+        data = path.read_bytes()
+        return bytes_checksum(data).hex(), int(json.loads(data)["version"])
+    except FileNotFoundError:
+        raise CollectionError(f"{path} is missing; build the index again") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: Path, why: str) -> CollectionError:
+    return CollectionError(f"{path} is damaged: {why}; build the index again")
