@@ -124,12 +124,14 @@ def test_a_garbled_text_layer_is_read_by_ocr(images: ImageStore) -> None:
     assert page.pieces[0].text.startswith("the harbour")
 
 
-def test_an_empty_page_without_ocr_is_still_there_as_a_whole(images: ImageStore) -> None:
-    page = PageReader(images, None).read(RawPage(0, picture(canvas()), lines=[]))
-    assert page.source == "none"
-    assert [(piece.kind, piece.ocr_text) for piece in page.pieces] == [("page", None)]
-    read = PageReader(images, ScriptedOcr()).read(RawPage(0, picture(canvas()), lines=[]))
-    assert (read.source, read.pieces[0].ocr_text) == ("none", "")
+def test_a_page_without_words_is_still_there_as_a_whole(images: ImageStore) -> None:
+    drawn = canvas()
+    scatter(drawn, (50, 300, 250, 400))
+    for ocr, pixels, read in ((None, drawn, None), (None, canvas(), None), (ScriptedOcr(), drawn, "")):
+        page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=[]))
+        assert page.source == "none"
+        assert page.pieces[-1].kind == "page"
+        assert page.pieces[-1].ocr_text == read
 
 
 def test_a_picture_that_fills_a_scanned_page_is_the_whole_page_alone(images: ImageStore) -> None:
@@ -269,12 +271,14 @@ def test_ocr_reads_no_page_that_is_blank_beside_the_words_of_its_text_layer(imag
     fill(faint, (50, 300, 300, 310), (240, 240, 240))
     ocr = Counting()
     pages = [(canvas(), []), (drawn, few), (faint, []), (drawn, []), (drawn, [line("\ufffd" * 5 + "abc", 50, 40)])]
-    reads = []
+    reads, texts = [], []
     for pixels, lines in pages:
         before = ocr.crops
-        PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=lines))
+        content = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=lines))
         reads.append(ocr.crops - before)
+        texts.append([piece.ocr_text for piece in content.pieces if piece.kind == "page"])
     assert reads == [0, 0, 1, 1, 1]
+    assert texts == [[None], [None], [""], [""], [""]]
 
 
 def test_the_parts_of_a_large_table_say_the_names_of_its_columns(images: ImageStore) -> None:

@@ -123,7 +123,7 @@ class PageReader:
     def read(self, raw: RawPage) -> PageContent:
         """The page's pieces and words. One without a text layer, with a garbled one or a mere stamp is read by OCR."""
         picture, size = raw.picture, raw.size
-        lines, source, scanned = self._lines(picture, raw.lines, size)
+        lines, source, is_whole, is_read = self._lines(picture, raw.lines, size)
         elements = analyse_layout(lines, picture, size)
         shown = _PageView(picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words]))
         readings = [self._read(element, shown) for element in elements]
@@ -134,8 +134,8 @@ class PageReader:
             pieces += self._pieces(element, shown, read)
             words.add(element, ocr=source == "ocr")
             words.add_lines(read or (), ocr=True)
-        if scanned:
-            pieces.append(self._whole_page(picture, lines, size))
+        if is_whole:
+            pieces.append(self._whole_page(picture, size, text_by_rows(lines) if is_read else None))
         return PageContent(
             *(raw.number, *size, raw.label, source, tuple(pieces), raw.warnings, raw.bookmarks),
             words=words.packed(raw.number),
@@ -144,21 +144,21 @@ class PageReader:
 
     def _lines(
         self, picture: Raster, lines: Sequence[Line], page: tuple[float, float]
-    ) -> tuple[Sequence[Line], TextSource, bool]:
-        """The lines to use, their source, and whether the page also becomes an image quote."""
+    ) -> tuple[Sequence[Line], TextSource, bool, bool]:
+        """The lines to use, their source, whether the page also becomes an image quote, and whether OCR read it."""
         count = count_letters(lines)
         stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(picture, lines, page)
         scanned = count < MIN_LETTERS or stamped or is_garbled(lines)
-        if scanned and self.ocr is not None:
-            blank = not is_garbled(lines) and _is_blank_beside(lines, picture)
-            read = [] if blank else self.ocr.read(picture)
+        is_read = scanned and self.ocr is not None and (is_garbled(lines) or not _is_blank_beside(lines, picture))
+        if is_read and self.ocr is not None:
+            read = self.ocr.read(picture)
             # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
             least = 2 * count if stamped else count if count < MIN_LETTERS else 0.5 * count
             better = not is_garbled(read) and count_letters(read) > least
             # The few words of a title page are right, and small ones escape OCR.
             if better or not lines or (count < MIN_LETTERS and is_garbled(lines)):
-                return read, "ocr" if read else "none", True
-        return lines, "text_layer" if lines else "none", scanned
+                return read, "ocr" if read else "none", True, True
+        return lines, "text_layer" if lines else "none", scanned, is_read
 
     def _pieces(self, element: LayoutElement, shown: "_PageView", read: Sequence[Line] | None) -> Sequence[PageElement]:
         """An element's pieces; `read` is what OCR read on it."""
@@ -215,10 +215,9 @@ class PageReader:
         here = None if read is None else [line for line in read if inside(line.box, piece.box) > 0.5 or not piece.part]
         return replace(piece, image=key, ocr_text=None if here is None else text_by_rows(here))
 
-    def _whole_page(self, picture: Raster, lines: Sequence[Line], page: tuple[float, float]) -> PageElement:
-        text = text_by_rows(lines)
+    def _whole_page(self, picture: Raster, page: tuple[float, float], read: str | None) -> PageElement:
         key = self.images.put(encode_image(picture.pixels, lossy=True), suffix=".jpg")
-        return PageElement("page", (0.0, 0.0, *page), "", image=key, ocr_text=text if self.ocr is not None else None)
+        return PageElement("page", (0.0, 0.0, *page), "", image=key, ocr_text=read)
 
 
 @dataclass(frozen=True, slots=True)
