@@ -1,13 +1,14 @@
-"""Adds to a context what its texts announce: the code, list, formula or table behind "To install it, run:".
+"""Adds to a context what its texts announce, and what announces them: "To install it, run:", and the code behind it.
 
 A heading that is the question ("Who can nominate members?") announces the text under it.
 
 A text that ends with a colon says half of what it has to say, and the quotes behind it the other half. A search ranks
-each by itself, so that it may find the one without the other.
+each by itself, so that it may find the one without the other. An item without the sentence above it may even say the
+opposite of what the document does ("Never do any of the following:"): a sentence that prohibits is always added.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
@@ -16,6 +17,7 @@ from quoteweave.core.records import Filter, Hit, Quote
 from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.prohibitions import ends_by_denying
 from quoteweave.generation.relevance import question_terms, subject_terms
 
 MOST_ANNOUNCING = 6
@@ -26,29 +28,44 @@ MOST_FOLLOWING = 5
 _BETWEEN = ("caption", "figure", "chart")
 # On a page a footnote may stand between a sentence and what it announces; its number touches its first word.
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
+_ENDS_BLOCK = ("title", "page")
 
 
 def add_announced(
     question: str, context: Context, collection: Collection, where: Filter, split: ContextSize
 ) -> Context:
-    """Return the context with what its best texts announce.
+    """Return the context with what its best texts announce, and with the sentences that announce its texts.
 
     What the search did not find stands behind its hits, in place of the last ones where the context would outgrow
-    `split`: at most half of the quotes of a kind are such, so that a context of 15 quotes is one of 15. A filter by
-    kind or layout leaves everything as it is. Raises CollectionError for a damaged collection.
+    `split`: at most half of the quotes of a kind are such, so that a context of 15 quotes is one of 15; but a sentence
+    that prohibits what it announces is always added. A filter by kind or layout leaves everything as it is. Raises
+    CollectionError for a damaged collection.
     """
     if where.kind is not None or where.layouts is not None:
         return context
     subject = frozenset(subject_terms(question_terms(question)))
+    neighbours = _Neighbours(collection, where)
     announcing = [hit.quote for hit in context.texts if announces(hit.quote.text) or _is_asked(hit.quote, subject)]
     announcing = announcing[:MOST_ANNOUNCING]
-    announced = {quote.id: found for quote in announcing if (found := _announced_by(quote, collection, where))}
+    known = {quote.id for quote in announcing}
+    above = {one.id: one for hit in context.texts for one in _announcers_of(hit.quote, neighbours)}
+    best = {one.id for hit in context.texts[:MOST_ANNOUNCING] for one in _announcers_of(hit.quote, neighbours)}
+    denying = [one for one in above.values() if ends_by_denying(one.text)]
+    above = {id: one for id, one in above.items() if id not in known and (id in best or one in denying)}
+    announced = {one.id: found for one in (*announcing, *above.values()) if (found := _announced_by(one, neighbours))}
+    wanted = [*denying]
+    for id, found in announced.items():
+        wanted += [*([above[id]] if id in above else []), *found[:MOST_FOLLOWING]]
     there = {hit.quote.id for hit in (*context.texts, *context.images)}
-    added = {one.id: one for found in announced.values() for one in found[:MOST_FOLLOWING] if one.id not in there}
+    added = {one.id: one for one in wanted if one.id not in there}
+    texts, images = ([one for one in added.values() if one.kind == kind] for kind in ("text", "image"))
+    must = {one.id for one in denying}
     return context.model_copy(
         update={
-            "texts": _with_added(context.texts, [one for one in added.values() if one.kind == "text"], split.texts),
-            "images": _with_added(context.images, [one for one in added.values() if one.kind == "image"], split.images),
+            "texts": _with_added(
+                context.texts, texts[: max(len(must & added.keys()), split.texts // 2)], split.texts, must
+            ),
+            "images": _with_added(context.images, images[: split.images // 2], split.images, must),
             "announced": {id: tuple(one.id for one in found) for id, found in announced.items()},
         }
     )
@@ -59,18 +76,86 @@ def _is_asked(quote: Quote, subject: frozenset[str]) -> bool:
     return quote.layout == "title" and bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
 
 
-def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int) -> tuple[Hit, ...]:
+def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int, must: Container[str]) -> tuple[Hit, ...]:
+    """The hits with these quotes behind them; where there is no room, without the last hits that are not in `must`."""
+    over = max(0, len(found) + len(added) - most)
+    dropped = sorted(range(len(found)), key=lambda at: (found[at].quote.id in must, -at))[:over]
     lowest = found[-1].score if found else 0.0
-    added = added[: most // 2]
-    hits = found[: most - len(added)]
-    return (*hits, *(Hit(rank=len(hits) + at, score=lowest, quote=quote) for at, quote in enumerate(added, start=1)))
+    kept = [(hit.score, hit.quote) for at, hit in enumerate(found) if at not in dropped]
+    kept += [(lowest, quote) for quote in added]
+    return tuple(Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(kept, start=1))
 
 
-def _announced_by(quote: Quote, collection: Collection, where: Filter) -> list[Quote]:
+class _Neighbours:
+    """The quotes of pages in reading order, without headers and footers, each page read once."""
+
+    def __init__(self, collection: Collection, where: Filter) -> None:
+        self._collection, self._where = collection, where
+        self._pages: dict[tuple[str, int], list[Quote]] = {}
+
+    def of_page(self, document: str, page: int) -> list[Quote]:
+        """Those of a page; none where it does not pass the filter, or its document was removed since the search."""
+        if (document, page) not in self._pages:
+            self._pages[document, page] = self._read(document, page) if page >= 0 else []
+        return self._pages[document, page]
+
+    def _read(self, document: str, page: int) -> list[Quote]:
+        near = Filter(documents=(document,), first_page=page, last_page=page)
+        try:
+            found = self._collection.quotes_at(self._collection.select(self._where.intersect(near)).tolist())
+        except UsageError:
+            return []
+        return [one for one in found if one is not None]
+
+    def behind(self, quote: Quote) -> Iterator[Quote]:
+        """Those behind a quote on its page and the next."""
+        own = self.of_page(quote.document, quote.page)
+        yield from own[_place(quote, own) + 1 :]
+        if _place(quote, own) < len(own):
+            yield from self.of_page(quote.document, quote.page + 1)
+
+    def before(self, quote: Quote) -> Iterator[Quote]:
+        """Those before a quote on its page, and then on the page before, the nearest first."""
+        own = self.of_page(quote.document, quote.page)
+        yield from reversed(own[: _place(quote, own)] if _place(quote, own) < len(own) else [])
+        if _place(quote, own) < len(own) and quote.has_pages:
+            yield from reversed(self.of_page(quote.document, quote.page - 1))
+
+
+def _place(quote: Quote, among: Sequence[Quote]) -> int:
+    """The index of a quote; behind the last where it is no longer there."""
+    return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
+
+
+def _announcers_of(quote: Quote, neighbours: _Neighbours) -> Iterator[Quote]:
+    """The text that announces a quote, the one that announces that, and so on."""
+    one = _announcer_of(quote, neighbours)
+    while one is not None:
+        yield one
+        one = _announcer_of(one, neighbours)
+
+
+def _announcer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
+    """The text that announces a quote, by the rules of `_announced_by`; None where there is none."""
+    if quote.layout in _ENDS_BLOCK:
+        return None
+    for one in neighbours.before(quote):
+        if one.layout in _ENDS_BLOCK:
+            return None
+        if announces(one.text):
+            found = _announced_by(one, neighbours)
+            return one if any(each.id == quote.id for each in found) else None
+        passed = one.layout in _BETWEEN or _FOOTNOTE.match(one.text) or one.layout == quote.layout == "list"
+        if not passed:
+            return None
+    return None
+
+
+def _announced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
     """The quote behind a text, or those of a list; what announces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
-    for one in _quotes_behind(quote, collection, where):
-        if one.layout in ("title", "page"):
+    for one in neighbours.behind(quote):
+        if one.layout in _ENDS_BLOCK:
             break
         if not found and (one.layout in _BETWEEN or _FOOTNOTE.match(one.text)):
             continue
@@ -80,17 +165,3 @@ def _announced_by(quote: Quote, collection: Collection, where: Filter) -> list[Q
             break
         found.append(one)
     return found
-
-
-def _quotes_behind(quote: Quote, collection: Collection, where: Filter) -> Iterator[Quote]:
-    """Those behind a quote on its page and the next, without headers and footers; none where it is no longer there."""
-    near = Filter(documents=(quote.document,), first_page=quote.page, last_page=quote.page + 1)
-    try:
-        quotes = collection.quotes_at(collection.select(where.intersect(near)).tolist())
-    except UsageError:  # its document was removed since the search
-        return
-    here = False
-    for one in quotes:
-        if here and one is not None:
-            yield one
-        here = here or (one is not None and one.id == quote.id)

@@ -75,6 +75,28 @@ def test_what_is_prohibited_within_one_quote_is_shown_with_its_prohibition_alone
     assert 0 <= answer.text.find("Never do any") < answer.text.find("Open the winch")
 
 
+DENYING = ["What you must not do", "5 mistakes to avoid", "Don’ts", "2.1 Prohibited uses", "Was man nie tun darf"]
+NOT_DENYING = ["Do not panic", "If the winch does not open", "How to avoid burns", "Dos and don'ts", "No winch"]
+
+
+@pytest.mark.parametrize("section", DENYING)
+@pytest.mark.parametrize("question", [OPEN, "Can I open the winch while it is hot?"])
+def test_what_a_heading_prohibits_is_shown_under_it_alone(section: str, question: str) -> None:
+    answer = ask(question, [quote(LISTED, section=section, layout="list")])
+    assert answer.status == "located"
+    assert 0 <= answer.text.find(f"under “{section}”") < answer.text.find("Open the winch")
+
+
+@pytest.mark.parametrize("section", NOT_DENYING)
+def test_a_heading_that_denies_something_else_prohibits_nothing(section: str) -> None:
+    assert ask(OPEN, [quote(LISTED, section=section, layout="list")]).status == "answered"
+
+
+def test_a_sentence_under_a_heading_that_prohibits_answers_where_it_says_so_itself() -> None:
+    told = quote("You must never open the winch by night.", section="What you must not do")
+    assert ask("Can I open the winch by night?", [told]).status == "answered"
+
+
 MIRROR = "The mirror was made in 1901. It was broken in 1950 by Anna. The lens was not. "
 
 

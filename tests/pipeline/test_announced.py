@@ -184,3 +184,47 @@ def test_an_answer_says_that_a_list_goes_on_beyond_the_context(tmp_path: Path, i
     shown = answer.text.count("\n- load ")
     assert (shown < items) == goes_on
     assert ("This goes on there." in answer.text) == goes_on
+
+
+TIDES = "The tide table hangs at the gate."
+LOADS = (made_quote("• grain in sacks", layout="list"), made_quote("• timber in bundles", layout="list"))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_the_sentence_that_prohibits_what_was_found_is_added_to_the_smallest_context(tmp_path: Path, most: int) -> None:
+    quotes: list[str | Quote] = ["The following is never carried across the yard:", *LOADS, TIDES]
+    with make_collection(tmp_path, {"yard.md": quotes}) as made:
+        size = ContextSize(texts=most, images=0)
+        search = Search(LexicalRetriever(made), collection=made)
+        answer = Rag(search, ExtractiveGenerator(), split=size).answer("Where is timber in bundles?")
+        found = context(made, "Where is timber in bundles?", size)
+    assert len(found.texts) == most
+    assert any("never carried" in hit.quote.text for hit in found.texts)
+    assert "timber in" not in answer.text or answer.text.find("never carried") < answer.text.find("timber in")
+
+
+def test_what_announces_a_found_item_is_added(tmp_path: Path) -> None:
+    quotes: list[str | Quote] = ["It lifts these:", *LOADS, TIDES, "Bundles of timber float.", "Timber floats."]
+    with make_collection(tmp_path, {"crane.md": quotes}) as made:
+        found = context(made, "timber in bundles", ContextSize(texts=3, images=0))
+    (announced,) = found.announced.values()
+    texts = {hit.quote.id: hit.quote.text for hit in found.texts}
+    assert [texts.get(id) for id in announced][1:] == ["• timber in bundles"]
+    assert {"It lifts these:", "• timber in bundles"} <= set(texts.values())
+
+
+def test_a_sentence_that_prohibits_is_found_above_another_that_announces(tmp_path: Path) -> None:
+    quotes: list[str | Quote] = ["Never do this:", "In the yard:", LOADS[1], TIDES]
+    with make_collection(tmp_path, {"yard.md": quotes}) as made:
+        found = context(made, "timber in bundles", ContextSize(texts=2, images=0))
+    assert "Never do this:" in [hit.quote.text for hit in found.texts]
+
+
+def test_a_text_behind_a_heading_or_another_text_is_not_announced(tmp_path: Path) -> None:
+    heading = made_quote("Loads", layout="title")
+    between: tuple[str | Quote, ...] = (heading, TIDES)
+    for at, one in enumerate(between):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with make_collection(folder, {"yard.md": ["Never do this:", one, "Timber in bundles."]}) as made:
+            assert context(made, "timber in bundles", ContextSize(texts=1, images=0)).announced == {}

@@ -17,7 +17,7 @@ from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
-from quoteweave.generation.extractive.prohibitions import denied_from, denying_hit
+from quoteweave.generation.extractive.prohibitions import denied_from, denying_hit, heading_denies
 from quoteweave.generation.extractive.sentence_ranking import SentenceKey
 from quoteweave.generation.extractive.statements import (
     announced_parts,
@@ -195,6 +195,8 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
     called, where = image_name(quote) if quote.kind == "image" else "", place_phrase(quote)
     place_name = called if where.casefold() in called.casefold() else ", ".join(filter(None, [called, where]))
     place_name = f"{place_name[:1].upper()}{place_name[1:]}{f' of {quote.document}' if several else ''}"
+    if quote.has_pages and heading_denies(quote.section or ""):  # without it, this would say the opposite
+        place_name += f", under “{' '.join((quote.section or '').split())}”"
     why = f" ({', '.join(place.matches)})" if place.matches else ""
     excerpt = f": “{place.excerpt}”" if place.excerpt else ""
     if quote.kind == "text":

@@ -22,7 +22,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
 from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
-from quoteweave.generation.extractive.prohibitions import denying_hit, without_denied
+from quoteweave.generation.extractive.prohibitions import denying_hit, heading_denies, without_denied
 from quoteweave.generation.extractive.statements import (
     AnnouncedPart,
     announced_parts,
@@ -189,7 +189,7 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
     for number, hit in enumerate(context.texts, start=1):
         if not hit.quote.section or hit.quote.layout not in _STEPS_LAYOUTS:
             continue
-        if denying_hit(hit.quote, context) is None:  # what must not be done is no step
+        if denying_hit(hit.quote, context) is None and not heading_denies(hit.quote.section):  # what must not be done
             sections[hit.quote.document, hit.quote.section].append((number, hit))
     for (_, heading), hits in sections.items():
         title, page, own = " ".join(heading.split()), 0, list[tuple[int, Hit]]()

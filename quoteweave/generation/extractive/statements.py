@@ -18,7 +18,7 @@ from quoteweave.core.text.mentions import split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
-from quoteweave.generation.extractive.prohibitions import denied_from, denying_hit
+from quoteweave.generation.extractive.prohibitions import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.extractive.table_arithmetic import compute_from_table
 from quoteweave.generation.extractive.table_cells import cells_in_words
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
@@ -69,7 +69,7 @@ class Statement(Record):
     announced: "tuple[AnnouncedPart, ...]" = ()
     """What it announces, if it ends with a colon, in order."""
     is_denied: bool = False
-    """Whether the sentence that announces it denies or prohibits it ("Never do any of the following:")."""
+    """Whether the sentence that announces it, or the heading, denies it ("Never do any of the following:")."""
 
     @property
     def quote(self) -> Quote:
@@ -156,6 +156,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
     for number, hit in enumerate(context.texts, start=1):
         last, denied = "", denied_from(hit.quote.text)
         all_denied = denying_hit(hit.quote, context) is not None
+        headed = heading_denies(hit.quote.section or "")
         for place, sentence in enumerate(split_sentences(hit.quote.text)):
             text = tidy(sentence.text, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
@@ -169,7 +170,9 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
                     words=tuple(words(text)),
                     before=before,
                     announced=tuple(parts),
-                    is_denied=all_denied or (denied is not None and place > denied),
+                    is_denied=all_denied
+                    or (denied is not None and place > denied)
+                    or (headed and not denies(sentence.text)),
                 )
             )
     return statements
