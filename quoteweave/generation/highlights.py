@@ -22,7 +22,7 @@ from difflib import SequenceMatcher
 
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import number_words
-from quoteweave.core.text.question_analysis import denials
+from quoteweave.core.text.question_words import denials
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.generation.sentences import Sentence, split_sentences

@@ -20,6 +20,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     request_words,
 )
+from quoteweave.core.text.question_words import denying_words
 from quoteweave.core.text.structure_questions import read_structure_request
 from quoteweave.core.text.tokens import words
 
@@ -104,6 +105,8 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     request = read_structure_request(reading.text)
     if request is not None:
         return [term for term in question.terms if term in request.document_words]
+    if reading.asks_denied:
+        return [term for term in question.terms if term not in interrogative_words() | denying_words()]
     phrase = words(reading.asked_by, stop=False) if " " in reading.asked_by and reading.asks != "reckon" else ()
     return [term for term in question.terms if term not in interrogative_words() and term not in phrase]
 

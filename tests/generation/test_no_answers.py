@@ -97,6 +97,48 @@ def test_a_sentence_under_a_heading_that_prohibits_answers_where_it_says_so_itse
     assert ask("Can I open the winch by night?", [told]).status == "answered"
 
 
+NEVER = "Never do any of the following:"
+
+
+@pytest.mark.parametrize("question", ["What must never be done?", "Was darf man nicht tun?"])
+def test_what_must_not_be_done_is_answered_by_the_list_of_it(tmp_path: Path, question: str) -> None:
+    answer = ask_file(tmp_path, "Never do (nicht tun) any of the following:", question)
+    assert answer.status == "answered"
+    marks = [citation.mark for citation in answer.citations]
+    assert len(marks) == 3
+    assert (
+        f"- Open the winch while it is hot {marks[1]}.\n- Unplug the pump to reset the alarm {marks[2]}." in answer.text
+    )
+
+
+def test_of_a_list_of_prohibitions_only_items_on_the_subject_are_given() -> None:
+    listed = quote(f"{NEVER}\n{LISTED}", section="Care", layout="list")
+    answer = ask("What must never be done with the pump?", [listed])
+    assert answer.status == "answered"
+    assert "Unplug the pump" in answer.text
+    assert "winch" not in answer.text
+    assert ask("What must never be done with the crane?", [listed]).status != "answered"
+
+
+def test_the_list_under_a_heading_that_prohibits_answers_what_is_prohibited() -> None:
+    listed = quote(LISTED, section="What you must not do", layout="list")
+    answer = ask("What must I never do?", [listed])
+    assert answer.status == "answered"
+    assert answer.text.startswith("Under “What you must not do” (page 1):\n\n- Open the winch while it is hot [1].")
+
+
+@pytest.mark.parametrize("question", ["What may be done with the pump?", "What do I do if the pump does not start?"])
+def test_a_question_for_what_is_allowed_is_not_answered_by_prohibitions(question: str) -> None:
+    assert ask(question, [quote(f"{NEVER}\n{LISTED}", section="Care", layout="list")]).status != "answered"
+
+
+def test_what_is_not_denied_answers_no_question_for_what_is() -> None:
+    told = "The harbour fund covers storms of any kind."
+    assert ask("What does the harbour fund not cover?", [told]).status == "located"
+    denied = "The harbour fund does not cover storms in May."
+    assert ask("What does the harbour fund not cover?", [denied]).status == "answered"
+
+
 MIRROR = "The mirror was made in 1901. It was broken in 1950 by Anna. The lens was not. "
 
 

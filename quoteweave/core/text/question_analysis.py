@@ -5,12 +5,10 @@ Retrievers and the extractive generator share the analysis. The words are data (
 """
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from operator import itemgetter
 from typing import Any, Literal, get_args
 
@@ -19,6 +17,7 @@ from pydantic import Field
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import alternation, labels_in, places_in
+from quoteweave.core.text.question_words import asks_what_is_denied, denying_words, question_languages
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amounts_in
 
@@ -106,6 +105,7 @@ class QuestionAnalysis(Record):
     codes: tuple[str, ...] = Field(default=(), description="case numbers, models and the like, such as 'XR-200'")
     amounts: tuple[str, ...] = Field(default=(), description="numbers with a unit or a scale, such as '5 km'")
     sides: tuple[str, ...] = Field(default=(), description="the question of each side of 'between X and Y', or nothing")
+    asks_denied: bool = Field(default=False, description="whether it asks what is not so, or must not be done")
     wants_number: bool = Field(default=False, description="whether it asks how many, how much or when")
     asks: AnswerType = Field(default="statement", description="what kind of answer it asks for")
     asked_by: str = Field(default="", description="the words that say so, as written")
@@ -121,6 +121,9 @@ def analyse_question(question: str) -> QuestionAnalysis:
     text, instructions = _without_instructions(question, rules) if short else (question, ())
     labels = tuple(labels_in(text))
     asks, asked_by = rules.asks_for(question)
+    asks_denied = short and asks_what_is_denied(text)
+    if asks_denied and frozenset(words(text)) <= interrogative_words() | denying_words():
+        asks, asked_by = "statement", ""  # "What is forbidden?" asks for no definition
     overview = short and asks != "count" and rules.asks_overview(text)
     shows = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(text))
     return QuestionAnalysis(
@@ -135,6 +138,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
         codes=_codes(text, labels) if short else (),
         amounts=tuple(dict.fromkeys(amounts_in(text))) if short else (),
         sides=rules.sides_of(text) if short and words(text) else (),
+        asks_denied=asks_denied and asks == "statement",
         wants_number=_QUANTITY.search(text) is not None,
         asks=asks,
         asked_by=asked_by,
@@ -153,27 +157,20 @@ def field_of_term(question: str) -> str:
 @cache
 def interrogative_words() -> frozenset[str]:
     """Question words that carry no topic, tokenised by `core.text.tokens.words`."""
-    rules = _languages()
+    rules = question_languages()
     return frozenset(stem for each in rules for word in each.get("asking", ()) for stem in words(word, stop=False))
 
 
 @cache
 def request_words() -> frozenset[str]:
     """Words of a request that do not occur in its answer, such as "explain" and "document", in lower case."""
-    return frozenset(word for each in _languages() for word in each.get("requesting", ()))
-
-
-@cache
-def denials() -> re.Pattern[str]:
-    """A pattern of the words of texts that negate, deny or doubt, of all languages: "denied", "nicht", "wasn't"."""
-    found = [word for each in _languages() for word in each.get("denials", ())]
-    return re.compile(rf"(?<!\w){alternation(found)}(?!\w)|n['’]t\b", re.IGNORECASE)
+    return frozenset(word for each in question_languages() for word in each.get("requesting", ()))
 
 
 @cache
 def imperative_verbs() -> frozenset[str]:
     """The verbs with which instructions begin, as written, such as "press" and "make sure"."""
-    return frozenset(word for each in _languages() for word in each.get("instructing", ()))
+    return frozenset(word for each in question_languages() for word in each.get("instructing", ()))
 
 
 def has_opposite_word(question: str, text: str) -> bool:
@@ -200,7 +197,7 @@ def words_alike(stem: str) -> frozenset[str]:
 @cache
 def _alike() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Words of questions, and those by which statements say the same, stemmed."""
-    pairs = (pair for each in _languages() for pair in each.get("alike", ()))
+    pairs = (pair for each in question_languages() for pair in each.get("alike", ()))
     return [(frozenset(words(" ".join(asked))), frozenset(words(" ".join(said)))) for asked, said in pairs]
 
 
@@ -212,7 +209,9 @@ def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[st
 @cache
 def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Pairs of sets of words with opposite meanings."""
-    return [(frozenset(one), frozenset(other)) for each in _languages() for one, other in each.get("opposites", ())]
+    return [
+        (frozenset(one), frozenset(other)) for each in question_languages() for one, other in each.get("opposites", ())
+    ]
 
 
 @cache
@@ -220,7 +219,11 @@ def calculation_words() -> frozenset[str]:
     """Words that ask for a calculation and name no table cell, tokenised by `core.text.tokens.words`."""
     tables = ("reckons", "limits", "extremes")
     found = (
-        word for each in _languages() for table in tables for said in each.get(table, {}).values() for word in said
+        word
+        for each in question_languages()
+        for table in tables
+        for said in each.get(table, {}).values()
+        for word in said
     )
     return frozenset(stem for word in found for stem in words(word, stop=False))
 
@@ -319,14 +322,8 @@ class _Rules:
 
 
 @cache
-def _languages() -> list[dict[str, Any]]:
-    text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
-    return list(tomllib.loads(text).values())
-
-
-@cache
 def _rules() -> _Rules:
-    languages = _languages()
+    languages = question_languages()
     kinds: tuple[VisualKind, ...] = ("chart", "table", "figure")
     asked: tuple[AnswerType, ...] = get_args(AnswerType)[:-1]
 

@@ -37,6 +37,7 @@ from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.definitions import says_what
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_where
 from quoteweave.generation.extractive.locating import group_by_page
+from quoteweave.generation.extractive.prohibitions import denies
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 
@@ -107,7 +108,10 @@ class AnswerCriteria:
         It may contain fewer of the question's words (`CLEARLY_FIRST_SHARE`) where a model ranks it clearly first of
         all.
         """
-        if statement.is_denied or not self._may_answer(statement) or not self._matches_identity(statement):
+        denied = statement.is_denied or denies(statement.text)
+        if statement.is_denied or (self._question.reading.asks_denied and not denied):
+            return False
+        if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
         if has_opposite_word(self._question.reading.text, statement.text):
             return False

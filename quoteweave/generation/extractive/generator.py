@@ -30,7 +30,7 @@ from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, find_places
-from quoteweave.generation.extractive.procedures import compose_procedure, find_procedure
+from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures
 from quoteweave.generation.extractive.selection import (
     StatementCoverage,
     choose_statements,
@@ -127,10 +127,10 @@ class ExtractiveGenerator:
         asked = [question_terms(part) for part in split_into_questions(question)]
         held = _held(context)
         parts: list[WeightedPart] = [(part, weigh_terms(part, held, context.rarity)) for part in asked]
-        steps = find_procedure(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else None
-        if steps is None:
+        steps = find_procedures(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else []
+        if not steps:
             return parts
-        return build_answer(question, compose_procedure(steps, context), context, model=MODEL, status="answered")
+        return build_answer(question, compose_procedures(steps, context), context, model=MODEL, status="answered")
 
     def _composed(
         self, asked: str, context: Context, parts: "Sequence[WeightedPart]", orders: Sequence[SentenceRanking]

@@ -6,6 +6,9 @@ section. A section answers the question where its heading, with the document's n
 about, and where it consists of steps: items of a list, numbered lines, instructions, or commands and other code. Where
 the document's name alone does ("How do I make lentil soup?" of `lentil-soup.md`), so does the only section that
 consists of steps. Code is shown under the step before it, which it belongs to.
+
+What is not so or must not be done ("What must never be done?") is answered by the lists that a sentence or a heading
+announces as such (`prohibitions`), whole or, where only some items are about what is asked, by these.
 """
 
 import re
@@ -22,7 +25,12 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
 from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
-from quoteweave.generation.extractive.prohibitions import denying_hit, heading_denies, without_denied
+from quoteweave.generation.extractive.prohibitions import (
+    announces_denied,
+    denying_hit,
+    heading_denies,
+    without_denied,
+)
 from quoteweave.generation.extractive.statements import (
     AnnouncedPart,
     announced_parts,
@@ -31,6 +39,7 @@ from quoteweave.generation.extractive.statements import (
     split_items,
 )
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
+from quoteweave.generation.sentences import split_sentences
 
 LEAST_NAMED = 0.85
 """Least share of the question's weight that a heading contains together with the document's name."""
@@ -40,6 +49,9 @@ MAX_WORDS = 150
 """Most words of all steps together."""
 LEAST_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
+
+MOST_LISTS = 3
+"""Most lists of what is denied."""
 
 LONGEST_SMALL_WORD = 4
 """Characters of words that titles write small among capitals."""
@@ -85,17 +97,26 @@ class Procedure:
     steps: tuple[Step, ...]
     quotes: tuple[Quote, ...]
     """Those that hold the steps."""
+    announcing: int | None = None
+    """Number in the context of the text whose last sentence is the heading; None for a heading above the quotes."""
 
 
-def find_procedure(
+def find_procedures(
     question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
-) -> Procedure | None:
-    """Find the procedure that the question asks for; None for a question of another kind, or where none was found.
+) -> list[Procedure]:
+    """Find the procedure, or the lists, that the question asks for; none for a question of another kind.
 
     Each step is cut to `limit` characters; `weights` are those of all words of the question, and add up to 1.
     """
-    if not weights:
-        return None
+    if question.reading.asks_denied:
+        return _find_denied(question, context, limit)
+    found = _find_procedure(question, context, weights, limit) if weights else None
+    return [] if found is None else [found]
+
+
+def _find_procedure(
+    question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
+) -> Procedure | None:
     if question.reading.asks != "steps":
         return _find_listed(question, context, limit) if _ASKS_LIST.match(question.reading.text) else None
     subject = subject_terms(question)
@@ -139,12 +160,58 @@ def _find_listed(question: QuestionTerms, context: Context, limit: int) -> Proce
     return None
 
 
-def compose_procedure(found: Procedure, context: Context) -> str:
+def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[Procedure]:
+    """Find the lists of what is denied or prohibited, the best first; items that lack the subject are left out.
+
+    They are of one document, and whole where the sentence or heading above them, or the document's name, has it.
+    """
+    subject, found = set(subject_terms(question)), list[tuple[float, Procedure]]()
+    for score, one in _denied_lists(context, limit):
+        quote = one.quotes[0]
+        above = words(f"{one.heading}\n{quote.section or ''}\n{PurePosixPath(quote.document).stem}")
+        rest = subject - with_words_alike(frozenset(above), subject)
+        steps = tuple(step for step in one.steps if rest <= with_words_alike(frozenset(words(step.text)), rest))
+        if steps:
+            found.append((score - len(rest), replace(one, steps=steps)))
+    ranked = [one for _, one in sorted(found, key=lambda one: -one[0])]
+    return [one for one in ranked if one.quotes[0].document == ranked[0].quotes[0].document][:MOST_LISTS]
+
+
+def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedure]]:
+    """The lists that a sentence or heading announces as denied, with the score of what announces them."""
+    sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
+    for number, hit in enumerate(context.texts, start=1):
+        quote = hit.quote
+        for at, sentence in enumerate(split_sentences(quote.text)):
+            parts = announced_parts(quote, number, context, at) if announces_denied(sentence.text) else []
+            steps = tuple(Step(part.text, (part.number,)) for part in parts if part.kind == "text")
+            if steps:
+                quotes = tuple(dict.fromkeys([quote, *(context.texts[step.marks[0] - 1].quote for step in steps)]))
+                yield hit.score, Procedure(tidy(sentence.text, limit), steps, quotes, number)
+        if quote.section and heading_denies(quote.section) and quote.layout == "list":
+            sections[quote.document, quote.section].append((number, hit))
+    for (_, heading), hits in sections.items():
+        hits.sort(key=lambda one: place_in_document(one[1].quote))
+        steps = tuple(step for number, hit in hits for step in _parts(hit.quote, number, limit))
+        title = " ".join(heading.split())
+        yield max(hit.score for _, hit in hits), Procedure(title, steps, tuple(hit.quote for _, hit in hits))
+
+
+def compose_procedures(found: Sequence[Procedure], context: Context) -> str:
+    """Compose each heading with its cited steps, and the sentence on their sources."""
+    quotes = [quote for one in found for quote in one.quotes]
+    return "\n\n".join([*(_composed(one, context) for one in found), sources_sentence(quotes)])
+
+
+def _composed(found: Procedure, context: Context) -> str:
     """Compose the heading, the cited steps, and a note on missing ones; a step that is its heading stands alone."""
     place = found.quotes[0].place
     of = f" ({place})" if found.quotes[0].has_pages else ""
     is_heading = [step.text.rstrip(" :：") for step in found.steps] == [found.heading]
-    lines, size, left = [] if is_heading else [f"Under “{escape_marks(found.heading)}”{of}:", ""], 0, False
+    heading = f"Under “{escape_marks(found.heading)}”{of}:"
+    if found.announcing is not None:
+        heading = add_mark(found.heading, f"[{found.announcing}]")
+    lines, size, left = [] if is_heading else [heading, ""], 0, False
     for step in found.steps:
         size += len(step.text.split())
         if size > MAX_WORDS and len(lines) > 2:
@@ -160,7 +227,7 @@ def compose_procedure(found: Procedure, context: Context) -> str:
         several = len(missing) > 1
         subject = f"Steps {join_with_and(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
         lines += ["", f"{subject} not found."]
-    return "\n".join([*lines, "", sources_sentence(found.quotes)])
+    return "\n".join(lines)
 
 
 def _is_about_something_else(question: str, heading: str) -> bool:

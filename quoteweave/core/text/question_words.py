@@ -1,0 +1,58 @@
+"""The words by which questions say what they look for (`question_words.toml`), and which of them ask what is denied."""
+
+import re
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from quoteweave.core.text.mentions import alternation
+from quoteweave.core.text.tokens import words
+
+# What stands behind such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
+_ASKS_WHAT = re.compile(
+    r"\W*(?:what|which|was|welche[rsmn]?)\b"
+    r"(?:(?!\b(?:if|when|where|who|that|because|unless|wenn|falls|die|der|das)\b)[^,;:.?])*",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\w+")
+
+
+@cache
+def question_languages() -> list[dict[str, Any]]:
+    """The tables of all languages."""
+    text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
+    return list(tomllib.loads(text).values())
+
+
+@cache
+def denials() -> re.Pattern[str]:
+    """A pattern of the words of texts that negate, deny or doubt, of all languages: "denied", "nicht", "wasn't"."""
+    found = [word for each in question_languages() for word in each.get("denials", ())]
+    return re.compile(rf"(?<!\w){alternation(found)}(?!\w)|n['’]t\b", re.IGNORECASE)
+
+
+@cache
+def denying_words() -> frozenset[str]:
+    """The words of a question for what is denied that say no more than this, as `core.text.tokens.words` stems them."""
+    found = " ".join(_words_of("denials") | _words_of("prohibiting") | _words_of("prohibitable"))
+    return frozenset(words(found, stop=False))
+
+
+def asks_what_is_denied(question: str) -> bool:
+    """Whether a question asks what is not so or must not be done.
+
+    >>> asks_what_is_denied("What must never be done?"), asks_what_is_denied("What do I do if it does not start?")
+    (True, False)
+    """
+    asked = _ASKS_WHAT.match(question)
+    if asked is None:
+        return False
+    return not _words_of("prohibiting").isdisjoint(_WORD.findall(asked[0].casefold())) or bool(
+        denials().search(asked[0])
+    )
+
+
+@cache
+def _words_of(key: str) -> frozenset[str]:
+    return frozenset(word for each in question_languages() for word in each.get(key, ()))
