@@ -18,38 +18,36 @@ from quoteweave.collection.writer_lock import LOCK_NAME, OWNER_NAME, writer_lock
 from quoteweave.core.errors import CollectionError, CollectionLocked, CollectionNotFound, FormatMismatch
 from quoteweave.core.records import Record
 
-_BYTES = 512 << 10
-_LEFT = 64 << 10  # for what is written next
+FORMAT = 3
+RECOVERED_FOLDER = "recovered"
+"""The folder for files whose documents a repair could not identify."""
+LEXICAL_FOLDER = "lexical"
+_HEADER = "collection.json"
+_CATALOG = "catalog.sqlite"
+_RESERVE = "reserve"
+_RESERVE_BYTES = 512 << 10
+_LEFT_FREE = 64 << 10  # bytes that the reserve leaves on the disk, for what is written next
+_MAKING_S = 10.0  # far longer than another process needs to make a folder
 
 
 class Reserve:
-    """A file at `path` that only occupies space."""
+    """A file at `path` that only occupies space, which is given up where a full disk would stop a removal."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def keep(self) -> None:
-        """Sets the room aside, unless it is already; less where less is left, or none."""
+        """Set the room aside where it is not yet: less of it where the disk has less, and none where it has none."""
         with suppress(OSError):
             held = self.path.stat().st_size if self.path.exists() else 0
-            size = min(_BYTES, held + shutil.disk_usage(self.path.parent).free - _LEFT)
+            size = min(_RESERVE_BYTES, held + shutil.disk_usage(self.path.parent).free - _LEFT_FREE)
             if size > held:
                 self.path.write_bytes(bytes(size))
 
     def release(self) -> None:
-        """Gives the room back; the next writer that finds enough of it sets it aside again."""
+        """Give the room back; the next writer that finds enough of it sets it aside again."""
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
-
-
-FORMAT = 3
-_HEADER = "collection.json"
-_CATALOG = "catalog.sqlite"
-RECOVERED_FOLDER = "recovered"
-"""The folder for files whose documents a repair could not identify."""
-LEXICAL_FOLDER = "lexical"
-_RESERVE = "reserve"
-_MAKING_S = 10.0  # far longer than another process needs to make a folder
 
 
 class _Header(Record, extra="ignore"):  # another format may say more
@@ -82,7 +80,7 @@ def is_collection(root: Path) -> bool:
 
 
 def make_folder(root: Path) -> bool:
-    """Makes an empty collection at `root`; False where one is there already, which another process may just have made.
+    """Make an empty collection at `root`; False where one is there already, which another process may just have made.
 
     Raises CollectionError where `root` is a file or holds other things, StorageError where the disk refuses.
     """
@@ -99,7 +97,7 @@ def make_folder(root: Path) -> bool:
             for leftover in root.glob(f".{_HEADER}.*"):
                 leftover.unlink()
             create_catalog(root / _CATALOG)
-            # Last, because it says that the collection is there: a killed maker leaves what the next one completes.
+            # Last, as it says that the collection is there: what a killed process began, the next one completes.
             write_header(root)
             CollectionFolder(root).reserve.keep()
             return True
@@ -110,13 +108,13 @@ def make_folder(root: Path) -> bool:
 
 
 def write_header(root: Path) -> None:
-    """Says that a collection of this format is at `root`. Raises StorageError where the disk refuses."""
+    """Write the header by which a folder is a collection of this format. Raises StorageError where the disk refuses."""
     with atomic_write(root / _HEADER) as file:
         file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).model_dump_json().encode())
 
 
 def check_format(root: Path) -> None:
-    """Raises CollectionNotFound where no collection is at `root`, FormatMismatch where it is of another format."""
+    """Raise CollectionNotFound where no collection is at `root`, FormatMismatch where it is of another format."""
     path = root / _HEADER
     try:
         header = _Header.model_validate_json(path.read_bytes())
@@ -140,7 +138,7 @@ def check_format(root: Path) -> None:
 
 
 def _has_documents(root: Path) -> bool:
-    """Whether a collection lies there, whatever its header says: one that was never filled is only a killed maker's."""
+    """Whether a collection lies there, whatever its header says; one that was never filled counts as none."""
     return (root / _CATALOG).is_file() and (root / "sources").is_dir()
 
 
@@ -159,5 +157,5 @@ def _require_empty(root: Path) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    # What a killed maker can have left.
+    # What a process can have left that was killed while it made the collection.
     return name in {LOCK_NAME, OWNER_NAME, _RESERVE} or name.startswith((_CATALOG, f".{_HEADER}."))

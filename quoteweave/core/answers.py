@@ -259,7 +259,7 @@ class Usage(Record):
 
 
 NO_TOKENS = Usage(input_tokens=0, output_tokens=0)
-"""The usage of what asks no model."""
+"""The usage where no model is asked."""
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

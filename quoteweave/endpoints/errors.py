@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 REDACTED = "[redacted]"
-# What is shorter is a placeholder such as "none" or "ollama", or too common a word to be taken out of answers.
+# Characters. What is shorter is a placeholder such as "none" or "ollama", or a word too common to be redacted.
 _SHORTEST_KEY, _SHORTEST_PASSWORD = 8, 6
 _SHORTEST_CODE = 4
 
@@ -62,7 +62,7 @@ class StreamRedactor:
         return text[:certain]
 
     def end(self) -> str:
-        """What was held back, now that no more comes."""
+        """Return what was held back, as no more text comes."""
         held, self._held = self._held, ""
         return held
 
@@ -77,7 +77,7 @@ def endpoint_redactor(url: str, key: str, others: Iterable[str] = ()) -> Redacto
 
 
 def _credentials(url: str) -> list[str]:
-    """The secrets before the host in a URL: the password, or a token in the user's place, and both as they are sent."""
+    """The secrets before the host in a URL: the password, or a token in its place; and user and password together."""
     sent = urlsplit(url).netloc.rpartition("@")[0]
     if not sent:
         return []
@@ -151,7 +151,7 @@ def endpoint_error(
     if address.withheld and status in (401, 403):
         return EndpointRefused(message, remedy=address.withheld, status=status)
     reason = _reason(status, detail)
-    if reason == "window" and advice is None:  # which whoever asks can do something about
+    if reason == "window" and advice is None:  # whoever asks can mend it, and a server keeps remedies to itself
         return EndpointRefused(f"{message}; {_SHORTER}", status=status, reason=reason)
     remedy = _ADVICE.get(status, advice or _ANY_ADVICE)
     return EndpointRefused(message, remedy=remedy, status=status, reason=reason)

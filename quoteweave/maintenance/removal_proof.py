@@ -21,31 +21,8 @@ from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import words
 
-
-def free_bytes(path: Path) -> Iterator[str]:
-    """A sentence for each free page of the database that holds anything but zeros.
-
-    Connections of this process to it must be closed: to close the file again would end their locks.
-    """
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        size = int.from_bytes(data[16:18], "big")
-        size = 65536 if size == 1 else size
-        trunk, seen = int.from_bytes(data[32:36], "big"), set[int]()
-        while trunk and trunk not in seen:
-            seen.add(trunk)
-            page = data[(trunk - 1) * size : trunk * size]
-            count = int.from_bytes(page[4:8], "big")
-            if any(page[8 + 4 * count :]):
-                yield f"{path}, page {trunk}, is free and not empty"
-            for at in range(8, 8 + 4 * count, 4):
-                leaf = int.from_bytes(page[at : at + 4], "big")
-                if any(data[(leaf - 1) * size : leaf * size]):
-                    yield f"{path}, page {leaf}, is free and not empty"
-            trunk = int.from_bytes(page[:4], "big")
-
-
-_SHORTEST_NAME = 4
-_SHORTEST_WORD = 6
+_SHORTEST_NAME = 4  # characters; shorter names are searched for in quotation marks
+_SHORTEST_WORD = 6  # bytes; shorter words turn up by chance
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _SHORTEST_WORD)
 
 
@@ -71,11 +48,12 @@ class _Wanted:
     longer: tuple[bytes, ...]
     """Names of documents, folders and files of the collection, and keys of what it stores, that contain the name."""
     mentioned: bool
+    """Whether a document of the collection names it."""
     words: frozenset[bytes]
-    """How the words of pages that are in the collection begin, for they are compressed."""
+    """The first bytes of the compressed words of each page that is in the collection."""
 
     def found_in(self, data: bytes | mmap.mmap) -> str | None:
-        """What of it the bytes hold, in words; None where they hold nothing."""
+        """Say what of it is in the bytes; None where nothing is."""
         held: bytes | mmap.mmap = data
         if any(data.find(longer) >= 0 for longer in self.longer):
             held = bytes(data)
@@ -89,9 +67,9 @@ class _Wanted:
 
 
 def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str | None = None) -> RemovalCheck:
-    """Searches the folder of a collection for traces of a document that was removed.
+    """Search the folder of a collection for traces of a document that was removed.
 
-    `texts` and `content` (SHA-256, in hexadecimal) are those of the file, where it is still to be had: its words are
+    `texts` and `content` (SHA-256, in hexadecimal) are those of the file, where the user still has it: its words are
     then searched for too. A name of fewer than four characters is searched for in quotation marks, as it stands in
     files of JSON. Connections of this process to the collection must be closed. Raises UsageError while the document is
     in the collection, and CollectionError where that cannot be read.
@@ -103,18 +81,18 @@ def check_removed(root: Path, name: str, texts: Sequence[str] = (), content: str
         mentions = _mentions(collection, name)
         same = [document.name for document in collection.documents() if document.content == content]
         wanted = _wanted(folder, collection, name, texts, None if same else content, mentioned=bool(mentions))
-        traces = [*_of_catalogue(collection, name), *_of_milvus(folder, wanted)]
-    # Pages of documents that are being read are no leftovers, but are searched like all files.
+        traces = [*_in_catalogue(collection, name), *_in_milvus(folder, wanted)]
+    # Files that the pages of a document being read refer to are not left over; they are searched like all others.
     traces += [f"{path} is referred to by nothing" for path in unreferenced_files(folder)]
-    traces += list(_of_segments(folder, wanted))
+    traces += list(_in_segments(folder, wanted))
     verified = _verified(folder)
     folder.catalog.close()
     paths, size = sorted(path for path in root.rglob("*") if path.is_file()), 0
     for path in paths:
         size += path.stat().st_size
         own = path in verified or (wanted.mentioned and path.name.startswith(folder.catalog.path.name))
-        traces += list(_of_file(path, root, wanted, own=own))
-    traces += list(free_bytes(folder.catalog.path))
+        traces += list(_in_file(path, root, wanted, own=own))
+    traces += list(_in_free_pages(folder.catalog.path))
     return RemovalCheck(
         name=name,
         traces=tuple(traces),
@@ -182,7 +160,7 @@ def _mentions(collection: Collection, name: str) -> list[str]:
     return found
 
 
-def _of_catalogue(collection: Collection, name: str) -> Iterator[str]:
+def _in_catalogue(collection: Collection, name: str) -> Iterator[str]:
     if collection.may_have_traces():
         yield "a removal was not finished; any command that writes does it"
     for failure in collection.failures():
@@ -197,8 +175,8 @@ def _verified(folder: CollectionFolder) -> set[Path]:
     return {path for path in paths if path.is_file() and file_sha256(path) == path.name.partition(".")[0]}
 
 
-def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[str]:
-    """What a file holds; one of a document that is in the collection may mention the one that is not."""
+def _in_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[str]:
+    """Yield what is left in a file; `own` is one of a document that is still there, whose words may name the other."""
     if (found := wanted.found_in(str(path.relative_to(root)).encode("utf-8", "surrogateescape"))) is not None:
         yield f"the path {path} holds {found}"
     if path.name.endswith("-wal") and path.stat().st_size:
@@ -211,8 +189,8 @@ def _of_file(path: Path, root: Path, wanted: _Wanted, *, own: bool) -> Iterator[
             yield f"{path} holds {found}"
 
 
-def _of_segments(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
-    """The words of the lexical index stand one after the other, so that its files are read as what they are."""
+def _in_segments(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
+    """Yield what is left in the lexical index, whose files are read as such: there words stand without spaces."""
     for path in sorted(folder.segments.root.glob(f"*{SUFFIX}")):
         try:
             held = read_segment(path).vocabulary()
@@ -223,8 +201,8 @@ def _of_segments(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
             yield f"{path} holds {found}"
 
 
-def _of_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
-    """The embedded Milvus compresses its files, so that they are read as what they are."""
+def _in_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
+    """Yield what is left in the embedded Milvus, whose files are read as such: they are compressed."""
     paths = sorted((folder.root / "milvus").rglob("*.parquet"))
     if not paths:
         return
@@ -241,3 +219,25 @@ def _of_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
         text = json.dumps([table.column(name).unique().to_pylist() for name in ("document", "quote")])
         if (found := wanted.found_in(text.encode())) is not None:
             yield f"{path} holds {found}"
+
+
+def _in_free_pages(path: Path) -> Iterator[str]:
+    """Yield a sentence for each free page of the database that holds anything but zeros.
+
+    Connections of this process to it must be closed: closing the file here would drop their locks.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        size = int.from_bytes(data[16:18], "big")
+        size = 65536 if size == 1 else size
+        trunk, seen = int.from_bytes(data[32:36], "big"), set[int]()
+        while trunk and trunk not in seen:
+            seen.add(trunk)
+            page = data[(trunk - 1) * size : trunk * size]
+            count = int.from_bytes(page[4:8], "big")
+            if any(page[8 + 4 * count :]):
+                yield f"{path}, page {trunk}, is free and not empty"
+            for at in range(8, 8 + 4 * count, 4):
+                leaf = int.from_bytes(page[at : at + 4], "big")
+                if any(data[(leaf - 1) * size : leaf * size]):
+                    yield f"{path}, page {leaf}, is free and not empty"
+            trunk = int.from_bytes(page[:4], "big")

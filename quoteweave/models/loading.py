@@ -85,7 +85,7 @@ def reporting_load_errors(
 
 
 def check_tokenizer(folder: Path) -> None:
-    """Raises MissingExtra where sentencepiece is needed and not there; transformers would ask for another library."""
+    """Raise MissingExtra where sentencepiece is needed and missing; transformers would name another library."""
     if not (folder / "tokenizer.json").is_file() and any(folder.glob("sp*.model")):
         import_required("sentencepiece")
         import_required("google.protobuf")

@@ -1,4 +1,4 @@
-"""Questions to begin with: made of what documents say, and kept where they are answered from the place they are of."""
+"""Questions to begin with: made of what documents say, and kept where the answer cites the place they were made of."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import STOP_WORDS
 
 MOST_DOCUMENTS, MOST_TRIED, MOST_OF_A_KIND = 6, 24, 3
-"""Documents that are read, questions that are asked for a start, and candidates of one kind of a document."""
+"""Most documents that are read, candidates that are asked, and candidates of one kind in a document."""
 _DEFINITION = re.compile(r"(The |An? )?([A-Z][\w’'-]*(?: [\w’'-]+){0,4}) (is|are) (?:an?|the|one) ")
 _HOW_TO = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?How to (\w[\w ,’'-]{3,60})")
 _QUESTION = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?((?:How|What|When|Where|Who|Why|Which) [\w ,’'-]{3,60}\?)")
@@ -22,9 +22,9 @@ _ROW = re.compile(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
 def opening_questions(collection: Collection, ask: Callable[[str], Answer], most: int) -> tuple[str, ...]:
     """Return at most so many questions in English, of the first documents in turn, each of which `ask` answers.
 
-    They come of sentences that say what something is, of headings that ask or say how to do something, and of tables
-    with a column for a year. One is kept where its answer cites the quote that it was made of, or the page of the
-    heading. None for documents that have nothing of the kind. Raises what `ask` raises.
+    They are made of sentences that say what something is, of headings that ask or say how to do something, and of
+    tables with a column for a year. One is kept where its answer cites the quote that it was made of, or the page of
+    the heading. There are none for documents that have nothing of the kind. Raises what `ask` raises.
     """
     documents = collection.documents()[:MOST_DOCUMENTS]
     in_turn = zip_longest(*(_candidates(collection.document_quotes(document.name)) for document in documents))
@@ -71,7 +71,7 @@ def _of_heading(quote: Quote) -> tuple[str, Quote] | None:
 
 
 def _of_table(quote: Quote) -> tuple[str, Quote] | None:
-    """The figure of a table's first row in its last column that is a year."""
+    """Ask for the figure of a table's first row in its last column that is a year."""
     rows = [line.split(" | ") for line in quote.text.splitlines()[:2]] if quote.layout == "table" else []
     if len(rows) < 2 or len(rows[0]) != len(rows[1]) or not _ROW.fullmatch(rows[1][0]):
         return None

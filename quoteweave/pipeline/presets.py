@@ -22,13 +22,13 @@ class Preset(Record):
 
     name: str
     kind: PresetKind
-    says: str = Field(description="what it sets, in a line")
+    says: str = Field(description="what it sets, in one line")
     source: str = Field(description="where the settings were published: paper and place, repository and commit")
     settings: Mapping[str, JsonValue] = Field(
         default_factory=dict, description="the keys of a configuration file, with their values"
     )
-    text_suffixes: tuple[str, ...] = Field(default=(), description="suffixes that retrievers of text get")
-    picture_suffixes: tuple[str, ...] = Field(default=(), description="suffixes that retrievers of pictures get")
+    text_suffixes: tuple[str, ...] = Field(default=(), description="suffixes added to specs of text retrievers")
+    picture_suffixes: tuple[str, ...] = Field(default=(), description="suffixes added to specs of visual retrievers")
 
 
 @cache
@@ -43,7 +43,7 @@ def list_presets() -> tuple[Preset, ...]:
 
 
 def load_preset(name: str, *kinds: PresetKind) -> Preset:
-    """Return the preset of that name. Raises UsageError for an unknown one, and for one of another kind than wanted."""
+    """Return the preset of that name. Raises UsageError for an unknown one, and for one that is of none of `kinds`."""
     known = {preset.name: preset for preset in list_presets() if preset.kind in kinds or not kinds}
     if name not in known:
         other = next((preset for preset in list_presets() if preset.name == name), None)
@@ -55,17 +55,18 @@ def load_preset(name: str, *kinds: PresetKind) -> Preset:
 
 
 class PresetSettings(Record):
-    """Settings that a preset may fill: what is given beside it counts before what it holds.
+    """Settings that a preset may fill; what is given beside it takes precedence.
 
-    Of a preset a record takes the settings that it has. Raises UsageError for an unknown preset, and for one of a kind
-    that does not fit.
+    A record takes those of the preset's settings that are its fields. Raises UsageError for an unknown preset, and for
+    one of a kind that does not fit.
     """
 
     PRESET_KINDS: ClassVar[tuple[PresetKind, ...]]
     """Kinds of presets that the record takes."""
 
     preset: str | None = Field(
-        default=None, description="settings of a published experiment, by name; what else is set comes before them"
+        default=None,
+        description="settings of a published experiment, by name; what is set beside it takes precedence",
     )
 
     @model_validator(mode="before")

@@ -35,6 +35,10 @@ MOST_BESIDE = 0.1
 """Most of the highlighted area that may lie further than `REACH` from the phrase."""
 ROUNDING = 1.0
 """Points by which boxes in points and in fractions may differ, and a page's sides from what is right."""
+MOST_NOISE = 8
+"""Most by which a channel (0 to 255) of a pixel may differ that is not highlighted, as pictures are compressed."""
+MOST_INK = 0.02
+"""Most of a row of pixels, as a share of the page's width, that a letter covers."""
 
 Against = Literal["phrase", "paragraph", "page"]
 """Beside what a highlight may not lie: the phrase, its paragraph, or nothing, as long as the phrase is covered."""
@@ -135,12 +139,6 @@ def changed_boxes(plain: bytes, highlighted: bytes) -> list[Box]:
         for run in np.split(columns, np.flatnonzero(np.diff(columns) > MOST_INK * width) + 1):
             boxes.append((run[0] / width, row / height, (run[-1] + 1) / width, (row + 1) / height))
     return boxes
-
-
-MOST_NOISE = 8
-"""Most by which a channel (0 to 255) of a pixel may differ that is not highlighted, as pictures are compressed."""
-MOST_INK = 0.02
-"""Most of a row of pixels, as a share of the page's width, that a letter covers."""
 
 
 def _check_pages(case: BoxCase, pages: set[int]) -> None:

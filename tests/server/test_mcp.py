@@ -22,7 +22,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Citation
 from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.app import make_app
-from quoteweave.server.mcp import session_manager
+from quoteweave.server.mcp import server as mcp_server
 from quoteweave.server.served import Served, ServedCollection
 from quoteweave.server.settings import ServerSettings
 from quoteweave.testing import ModelServer, Reply
@@ -349,7 +349,7 @@ def test_an_application_may_be_started_again(app: FastAPI) -> None:
 def test_a_first_request_that_is_given_up_keeps_no_other_from_an_answer(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, made = session_manager.make_session_manager, []
+    make, made = mcp_server.make_session_manager, []
 
     async def ask() -> list[int]:
         transport = httpx2.ASGITransport(app)
@@ -364,7 +364,7 @@ def test_a_first_request_that_is_given_up_keeps_no_other_from_an_answer(
                     anyio.from_thread.run_sync(scope.cancel)
                     return make(served)
 
-                monkeypatch.setattr(session_manager, "make_session_manager", make_while_the_client_leaves)
+                monkeypatch.setattr(mcp_server, "make_session_manager", make_while_the_client_leaves)
                 await client.post("/mcp", json=LISTED, headers=HEADERS)
             assert scope.cancelled_caught
             return [
@@ -383,7 +383,7 @@ def test_without_the_sdk_the_rest_is_served_and_the_log_says_what_to_install(
 ) -> None:
     with TestClient(app, base_url="http://127.0.0.1") as client:
         with monkeypatch.context() as missing:
-            missing.delitem(sys.modules, "quoteweave.server.mcp.session_manager", raising=False)
+            missing.delitem(sys.modules, "quoteweave.server.mcp.server", raising=False)
             missing.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
             refused = client.post("/mcp", json=LISTED, headers=HEADERS)
             assert refused.status_code == 501

@@ -31,7 +31,7 @@ class FileChecksum(Record):
     """The checksum of the catalogue's file when its last writer ended."""
 
     content: str
-    written: str  # of this writing alone, so that two never look like one
+    written: str  # random, so that two writings of the same content differ
 
 
 class CommittedCount(Record):
@@ -53,14 +53,14 @@ class _Descriptors:
         self._guard = threading.Lock()
 
     def connected(self, path: Path) -> FileIdentity | None:
-        """Counts a connection that is about to be opened."""
+        """Count a connection that is about to be opened; return the file's identity, None where there is no file."""
         with suppress(OSError), self._guard:
             self._connections[key := _key(path.stat())] += 1
             return key
         return None
 
     def disconnected(self, key: FileIdentity | None) -> None:
-        """Counts that it is closed."""
+        """Count that a connection to this file is closed."""
         with self._guard:
             if key is not None:
                 self._connections[key] -= 1
@@ -94,7 +94,7 @@ def _key(found: os.stat_result) -> FileIdentity:
 
 
 DESCRIPTORS = _Descriptors()
-# As what each file was verified in this process, so that opening it again costs nothing while it is the same.
+# The state in which each file was last verified in this process: while it is the same, opening costs nothing.
 _verified: dict[Path, tuple[str, int, int, int]] = {}
 
 
@@ -116,9 +116,9 @@ def read_catalog_checksum(path: Path) -> FileChecksum | None:
 
 
 def verify_catalog(path: Path, known: FileChecksum | None = None, *, anew: bool = False) -> FileChecksum | None:
-    """Verifies the file against its checksum, unless that is the `known` one; returns it, None where there is none.
+    """Verify the file against its checksum, unless that is the `known` one; return the checksum, None without one.
 
-    What this process has verified and the system does not say has changed is read again only `anew`.
+    A file that this process has verified and that has its modification time still is read again only with `anew`.
 
     Raises CollectionError where the file is not what was written.
     """
@@ -178,7 +178,7 @@ def count_committed(path: Path, committed: int) -> None:
 
 
 def verify_committed(path: Path, db: sqlite3.Connection) -> None:
-    """Raises CollectionError where the catalogue lacks transactions that were committed."""
+    """Raise CollectionError where the catalogue lacks transactions that were committed."""
     lost = count_lost(path, db)
     if lost:
         raise damage_error(path, describe_lost(path, lost))
@@ -209,7 +209,7 @@ def committed_count(db: sqlite3.Connection) -> int:
 
 
 def write_catalog_checksum(path: Path) -> FileChecksum:
-    """Records the checksum of the file, into which all of SQLite's log has been moved. For the writer alone."""
+    """Record the checksum of the file, into which all of SQLite's log has been moved. For the writer alone."""
     with DESCRIPTORS.opened(path) as file:
         found = FileChecksum(content=checksum_of(file), written=uuid4().hex)
     with guard_writing(checksum_path(path)):

@@ -20,7 +20,7 @@ MIN_INSIDE = 0.5
 MIN_FOUND = 0.8
 """Share of the runs of a span that are found on the page, below which the span has no boxes."""
 MAX_JOINED = 3
-"""Runs of the page between two that match which may be one run of the text that a hyphen parted."""
+"""Most runs of the page that may together be one run of the text, which hyphens parted on the page."""
 MAX_WORD_GAP = 3.0
 """Largest gap between two words of a line, in line heights, for them to share a box."""
 
@@ -28,7 +28,7 @@ MAX_WORD_GAP = 3.0
 _UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _RUN = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+|\d+")
 MAX_PAIRS = 20_000
-"""Pairs of equal words of two texts beyond which they are not aligned: that takes time in their square and more."""
+"""Most pairs of equal words of two texts that are aligned: the time grows with the square of the pairs and more."""
 
 
 class WordAlignment:
@@ -36,10 +36,10 @@ class WordAlignment:
 
     def __init__(self, text: str, bbox: Box, page_words: Sequence[PageWord]) -> None:
         x1, y1, x2, y2 = bbox
-        # Most words of the page stand elsewhere, and to see that takes less than to reckon with areas.
+        # Most words of the page stand elsewhere, which comparing edges shows sooner than computing areas.
         near = [w for w in page_words if w.bbox[0] < x2 and w.bbox[2] > x1 and w.bbox[1] < y2 and w.bbox[3] > y1]
         self._words = [word for word in near if inside(word.bbox, bbox) >= MIN_INSIDE]
-        # Without words nothing is found, wherever it would be sought.
+        # Where the page has no words here, the text need not be cut into runs.
         matches = _RUN.finditer(text) if self._words else ()
         runs = [(normalize_text(match[0]), match.start(), match.end()) for match in matches]
         self._starts, self._ends = [run[1] for run in runs], [run[2] for run in runs]
@@ -51,7 +51,7 @@ class WordAlignment:
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
         """The boxes of the characters `[start:end]`, one for each line or part of a line; empty if they are not found.
 
-        Words are boxed whole. Order: as the page has its words.
+        Words are boxed whole, in the order of the page's words.
         """
         first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
         found = [self._found[at] for at in range(first, last)]

@@ -19,6 +19,7 @@ _CODE = "_"
 LONG_SENTENCE = 2_000
 """Characters of a sentence, after which its end is no longer searched for at every new word."""
 _Owned = tuple[int, int, list[Mark]]
+"""Start and end of a sentence, and the marks that belong to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,7 @@ class Claim:
 
 
 def claims_of(text: str) -> list[Claim]:
-    """Split `text` into claims, in order and disjoint, which cover everything but whitespace.
-
-    None ends within code.
-    """
+    """Split `text` into claims, in order and disjoint, which cover everything but whitespace; code is never cut."""
     return ClaimReader().end(text)
 
 

@@ -32,21 +32,23 @@ class RunSettings(AnswerSettings):
     name: str = Field(default="run", pattern=NAME_PATTERN, description="also the name of the run's folder")
     quotes: Literal["dataset", "retrieved", "document"] = Field(
         default="retrieved",
-        description="the dataset's own candidate quotes, what is found in a collection, or there all quotes of the "
-        "documents that are asked, in their order, as many as the window holds",
+        description="dataset: its own candidate quotes; retrieved: those found in a collection; document: all quotes "
+        "of the documents that the question is about, in their order, as many as the window holds",
     )
     passages: int | None = Field(
-        default=None, ge=1, description="of the dataset's own text quotes the first so many, as ALCE's 5 or 10 of 100"
+        default=None,
+        ge=1,
+        description="only the first so many of the dataset's text quotes, as ALCE's 5 or 10 of 100",
     )
     size: Literal[15, 20] = Field(default=20, description="quotes retrieved: 10 texts and 5 images, or 12 and 8")
     within: Literal["document", "collection"] = Field(default="document", description="where quotes are retrieved")
     order: Order = Field(
         default="kept",
-        description="the order of quotes: as they are, shuffled by seed (MCiteBench's, unless set), the first gold one "
-        " at place, or MCiteBench's own for models behind an API and for local ones",
+        description="the order of quotes: as they are, shuffled by `seed` (MCiteBench's unless set), the first gold "
+        "one at `place`, or MCiteBench's own for models behind an API, or for local ones",
     )
-    seed: int = Field(default=0, description="of what is shuffled")
-    place: int | None = Field(default=None, ge=1, description="with gold_at: where the first gold quote stands")
+    seed: int = Field(default=0, description="seed of the shuffled order")
+    place: int | None = Field(default=None, ge=1, description="with gold_at: the place of the first gold quote, from 1")
     view: ImageView = Field(default="all", description="the words that stand for image quotes")
     captions: bool | None = Field(
         default=None, description="false: MCiteBench's pictures without the captions that are printed in them"
@@ -67,7 +69,7 @@ class RunSettings(AnswerSettings):
         return self
 
     def for_task(self, task: Task, dataset: str) -> "RunSettings":
-        """Return the settings with what a task wants where it is not set: of sources, own, shuffled, as pictures.
+        """Return the settings completed for a task: to cite sources means the dataset's quotes, shuffled, as pictures.
 
         Raises UsageError for settings that the task cannot have.
         """
@@ -104,10 +106,10 @@ RUN_ONLY_SETTINGS = tuple(key for key in RunSettings.model_fields if key not in 
 class Limits(Record):
     """Limits on concurrency, tokens and cost, shared by all settings of a run."""
 
-    concurrency: int = Field(default=8, ge=1, description="questions under way at once")
-    tokens_per_minute: int | None = Field(default=None, ge=1, description="of all calls")
+    concurrency: int = Field(default=8, ge=1, description="questions asked at once")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="tokens per minute of all calls")
     max_usd: float | None = Field(default=None, gt=0, description="ends the run before the call that would exceed it")
-    max_tokens: int | None = Field(default=None, ge=1, description="in and out together; likewise")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens in and out together; ends the run likewise")
     calls: Path | None = Field(default=None, description="folder that keeps every call, so that none is paid twice")
 
 
@@ -158,9 +160,9 @@ def read_run_file_as(form: type[File], path: Path | str, preset: str | None = No
 
 
 def preset_run_file(preset: str) -> RunFile:
-    """Return the single setting that a preset of answers is. Raises UsageError for an unknown one.
+    """Return a preset of answers as a file with one setting. Raises UsageError for an unknown one.
 
-    One of retrieval is none: it raises UsageError, as a configuration has to name the retriever.
+    It also raises UsageError for a preset of retrieval, where a configuration has to name the retriever.
     """
     return preset_run_file_as(RunFile, preset)
 

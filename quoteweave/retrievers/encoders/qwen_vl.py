@@ -35,7 +35,7 @@ class QwenVisionEncoder(VisualEncoder):
     model_class: ClassVar[str]
     """Name of the model's class in transformers."""
     unused_weights: ClassVar[tuple[str, ...]] = ()
-    """Beginnings of the names of weights that the checkpoint has and the model does not."""
+    """Beginnings of the names of weights that take no part in a vector, and may be missing."""
     least_pixels: ClassVar[int]
     most_pixels: ClassVar[int]
     """Pixels of a picture after resizing."""

@@ -29,7 +29,7 @@ from quoteweave.server.dialects.openai_requests import (
     notes_on,
     read_content,
 )
-from quoteweave.server.dialects.openai_response import ResponseEvents, ResponseMaker, ResponseObject
+from quoteweave.server.dialects.openai_response_object import ResponseEvents, ResponseMaker, ResponseObject
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.served import Served
 

@@ -73,7 +73,7 @@ class _Running:
 
 def _make_manager(served: Served) -> "StreamableHTTPSessionManager":
     try:
-        from quoteweave.server.mcp.session_manager import make_session_manager
+        from quoteweave.server.mcp.server import make_session_manager
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "mcp", "server") from error
     return make_session_manager(served)

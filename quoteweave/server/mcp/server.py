@@ -1,12 +1,16 @@
-"""The MCP server: lists the tools, runs them, and tells models what went wrong."""
+"""The MCP server: lists the tools, runs them, tells models what went wrong, and answers over streamable HTTP."""
 
 import logging
+import sys
 from importlib import metadata
 from typing import Any
+from urllib.parse import urlsplit
 
 from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
@@ -26,6 +30,7 @@ from quoteweave.server.mcp.call import Call, Progress, base_url, grant_of_call
 from quoteweave.server.mcp.tools import TOOLS, failure
 from quoteweave.server.problems import ProblemError, problem_of, report_problem
 from quoteweave.server.served import Served
+from quoteweave.server.settings import LOOPBACK, ServerSettings
 
 LOG = logging.getLogger("quoteweave.server")
 INSTRUCTIONS = (
@@ -113,3 +118,33 @@ def _http_request(context: Context) -> Request | None:
 def _request_id(context: Context) -> object:
     request = _http_request(context)
     return context.request_id if request is None else request.scope.get("request_id")
+
+
+def make_session_manager(served: Served) -> StreamableHTTPSessionManager:
+    """Make the manager that answers requests with the tools over these collections. It runs once."""
+    return StreamableHTTPSessionManager(
+        make_mcp_server(served),
+        stateless=True,
+        security_settings=transport_security(served.settings),
+        max_request_body_size=sys.maxsize,  # `BodyLimit`, which stands before it, knows the limits of keys
+    )
+
+
+def transport_security(settings: ServerSettings) -> TransportSecuritySettings:
+    """Return which Host and Origin headers are answered: loopback's and those that the settings name.
+
+    A server that other machines may reach under any name checks no Host, as each request there needs a key.
+    """
+    public = None if settings.public_url is None else urlsplit(settings.public_url)
+    named = [*settings.allowed_hosts, *([public.hostname] if public is not None and public.hostname else [])]
+    hosts = [f"[{host}]" if ":" in host else host for host in (*sorted(LOOPBACK), *named)]
+    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=settings.on_loopback or bool(settings.allowed_hosts),
+        allowed_hosts=_with_ports(hosts),
+        allowed_origins=[*_with_ports(origins), *settings.cors_origins],
+    )
+
+
+def _with_ports(names: list[str]) -> list[str]:
+    return [shown for name in names for shown in (name, f"{name}:*")]
