@@ -52,7 +52,10 @@ def fork_on_request(requests: socket.socket) -> None:
     gc.freeze()  # to look through all this once more would give each fork a copy of it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
     while True:
-        asked, handles, *_ = socket.recv_fds(requests, 1, 1)
+        try:
+            asked, handles, *_ = socket.recv_fds(requests, 1, 1)
+        except ConnectionError:
+            return
         if not asked:
             return
         try:
@@ -67,7 +70,10 @@ def fork_on_request(requests: socket.socket) -> None:
             finally:
                 os._exit(0)
         os.close(handles[0])
-        requests.sendall(pid.to_bytes(PID_BYTES, "little", signed=True))
+        try:
+            requests.sendall(pid.to_bytes(PID_BYTES, "little", signed=True))
+        except OSError:  # the parent was killed meanwhile; what was forked ends with its pipe
+            return
 
 
 def serve(pipe: Connection) -> None:

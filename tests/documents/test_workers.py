@@ -417,3 +417,24 @@ def test_why_nothing_can_be_forked_is_given_back_and_the_next_is_tried() -> None
         [sys.executable, "-c", NO_MORE], capture_output=True, text=True, check=False, env=environment
     )
     assert found.stdout == "True\n", found.stderr
+
+
+ORPHANED = """
+import os, socket
+from quoteweave.documents import worker_process
+
+ours, theirs = socket.socketpair()
+socket.send_fds(ours, [b"."], [ours.fileno()])
+os.fork = lambda: ours.close() or 7
+worker_process.fork_on_request(theirs)
+print("ended")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+def test_it_ends_without_a_word_where_its_parent_was_killed_as_it_forked() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run(
+        [sys.executable, "-c", ORPHANED], capture_output=True, text=True, check=False, env=environment
+    )
+    assert (found.stdout, found.stderr) == ("ended\n", "")
