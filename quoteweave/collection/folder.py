@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
+from quoteweave.collection.checksums import record_checksum
 from quoteweave.collection.segments.store import SegmentStore
 from quoteweave.collection.storage_errors import damage_error, guard_writing
 from quoteweave.collection.stores.content import ImageStore, SourceStore, atomic_write
@@ -53,6 +54,11 @@ class Reserve:
 class _Header(Record, extra="ignore"):  # another format may say more
     format: int
     quoteweave: str = "of another version"
+    checksum: str | None = None
+    """Of the two; None in headers that earlier versions have written."""
+
+    def sealed(self) -> "_Header":
+        return self.model_copy(update={"checksum": record_checksum(self.model_copy(update={"checksum": None}))})
 
 
 class CollectionFolder:
@@ -110,7 +116,7 @@ def make_folder(root: Path) -> bool:
 def write_header(root: Path) -> None:
     """Write the header by which a folder is a collection of this format. Raises StorageError where the disk refuses."""
     with atomic_write(root / _HEADER) as file:
-        file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).model_dump_json().encode())
+        file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).sealed().model_dump_json().encode())
 
 
 def check_format(root: Path) -> None:
@@ -127,6 +133,8 @@ def check_format(root: Path) -> None:
         raise CollectionError(f"cannot read {path}: {error.strerror}; allow reading it, then try again") from error
     except ValueError as error:
         raise damage_error(path, "it is not the JSON that it should be") from error
+    if header.checksum is not None and header != header.sealed():
+        raise damage_error(path, "its content is not what was written")
     if header.format == FORMAT:
         return
     upgrade, rebuild = "upgrade with: pip install --upgrade quoteweave", "add the documents again into a new folder"

@@ -30,7 +30,7 @@ def test_a_new_collection_is_empty_and_says_its_format(tmp_path: Path) -> None:
         assert (collection.counts().documents, collection.counts().pages, collection.counts().quotes) == (0, 0, 0)
     header = json.loads((root / "collection.json").read_text())
     assert header["format"] == 3
-    assert set(header) == {"format", "quoteweave"}
+    assert set(header) == {"format", "quoteweave", "checksum"}
 
 
 def test_what_is_there_is_opened_and_never_taken_for_new(tmp_path: Path) -> None:
@@ -107,6 +107,16 @@ def test_a_damaged_header_is_named(tmp_path: Path, header: str) -> None:
     (tmp_path / "collection.json").write_text(header)
     with pytest.raises(CollectionError, match=r"collection\.json is damaged"):
         Collection.open(tmp_path)
+
+
+def test_a_header_with_another_digit_is_damaged_and_not_of_another_format(tmp_path: Path) -> None:
+    Collection.create(tmp_path).close()
+    header = tmp_path / "collection.json"
+    header.write_text(header.read_text().replace('"format":3', '"format":1'))
+    with pytest.raises(CollectionError, match=r"collection\.json is damaged.*check"):
+        Collection.open(tmp_path)
+    header.write_text(json.dumps({"format": 3, "quoteweave": "0.1.0"}))  # as earlier versions have written it
+    Collection.open(tmp_path).close()
 
 
 def test_what_was_put_is_read_back(tmp_path: Path) -> None:
