@@ -13,7 +13,7 @@ def index_json(collection: Collection, state: IndexState, manifest: Manifest | N
     return {
         "name": state.name if manifest is None else manifest.name,
         "fingerprint": state.fingerprint,
-        "up_to_date": state.revision == collection.revision(),
+        "up_to_date": manifest is not None and state.revision == collection.revision(),
         "spec": manifest and manifest.spec,
         "kind": manifest and manifest.kind,
         "items": manifest and manifest.count,
@@ -29,4 +29,6 @@ def index_line(index: Mapping[str, object]) -> str:
         reasons = index["left_out"] if isinstance(index["left_out"], dict) else {}
         left_out = "".join(f", {count} left out {reason}" for reason, count in reasons.items())
         text += f"{index['kind']}, {pluralize(int(str(index['items'])), 'item')}{left_out}, "
+    else:
+        return f"{text}damaged or gone; quoteweave check --repair rebuilds it from its vectors"
     return text + ("up to date" if index["up_to_date"] else "behind; quoteweave index build brings it up to date")

@@ -363,12 +363,11 @@ class Collection:
             before = state
 
     def indexes(self) -> list[IndexState]:
-        """The current index of each fingerprint, by name; without those whose folder is gone."""
+        """The current index of each fingerprint, by name; those that are damaged or lost too."""
         with self._catalog.read() as db:
             found = db.execute(f"{_INDEXES} ORDER BY name, fingerprint").fetchall()
         states = [self._index_state(*values) for values in found]
-        there = [state if state.folder.is_dir() else self.index_state(state.fingerprint) for state in states]
-        return [state for state in there if state is not None]
+        return [state if state.folder.is_dir() else self.index_state(state.fingerprint) or state for state in states]
 
     def _index_state(self, fingerprint: str, name: str, generation: int, revision: int) -> IndexState:
         folder = self._folder.generations.path(fingerprint, generation)

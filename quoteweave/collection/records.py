@@ -42,6 +42,13 @@ class Origin(Record):
         return self.root == UPLOADED
 
 
+class LostDocument(Record):
+    """What is known of a document that a damaged catalogue has lost; a repair reads it again from this."""
+
+    origin: Origin
+    source: str = Field(description="key of its stored file, which is kept as long as this is known")
+
+
 class Failure(Record):
     """A file that could not become a document."""
 
@@ -51,6 +58,9 @@ class Failure(Record):
     content: str | None = Field(description="SHA-256 of the file; None where it could not be read")
     time: float = Field(description="seconds since the epoch")
     path: str | None = Field(default=None, description="of the file below that folder, where it is not the name")
+    lost: LostDocument | None = Field(
+        default=None, description="what is left of a document that a damaged catalogue has lost; None for other files"
+    )
 
     @property
     def file(self) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.records import IndexState
-from quoteweave.collection.stores.generations import try_read_manifest
+from quoteweave.collection.stores.generations import PLAN, try_read_manifest
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS
 from quoteweave.collection.views import PICTURE_VIEWS
 
@@ -21,6 +21,11 @@ MILVUS_POINTER = "milvus.json"
 """The file that says where in Milvus an index is."""
 MILVUS_NAME_PATTERN = r"quoteweave_[0-9a-f]{32}"
 """The names of our collections in Milvus."""
+
+
+# Those of documents that a damaged catalogue has lost are all that is left of these.
+_SOURCES = """SELECT source FROM documents
+UNION SELECT json_extract(record, '$.lost.source') FROM failures WHERE json_extract(record, '$.lost') IS NOT NULL"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ def referenced_keys(folder: CollectionFolder) -> ReferencedKeys:
     with folder.catalog.read() as db:
         images = {key for (key,) in db.execute("SELECT DISTINCT image FROM quotes WHERE image IS NOT NULL")}
         images |= folder.unfinished.images()
-        sources = {key for (key,) in db.execute("SELECT source FROM documents")}
+        sources = {key for (key,) in db.execute(_SOURCES)}
         for fingerprint, key in db.execute("SELECT fingerprint, key FROM shards"):
             shards[fingerprint].add(key)
         segments = {name for (name,) in db.execute("SELECT name FROM segments")}
@@ -125,7 +130,10 @@ def unreferenced_files(folder: CollectionFolder) -> Iterator[Path]:
     kept = {folder.shards.root / name / f"{key}.npz" for name, keys in used.shards.items() for key in keys}
     yield from (path for path in _files(folder.shards.root) if path not in kept)
     current = {folder.generations.path(*generation) for generation in used.generations.items()}
-    yield from (path for path in _files(folder.generations.root) if not current & set(path.parents))
+    plans = {folder.parent / PLAN for folder in current}
+    yield from (
+        path for path in _files(folder.generations.root) if path not in plans and not current & set(path.parents)
+    )
     yield from (path for path in _files(folder.segments.root) if path.name not in used.segments)
     root = folder.root / MILVUS_FOLDER / "collections"
     yield from (path for path in _files(root) if path.relative_to(root).parts[0] not in used.milvus)

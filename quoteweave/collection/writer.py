@@ -10,8 +10,8 @@ from pathlib import Path
 
 from quoteweave.collection import removals
 from quoteweave.collection.catalog.stored_documents import (
+    describe_document,
     insert_document,
-    inserted_quotes,
     stored_pages,
     stored_quotes,
 )
@@ -25,7 +25,7 @@ from quoteweave.collection.prepared import (
     storable_json,
     storable_text,
 )
-from quoteweave.collection.records import Failure, IndexState, Origin
+from quoteweave.collection.records import Failure, IndexState, LostDocument, Origin
 from quoteweave.collection.removals import record_removal
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.collection.storage_errors import guard_writing
@@ -35,7 +35,7 @@ from quoteweave.core.records import Document, ParsedDocument
 
 _FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
 _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
-_UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
+_LOST = "SELECT name FROM failures WHERE json_extract(record, '$.lost') IS NOT NULL"
 # Documents whose words are counted at once when the lexical index is made anew.
 _AT_ONCE = 200
 _DROPPED = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
@@ -143,7 +143,7 @@ class Writer:
 
     def _remove(self, names: Sequence[str], *, overwrite: bool) -> None:
         with self._folder.catalog.write(overwrite=overwrite) as db:
-            require_documents(db, names)
+            require_documents(db, {*names} - {name for (name,) in db.execute(_LOST)})
             self._drop_recovered(db, names)
             for name in names:
                 db.execute("DELETE FROM documents WHERE name = ?", (name,))
@@ -210,7 +210,7 @@ class Writer:
             require_documents(db, words)
             builder = SegmentBuilder()
             for name, of_document in words.items():
-                _describe(db, name, of_document, of_pictures, builder)
+                describe_document(db, name, of_document, of_pictures, builder)
             self._folder.segments.update(db, removed=set(words), added=builder.segment())
             _count_revision(db)
         self._prune_segments()
@@ -228,7 +228,16 @@ class Writer:
             WHERE name = ?3"""
             db.execute(update, (storable_text(str(root), name), path, name))
 
-    def fail(self, name: str, *, root: Path, reason: str, content: str | None, path: str | None = None) -> None:
+    def fail(
+        self,
+        name: str,
+        *,
+        root: Path,
+        reason: str,
+        content: str | None,
+        path: str | None = None,
+        lost: LostDocument | None = None,
+    ) -> None:
         """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
         failure = Failure(
             name=escape_invalid_unicode(name),
@@ -237,6 +246,7 @@ class Writer:
             reason=escape_invalid_unicode(reason),
             content=content,
             time=time.time(),
+            lost=lost,
         )
         with self._folder.catalog.write() as db:
             db.execute(_FAILURE, (failure.name, failure.model_dump_json()))
@@ -293,7 +303,14 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
 
-    def drop_index(self, fingerprint: str, *, keep_shards: bool = False) -> None:
+    def empty_index(self, fingerprint: str) -> None:
+        """Removes the files of a derived index; that it was built, and how, is remembered, and its shards stay."""
+        with self._folder.catalog.read() as db:
+            query = "SELECT generation FROM indexes WHERE fingerprint = ?"
+            for (generation,) in db.execute(query, (fingerprint,)):
+                shutil.rmtree(self._folder.generations.path(fingerprint, generation), ignore_errors=True)
+
+    def drop_index(self, fingerprint: str) -> None:
         """Removes a derived index, and its shards unless another uses them; nothing happens where there is none.
 
         An index's shards have its fingerprint, or what stands before the dot in it.
@@ -302,7 +319,7 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
             left = {shards_fingerprint(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
-            if shards not in left and not keep_shards:
+            if shards not in left:
                 db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
 
@@ -311,11 +328,11 @@ class Writer:
         remove_unused(self._folder, self.unfinished)
 
     def _drop_generations(self) -> None:
-        """Removes the files of all indexes; these are then as if they had never been built."""
+        """Removes the files of all indexes."""
         with self._folder.catalog.read() as db:
-            current = db.execute("SELECT fingerprint, generation FROM indexes").fetchall()
-        for fingerprint, generation in current:
-            shutil.rmtree(self._folder.generations.path(fingerprint, generation), ignore_errors=True)
+            fingerprints = [fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM indexes")]
+        for fingerprint in fingerprints:
+            self.empty_index(fingerprint)
 
     def _drop_segments(self) -> None:
         """Removes the files of the lexical index; until that is made anew, whoever searches is told that it is gone."""
@@ -367,24 +384,6 @@ def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
     """Those of the names that are documents'."""
     query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
     return {name for (name,) in db.execute(query, (json.dumps(names),))}
-
-
-def _describe(
-    db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
-) -> None:
-    """`of_pictures` lists the fingerprints of vectors that what is said of pictures does not change."""
-    (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
-    quotes = [
-        quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)})
-        for _, quote in stored_quotes(db, name)
-    ]
-    db.execute("DELETE FROM quotes WHERE document = ?", (key,))
-    db.execute(_UNTIE, (key, of_pictures))
-    builder.add(
-        name,
-        inserted_quotes(db, key, ((quote, storable_json(quote, name)) for quote in quotes)),
-        stored_pages(db, name),
-    )
 
 
 def _count_revision(db: sqlite3.Connection) -> None:

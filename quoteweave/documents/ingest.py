@@ -204,7 +204,8 @@ class _Run:
             self._writer.remove(*gone)
         looked = {file.file for file in files}
         for failure in self._collection.failures():
-            if within(failure.file) or failure.file in looked or not os.path.lexists(failure.file):
+            there = os.path.lexists(failure.file)
+            if failure.lost is None and (within(failure.file) or failure.file in looked or not there):
                 self._writer.clear_failure(failure.name)
 
     def add(self, files: Sequence[FoundFile], progress: AddProgress) -> None:

@@ -16,11 +16,18 @@ from pydantic import Field
 from quoteweave.collection.checksums import sealed_json
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
-from quoteweave.collection.stores.generations import MANIFEST, build_command, read_manifest, try_read_manifest
+from quoteweave.collection.stores.generations import MANIFEST, build_command, read_plan, try_read_manifest, write_plan
 from quoteweave.collection.stores.vectors import StoredVectors
 from quoteweave.collection.views import PICTURE_VIEWS, item_rows
 from quoteweave.collection.writer import Writer
-from quoteweave.core.errors import CollectionLocked, EndpointError, FingerprintMismatch, QuoteweaveError, note_text
+from quoteweave.core.errors import (
+    CollectionError,
+    CollectionLocked,
+    EndpointError,
+    FingerprintMismatch,
+    QuoteweaveError,
+    note_text,
+)
 from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
 from quoteweave.index.base import Shard, VectorIndex
@@ -203,6 +210,7 @@ def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
     if index is not None:
         index.save(folder)
     (folder / MANIFEST).write_bytes(sealed_json(manifest))
+    write_plan(folder, manifest)
 
 
 class RemovalReport(Record):
@@ -231,9 +239,10 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
     """
     with collection.writer() as writer:
         known = {document.name for document in collection.documents()}
+        known |= {failure.name for failure in collection.failures() if failure.lost is not None}
         begun = writer.unfinished_removals(name for name in names if name not in known)
         wanted = [name for name in dict.fromkeys(names) if name not in begun]
-        for name in wanted:
+        for name in (name for name in wanted if name not in known):
             collection.document(name)  # all names are known before the first is removed
         if wanted:
             writer.remove(*wanted)
@@ -259,13 +268,13 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvi
     They gain what is encoded already: a document that was renamed, or has a twin, keeps its vectors;
     those of pictures where `pictures` say that they are the same. What could not be done is returned, a sentence each:
     a library or a server that is missing must not undo the change, and what was removed is found nowhere in any case.
-    An index that holds what was removed, and cannot be changed, is dropped: its vectors are kept.
+    An index that holds what was removed, and cannot be changed, is emptied: its vectors are kept.
     """
     revision, unclean, notes = collection.revision(), writer.unclean_indexes(), []
     for state in collection.indexes():
         holds_removed = state.fingerprint in unclean
         try:
-            if state.revision != revision or holds_removed:
+            if state.revision != revision or holds_removed or not state.folder.is_dir():
                 refresh_index(collection, writer, state, pictures)
             if holds_removed:
                 writer.mark_index_clean(state.fingerprint)
@@ -273,7 +282,7 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvi
             spec = _spec(state)
             dropped = holds_removed and not isinstance(error, CollectionLocked | EndpointError)
             if dropped:
-                writer.drop_index(state.fingerprint, keep_shards=True)
+                writer.empty_index(state.fingerprint)
             what = " and was dropped, as it still held what was removed" if dropped else ""
             notes.append(rebuild_note(collection, spec, f"was not brought up to date{what}", error))
     return tuple(notes)
@@ -299,19 +308,20 @@ def indexes_behind(collection: Collection) -> list[Manifest]:
 def refresh_index(
     collection: Collection, writer: Writer, state: IndexState, pictures: ImageProvider | None = None
 ) -> None:
-    """Makes one index of vectors hold what is encoded, and nothing else; built anew where it is damaged.
+    """Makes one index of vectors hold what is encoded, and nothing else; built anew where it is damaged or gone.
 
-    Raises what `open_index` and `synchronise` raise.
+    Raises CollectionError where it is lost how the index was built, and what `open_index` and `sync_index` raise.
     """
-    manifest = read_manifest(state)
-    if manifest is not None and manifest.fingerprint != state.fingerprint:
+    plan = read_plan(state)
+    if plan is None:
+        raise CollectionError(f"{state.folder / MANIFEST} is damaged or missing, and how the index was built is lost")
+    if plan.fingerprint != state.fingerprint:
         raise FingerprintMismatch("another version of quoteweave made it, in another way")
-    if manifest is not None:
-        # No crop is read by OCR here, which takes a model.
-        found = embedding_status(collection, writer, manifest, pictures if manifest.view in PICTURE_VIEWS else None)
-        sync_index(collection, writer, manifest, found.stored, complete=not found.missing)
+    # No crop is read by OCR here, which takes a model.
+    found = embedding_status(collection, writer, plan, pictures if plan.view in PICTURE_VIEWS else None)
+    sync_index(collection, writer, plan, found.stored, complete=not found.missing)
 
 
 def _spec(state: IndexState) -> str:
-    manifest = try_read_manifest(state)
-    return state.name if manifest is None else manifest.spec
+    plan = read_plan(state)
+    return state.name if plan is None else plan.spec

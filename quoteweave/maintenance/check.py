@@ -11,23 +11,25 @@ from pydantic import Field, ValidationError
 from quoteweave.collection.catalog.database import Catalog
 from quoteweave.collection.catalog.file_checksum import count_lost, describe_lost, verify_catalog
 from quoteweave.collection.catalog.stored_words import read_words
-from quoteweave.collection.checksums import CHECKSUMS, row_checksum
+from quoteweave.collection.checksums import CHECKSUMS, row_checksum, unsealed
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import LEXICAL_FOLDER, CollectionFolder, check_format
-from quoteweave.collection.records import IndexState
+from quoteweave.collection.folder import LEXICAL_FOLDER, RECOVERED_FOLDER, CollectionFolder, check_format
+from quoteweave.collection.records import IndexPlan, IndexState
 from quoteweave.collection.segments.segment import read_segment
 from quoteweave.collection.stores.content import ContentStore
-from quoteweave.collection.stores.generations import try_read_manifest
+from quoteweave.collection.stores.generations import PLAN, try_read_manifest
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
-from quoteweave.collection.writer_lock import is_being_written
+from quoteweave.collection.writer_lock import OWNER_NAME, is_being_written
 from quoteweave.core.errors import CollectionError, MissingExtra, QuoteweaveError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Document, Page, Quote, Record
 from quoteweave.index.handles import open_generation
 from quoteweave.index.maxsim.item_table import ItemTable
 
-DamagedPart = Literal["header", "catalogue", "source", "picture", "ocr text", "description", "vectors", "index"]
+DamagedPart = Literal[
+    "header", "catalogue", "document", "source", "picture", "ocr text", "description", "vectors", "index"
+]
 Damages = Iterator["Damage"]
 
 
@@ -103,10 +105,14 @@ class _Check:
             # Another format, or no collection at all, is no damage.
             if "is damaged" not in str(error):
                 raise
-            what = "it is not the JSON that it should be" if header.exists() else "it is missing"
+            what = "its content is not what was written" if header.exists() else "it is missing"
             yield Damage(part="header", file=header.name, what=what)
 
     def _contents(self, collection: Collection) -> Damages:
+        for failure in collection.failures():
+            if failure.lost is not None:
+                what = f"the document {failure.name!r} is lost: {failure.reason}"
+                yield Damage(part="document", file=self._folder.catalog.path.name, what=what, document=failure.name)
         for document in collection.documents():
             yield from self._content(collection, document)
 
@@ -179,8 +185,17 @@ class _Check:
                 self._notes.append(f"the index {state.name} was not opened: {error}")
             except QuoteweaveError as error:
                 yield Damage(part="index", file=self._place(folder), what=str(error))
+            yield from self._plan(folder.parent / PLAN)
             if revision != collection.revision():
                 self._notes.append(f"the index {state.name} is behind: it lacks what has changed since")
+
+    def _plan(self, path: Path) -> Damages:
+        if not path.exists():
+            return  # of an index that an earlier version has built
+        try:
+            unsealed(IndexPlan, self._read(path).read_bytes())
+        except (OSError, ValueError):
+            yield Damage(part="index", file=self._place(path), what="its content is not what was written")
 
     def _open_index(self, collection: Collection, state: IndexState) -> None:
         """Reads all of an index. Raises CollectionError where it is damaged."""
@@ -218,9 +233,17 @@ class _Check:
         if pages := sum(1 for _ in unfinished_pages(self._folder)):
             kept = pluralize(pages, "page is", "pages are")
             self._notes.append(f"{kept} kept of documents that were not read to their end; the same add goes on")
+        if recovered := sum(path.is_file() for path in (self.root / RECOVERED_FOLDER).glob("*")):
+            files = pluralize(recovered, "file", "files")
+            what = "whose documents' names a damaged catalogue has lost: add what you want to keep, and delete the rest"
+            self._notes.append(f"{RECOVERED_FOLDER}/ holds {files} {what}")
+        left = [*unreferenced_files(self._folder)]
+        owner = self.root / OWNER_NAME
         if is_being_written(self.root):
             self._notes.append("a process is writing now: files that nothing refers to yet may be its own")
-        return sorted(map(self._place, unreferenced_files(self._folder)))
+        elif owner.exists():  # of a process that was killed
+            left.append(owner)
+        return sorted(map(self._place, left))
 
     def _place(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()

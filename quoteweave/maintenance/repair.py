@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.folder import LEXICAL_FOLDER, RECOVERED_FOLDER, write_header
+from quoteweave.collection.folder import LEXICAL_FOLDER, write_header
 from quoteweave.collection.prepared import PreparedDocument
-from quoteweave.collection.records import IndexState, Origin
-from quoteweave.collection.stores.generations import MANIFEST, build_command, try_read_manifest
+from quoteweave.collection.records import IndexState, LostDocument, Origin
+from quoteweave.collection.stores.generations import PLAN, build_command, read_plan, try_read_manifest, write_plan
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, drop_damaged_descriptions
 from quoteweave.collection.stores.unfinished import unfinished_key
 from quoteweave.collection.writer import Writer
@@ -23,7 +23,7 @@ from quoteweave.documents.parser import ParserSettings, SourceFile
 from quoteweave.documents.worker_pool import WorkerPool
 from quoteweave.index.sync import refresh_index, refresh_indexes
 from quoteweave.maintenance.check import CheckReport, Damage, check
-from quoteweave.maintenance.salvage import LostDocuments, salvage
+from quoteweave.maintenance.salvage import Salvaged, salvage
 
 _ADD_AGAIN = "add its file again"
 
@@ -45,23 +45,28 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
     second = check(root, on_file)
     with Collection.open(root) as collection, collection.writer() as writer:
         repairing = _Repair(collection, writer, advice)
+        repairing.documents()
         repairing.sources(_of(second, "source"))
         repairing.pictures(_of(second, "picture"))
         repairing.ocr_texts(_of(second, "ocr text"))
         repairing.descriptions(_of(second, "description"))
         repairing.vectors(_of(second, "vectors"))
         repairing.indexes(_of(second, "index"))
-        lost += repairing.lost
     last = check(root, on_file)
-    left = {(damage.part, damage.file) for damage in last.damaged}
+    left = {(damage.part, damage.file, damage.document) for damage in last.damaged}
     damages = {(damage.part, damage.file, damage.what): damage for damage in (*first.damaged, *second.damaged)}
     damaged = [
         damage.model_copy(
-            update={"repaired": (damage.part, damage.file) not in left, "advice": advice.get(damage.file, "")}
+            update={
+                "repaired": (damage.part, damage.file, damage.document) not in left,
+                "advice": advice.get(damage.file, ""),
+            }
         )
         for damage in damages.values()
     ]
-    return last.model_copy(update={"damaged": (*damaged, *lost)})
+    # Of documents that could not be read again, the last check says why.
+    damaged = [damage for damage in damaged if damage.repaired or damage.part != "document"]
+    return last.model_copy(update={"damaged": (*damaged, *_of(last, "document"), *lost)})
 
 
 def _of(report: CheckReport, part: str) -> list[Damage]:
@@ -70,23 +75,24 @@ def _of(report: CheckReport, part: str) -> list[Damage]:
 
 def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
     """Rebuild the header and the catalogue; return what documents lost."""
-    gone = LostDocuments()
+    gone = Salvaged()
     with writer_lock(root):
         if _of(report, "header"):
             write_header(root)
         if _of(report, "catalogue"):
             gone = salvage(root)
-    lost = [_lost(what, None) for what in _set_aside(root, gone.documents)] if _of(report, "catalogue") else []
+    lost = []
     with Collection.open(root) as collection, collection.writer() as writer:
+        perhaps = "; a removal was not finished: if that file was to be removed, delete it"
+        removed = perhaps if collection.may_have_traces() else ""
+        for path in gone.aside:
+            lost.append(_lost(f"the name of a document is lost; its file is {path} now{removed}", None))
         writer.rebuild_lexical()
-        for name, read in _read_again(collection, gone.documents | gone.words).items():
+        for name, read in _read_again(collection, gone.words).items():
             if isinstance(read, str):
-                what = f"the words of the pages of {name!r} are" if name in gone.words else f"the document {name!r} is"
-                lost.append(_lost(f"{what} lost: {read}", name))
-            elif name in gone.words:
-                writer.store_words(read)
+                lost.append(_lost(f"the words of the pages of {name!r} are lost: {read}", name))
             else:
-                writer.store([read])
+                writer.store_words(read)
         refresh_indexes(collection, writer)
     return lost
 
@@ -95,32 +101,15 @@ def _lost(what: str, document: str | None) -> Damage:
     return Damage(part="catalogue", file="catalog.sqlite", what=what, document=document, advice=_ADD_AGAIN)
 
 
-def _set_aside(root: Path, before: Mapping[str, tuple[Origin, str]]) -> list[str]:
-    """Move stored files without a document aside, so that they are not removed; return a message for each."""
-    with Collection.open(root) as collection:
-        known = {*collection.source_keys().values(), *(key for _, key in before.values())}
-        removed = collection.may_have_traces()
-    perhaps = "; a removal was not finished: if that file was to be removed, delete it" if removed else ""
-    messages = []
-    for path in sorted(path for path in (root / "sources").rglob("*") if path.is_file()):
-        if f"{path.parent.name}/{path.name}" not in known:
-            aside = root / RECOVERED_FOLDER / path.name
-            aside.parent.mkdir(exist_ok=True)
-            path.replace(aside)
-            messages.append(f"the name of a document is lost; its file is {aside} now{perhaps}")
-    return messages
-
-
-def _read_again(
-    collection: Collection, documents: Mapping[str, tuple[Origin, str]]
-) -> dict[str, PreparedDocument | str]:
+def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -> dict[str, PreparedDocument | str]:
     """Parse stored files again: the prepared document or the reason for failure, by name; crops are stored."""
     found: dict[str, PreparedDocument | str] = {}
     to_read = []
-    for name, (origin, key) in documents.items():
+    for name, document in documents.items():
+        origin = document.origin
         settings = _settings(origin)
         try:
-            path = collection.stored_source(key)
+            path = collection.stored_source(document.source)
         except CollectionError as error:
             found[name] = str(error)
             continue
@@ -155,11 +144,22 @@ class _Repair:
 
     def __init__(self, collection: Collection, writer: Writer, advice: dict[str, str]) -> None:
         self._collection, self._writer, self._advice = collection, writer, advice
-        self.lost: list[Damage] = []
-        """Things lost with what was damaged, which the user has to restore."""
 
     def _path(self, damage: Damage) -> Path:
         return self._collection.root / damage.file
+
+    def documents(self) -> None:
+        """Reads documents again that a damaged catalogue has lost; of others, the catalogue says why that failed."""
+        failures = {failure.name: failure for failure in self._collection.failures()}
+        lost = {name: failure.lost for name, failure in failures.items() if failure.lost is not None}
+        for name, read in _read_again(self._collection, lost).items():
+            if isinstance(read, str):
+                about = failures[name].model_dump(include={"root", "content", "path"})
+                self._writer.fail(name, reason=f"{read}; {_ADD_AGAIN}, or remove it", lost=lost[name], **about)
+            else:
+                self._writer.store([read])
+        if lost:
+            refresh_indexes(self._collection, self._writer)
 
     def sources(self, damaged: Iterable[Damage]) -> None:
         """Copies them again from where they were added, if they are there unchanged."""
@@ -189,7 +189,8 @@ class _Repair:
                 before[damage.file] = self._path(damage).read_bytes()
             self._path(damage).unlink(missing_ok=True)
         origins, keys = self._collection.origins(), self._collection.source_keys()
-        read = _read_again(self._collection, {name: (origins[name], keys[name]) for name in documents})
+        found = {name: LostDocument(origin=origins[name], source=keys[name]) for name in documents}
+        read = _read_again(self._collection, found)
         for name, lost in documents.items():
             result = read[name]
             reason = result if isinstance(result, str) else "reading it again gives other pictures"
@@ -232,11 +233,14 @@ class _Repair:
 
     def _spec(self, fingerprint: str) -> str:
         states = [state for state in self._collection.indexes() if state.fingerprint.startswith(fingerprint)]
-        manifests = [manifest for state in states if (manifest := try_read_manifest(state)) is not None]
-        return manifests[0].spec if manifests else states[0].name
+        plans = [plan for state in states if (plan := read_plan(state)) is not None]
+        return plans[0].spec if plans else states[0].name
 
     def indexes(self, damaged: Sequence[Damage]) -> None:
-        """Builds them again from their vectors, the lexical index from the quotes."""
+        """Builds them again from their vectors, the lexical index from the quotes.
+
+        One of which nothing says how it was built stays in the catalogue, empty, until it is built or removed.
+        """
         of_words = [damage for damage in damaged if damage.file.partition("/")[0] == LEXICAL_FOLDER]
         if of_words:
             self._writer.rebuild_lexical()
@@ -245,26 +249,22 @@ class _Repair:
                 continue
             folder = self._path(damage)
             fingerprint = folder.parent.name
-            states = [state for state in self._collection.indexes() if state.fingerprint == fingerprint]
-            if states and states[0].folder != folder:
-                continue  # made again meanwhile, with the vectors that it lacked
-            manifest = try_read_manifest(states[0]) if states else None
-            if manifest is None:
-                self._writer.drop_index(fingerprint, keep_shards=True)
-                # The catalogue knows its name, but not where its model lay, nor an index whose row was lost.
-                name = states[0].name if states else f"NAME@{fingerprint.partition('.')[2]}"
-                what = "what the index was built with is lost with it, and so is the index"
-                advice = f"build it again: {build_command(self._collection.root, name)}"
-                self.lost.append(Damage(part="index", file=damage.file, what=what, advice=advice))
+            (state,) = (state for state in self._collection.indexes() if state.fingerprint == fingerprint)
+            if folder.name == PLAN:
+                folder.unlink()
+                if (manifest := try_read_manifest(state)) is not None:
+                    write_plan(state.folder, manifest)
                 continue
-            for path in folder.iterdir():
-                if path.is_dir():
-                    shutil.rmtree(path)
-                elif path.name != MANIFEST:
-                    path.unlink()
-            if not self._refresh(states[0]) and manifest.kind == "milvus":
+            if state.folder != folder:
+                continue  # made again meanwhile, with the vectors that it lacked
+            plan = read_plan(state)
+            self._writer.empty_index(fingerprint)
+            if plan is None:
+                command = build_command(self._collection.root, state.name)
+                self._advice[damage.file] = f"how it was built is lost with it; build it again: {command}"
+            elif not self._refresh(state) and plan.kind == "milvus":
                 shutil.rmtree(self._collection.root / "milvus", ignore_errors=True)
-                self._refresh(states[0])
+                self._refresh(state)
 
     def _refresh(self, state: IndexState) -> bool:
         try:

@@ -1,6 +1,7 @@
 """Salvages a damaged catalogue: documents whose rows are all intact are copied into a new one."""
 
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,10 +11,11 @@ from quoteweave.collection.catalog.database import Catalog, create_catalog
 from quoteweave.collection.catalog.file_checksum import delete_catalog_checksum
 from quoteweave.collection.catalog.stored_words import WordsRow, read_words
 from quoteweave.collection.checksums import row_checksum
-from quoteweave.collection.folder import CollectionFolder
+from quoteweave.collection.folder import RECOVERED_FOLDER, CollectionFolder
 from quoteweave.collection.prepared import document_id
-from quoteweave.collection.records import Origin
+from quoteweave.collection.records import Failure, IndexState, LostDocument, Origin
 from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.collection.stores.generations import read_plan
 from quoteweave.core.records import Document, Quote
 from quoteweave.maintenance.check import read_pages, read_quotes
 
@@ -23,24 +25,26 @@ _UNREADABLE = (sqlite3.Error, ValueError, TypeError, OverflowError)
 
 Row = tuple[object, ...]
 SalvagedRows = tuple[Row, list[Row], list[Row], Sequence[WordsRow]]
-LostSource = tuple[Origin, str]
-"""Where a document comes from, and the key of its stored file."""
 
 
 @dataclass(slots=True)
-class LostDocuments:
-    """What was lost of a catalogue, by the names of documents."""
+class Salvaged:
+    """What was lost of a catalogue."""
 
-    documents: dict[str, LostSource] = field(default_factory=dict)
-    """Lost as a whole; where they come from as far as that is known, without a parser where it is not."""
-    words: dict[str, LostSource] = field(default_factory=dict)
-    """Kept without the words of their pages."""
+    documents: dict[str, LostDocument] = field(default_factory=dict)
+    """By name, those lost as a whole; their origin as far as it is known, without a parser where it is not."""
+    words: dict[str, LostDocument] = field(default_factory=dict)
+    """By name, those kept without the words of their pages."""
+    aside: list[Path] = field(default_factory=list)
+    """Stored files of documents whose names are lost: where they are now."""
 
 
-def salvage(root: Path) -> LostDocuments:
-    """Replaces the catalogue at `root` by one of what is left of it; says what was lost and can be named.
+def salvage(root: Path) -> Salvaged:
+    """Replaces the catalogue at `root` by one of what is left of it, and of the names of what was lost.
 
-    For the owner of the writer's lock alone. Raises StorageError where the disk refuses.
+    Whatever kills this, nothing is lost in silence: the new catalogue lists the lost documents among its failures, and
+    files of nameless ones are set aside before it takes the place of the old one. For the owner of the writer's lock
+    alone. Raises StorageError where the disk refuses.
     """
     folder = CollectionFolder(root)
     path = folder.catalog.path
@@ -56,9 +60,12 @@ def salvage(root: Path) -> LostDocuments:
             for left in kept.values():
                 _insert(db, left)
             _insert_others(db, folder, kept)
+            _insert_lost(db, lost)
         new.close()
         for leftover in _beside(made):
             leftover.unlink(missing_ok=True)
+        sources = {str(left[0][4]) for left in kept.values()} | {found.source for found in lost.documents.values()}
+        lost.aside = _set_aside(folder, sources)
         delete_catalog_checksum(path)
         for old in _beside(path):
             old.unlink(missing_ok=True)
@@ -66,14 +73,36 @@ def salvage(root: Path) -> LostDocuments:
     return lost
 
 
+def _set_aside(folder: CollectionFolder, known: set[str]) -> list[Path]:
+    """Moves stored files that are of no known document aside, so that they are not removed; where they are now."""
+    moved = []
+    for path in sorted(path for path in folder.sources.root.rglob("*") if path.is_file()):
+        if f"{path.parent.name}/{path.name}" not in known:
+            aside = folder.root / RECOVERED_FOLDER / path.name
+            aside.parent.mkdir(exist_ok=True)
+            path.replace(aside)
+            moved.append(aside)
+    return moved
+
+
+def _insert_lost(db: sqlite3.Connection, lost: Salvaged) -> None:
+    for name, document in lost.documents.items():
+        root, path, content = document.origin.root, document.origin.path, document.origin.content
+        reason = "a damaged catalogue has lost it; quoteweave check --repair reads it again from its stored file"
+        record = Failure(
+            name=name, root=root, path=path, reason=reason, content=content, time=time.time(), lost=document
+        ).model_dump_json()
+        db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", (name, record, row_checksum(record, name)))
+
+
 def _beside(path: Path) -> list[Path]:
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", ".checksum")]
 
 
-def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], LostDocuments]:
+def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], Salvaged]:
     """Documents whose pages and quotes are whole, and what was lost of those and of others."""
     kept: dict[str, SalvagedRows] = {}
-    lost = LostDocuments()
+    lost = Salvaged()
     for key, name, root, path, source, record, checksum in _all(catalog, "documents", "key"):
         try:
             if checksum != row_checksum(record, name, root, path, source):
@@ -82,7 +111,7 @@ def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], LostDocuments
         except (ValueError, TypeError):
             continue
         about = {"content": document.content, "parser": document.parser, "metadata": document.metadata}
-        where = Origin.model_validate({"root": root, "path": path, **about}), source
+        where = LostDocument(origin=Origin.model_validate({"root": root, "path": path, **about}), source=source)
         try:
             with catalog.unverified() as db:
                 pages, quotes = read_pages(db, key, document), read_quotes(db, key, document)
@@ -99,7 +128,7 @@ def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], LostDocuments
     return kept, lost
 
 
-def _named_by_quotes(folder: CollectionFolder, known: set[str]) -> dict[str, LostSource]:
+def _named_by_quotes(folder: CollectionFolder, known: set[str]) -> dict[str, LostDocument]:
     """Documents whose own record was lost, known from their quotes; their sources and metadata are lost."""
     names = {}
     for _, id, _, *columns, record, checksum in _all(folder.catalog, "quotes", "row"):
@@ -111,7 +140,8 @@ def _named_by_quotes(folder: CollectionFolder, known: set[str]) -> dict[str, Los
         for id, name in names.items():
             if name not in known and document_id(name, path.name[:64]) == id:
                 origin = Origin(root=folder.root.absolute(), content=path.name[:64], parser="")
-                found[name] = origin, path.relative_to(folder.sources.root).as_posix()
+                source = path.relative_to(folder.sources.root).as_posix()
+                found[name] = LostDocument(origin=origin, source=source)
     return found
 
 
@@ -152,18 +182,33 @@ def _insert_others(db: sqlite3.Connection, folder: CollectionFolder, kept: Mappi
     db.executemany("INSERT INTO removals VALUES (?, ?)", _all(old, "removals", "rowid"))
     db.executemany("INSERT OR IGNORE INTO unclean_indexes VALUES (?)", _all(old, "unclean_indexes", "fingerprint"))
     revisions = [revision for revision, *_ in _all(old, "state", "rowid") if isinstance(revision, int)]
-    generations = [0]
-    for fingerprint, name, generation, revision in _all(old, "indexes", "fingerprint"):
-        try:
-            there = folder.generations.path(fingerprint, generation).is_dir()
-        except (ValueError, TypeError):
-            continue
-        if there and isinstance(revision, int):
-            db.execute("INSERT OR IGNORE INTO indexes VALUES (?, ?, ?, ?)", (fingerprint, name, generation, 0))
-            revisions.append(revision)
-    generations += [int(path.name) for path in folder.generations.root.glob("*/*") if path.name.isdigit()]
+    of_indexes = _insert_indexes(db, folder)
+    revisions += [revision for revision, _ in of_indexes]
+    generations = [0, *(generation for _, generation in of_indexes)]
     # Beyond all that was given, so that every index is behind and brought up to date.
     db.execute("UPDATE state SET revision = ?, generation = ?", (max([0, *revisions]) + 1, max(generations)))
     if not db.execute("SELECT * FROM sqlite_sequence").fetchall():
         db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('quotes', 0)")
     db.execute("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'quotes'", (_ROWS_LEFT_FREE,))
+
+
+def _insert_indexes(db: sqlite3.Connection, folder: CollectionFolder) -> list[tuple[int, int]]:
+    """Inserts the indexes that the old catalogue names, and those of which only their folders tell.
+
+    Returns revisions and generations that were given.
+    """
+    insert, given = "INSERT OR IGNORE INTO indexes VALUES (?, ?, ?, 0)", []
+    for fingerprint, name, generation, revision in _all(folder.catalog, "indexes", "fingerprint"):
+        with suppress(ValueError, TypeError):
+            folder.generations.path(fingerprint, generation)
+            given.append((int(revision), generation))
+            db.execute(insert, (fingerprint, name, generation))
+    for path in sorted(folder.generations.root.glob("*/*"), reverse=True):
+        if path.name.isdigit():
+            generation = int(path.name)
+            given.append((0, generation))
+            state = IndexState(name="", fingerprint=path.parent.name, generation=1, revision=0, folder=path)
+            plan = read_plan(state)
+            if plan is not None and plan.fingerprint == state.fingerprint:
+                db.execute(insert, (state.fingerprint, plan.spec, generation))
+    return given

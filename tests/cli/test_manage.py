@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,20 @@ def test_status_for_people(quoteweave: Quoteweave, port: Path, tmp_path: Path) -
         "  1 chart, 3 paragraph",
         "not read: 'bad.pdf': it is truncated [31m",
     ]
+
+
+def test_a_damaged_or_deleted_index_is_not_called_up_to_date(quoteweave: Quoteweave, with_vectors: Path) -> None:
+    (manifest,) = with_vectors.glob("indexes/*/*/index.json")
+    for damage in (lambda: manifest.write_bytes(b"{"), lambda: shutil.rmtree(manifest.parent)):
+        damage()
+        for command in (["status"], ["index", "list"]):
+            told = "index fake@fp16: damaged or gone; quoteweave check --repair rebuilds it from its vectors"
+            assert told in quoteweave(*command, "-c", with_vectors).out
+        (index,) = quoteweave("status", "-c", with_vectors, "--json").json()["indexes"]
+        assert index["up_to_date"] is False
+    assert quoteweave("check", "-c", with_vectors, "--repair").code == 0
+    (index,) = quoteweave("status", "-c", with_vectors, "--json").json()["indexes"]
+    assert index["up_to_date"] is True
 
 
 def test_an_empty_collection(quoteweave: Quoteweave, tmp_path: Path) -> None:

@@ -120,12 +120,12 @@ def test_no_generation_number_is_used_twice(collection: Collection) -> None:
         assert writer.publish("bm25", "f1", build=build("new"), revision=0).generation > first.generation
 
 
-def test_an_index_removed_by_hand_is_not_there(collection: Collection) -> None:
+def test_an_index_removed_by_hand_is_listed_as_lost(collection: Collection) -> None:
     with collection.writer() as writer:
         state = writer.publish("bm25", "f1", build=build("old"), revision=0)
     shutil.rmtree(state.folder)
     assert collection.index_state("f1") is None
-    assert collection.indexes() == []
+    assert collection.indexes() == [state]
 
 
 def test_an_index_that_is_replaced_at_this_very_moment_is_there(

@@ -1,10 +1,10 @@
 """Rows of documents, pages and quotes in the catalogue: inserted, and read back as records."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from quoteweave.collection.catalog.stored_words import store_words
-from quoteweave.collection.prepared import PreparedDocument
+from quoteweave.collection.prepared import PreparedDocument, storable_json
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Page, Quote
 
@@ -13,6 +13,7 @@ VALUES (?1, ?2, ?3, ?4, ?5, row_checksum(?5, ?1, ?2, ?3, ?4))"""
 _PAGE = "INSERT INTO pages VALUES (?1, ?2, ?3, row_checksum(?3, ?2))"
 _QUOTE = """INSERT INTO quotes (id, document, page, kind, layout, image, record, checksum)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
+_UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
 
 
 def insert_document(db: sqlite3.Connection, one: PreparedDocument, builder: SegmentBuilder) -> None:
@@ -49,3 +50,24 @@ def stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
     query = """SELECT record FROM checked_pages
     WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"""
     return [Page.model_validate_json(record) for (record,) in db.execute(query, (name,))]
+
+
+def describe_document(
+    db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
+) -> None:
+    """Says of image quotes what a vision model wrote of them, and gives all quotes of the document new rows.
+
+    `of_pictures` lists, as JSON, the fingerprints of vectors that what is said of pictures does not change.
+    """
+    (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
+    quotes = [
+        quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)})
+        for _, quote in stored_quotes(db, name)
+    ]
+    db.execute("DELETE FROM quotes WHERE document = ?", (key,))
+    db.execute(_UNTIE, (key, of_pictures))
+    builder.add(
+        name,
+        inserted_quotes(db, key, ((quote, storable_json(quote, name)) for quote in quotes)),
+        stored_pages(db, name),
+    )

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from quoteweave.collection.checksums import unsealed
-from quoteweave.collection.records import IndexState, Manifest
+from quoteweave.collection.checksums import sealed_json, unsealed
+from quoteweave.collection.records import IndexPlan, IndexState, Manifest
 from quoteweave.collection.storage_errors import guard_writing
-from quoteweave.collection.stores.content import folder_name
+from quoteweave.collection.stores.content import atomic_write, folder_name
 from quoteweave.core.errors import CollectionError
 
 _BUILDING = "building"
+MANIFEST = "index.json"
+PLAN = "plan.json"
+"""The name of a file beside the generations of an index that says how it is built: also when these are lost."""
 
 
 class Generations:
@@ -49,15 +52,14 @@ class Generations:
     def prune(self, current: Mapping[str, int]) -> None:
         """Removes every folder but the current generation of each fingerprint. For the writer alone."""
         keep = {self.path(fingerprint, generation) for fingerprint, generation in current.items()}
-        for folder in self.root.glob("*/*"):
-            if folder not in keep:
-                shutil.rmtree(folder, ignore_errors=True)
+        for found in self.root.glob("*/*"):
+            if found not in keep and found.name != PLAN:
+                shutil.rmtree(found, ignore_errors=True)
+                with suppress(OSError):  # a plan that a killed process has begun to write is no folder
+                    found.unlink()
         for folder in self.root.glob("*"):
             if folder.name not in current:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-MANIFEST = "index.json"
 
 
 def read_manifest(state: IndexState) -> Manifest | None:
@@ -75,6 +77,23 @@ def try_read_manifest(state: IndexState | None) -> Manifest | None:
     """Read a generation's manifest; None if there is none or it cannot be read."""
     with suppress(CollectionError):
         return None if state is None else read_manifest(state)
+    return None
+
+
+def write_plan(folder: Path, plan: IndexPlan) -> None:
+    """Say beside the generation in `folder` how its index is built. Raises StorageError where the disk refuses."""
+    data = sealed_json(IndexPlan.model_validate(plan.model_dump(include=set(IndexPlan.model_fields))))
+    path = folder.parent / PLAN
+    if not path.exists() or path.read_bytes() != data:
+        with atomic_write(path) as file:
+            file.write(data)
+
+
+def read_plan(state: IndexState) -> IndexPlan | None:
+    """How an index is built, as its manifest says or the file beside its generations; None if both cannot be read."""
+    manifest = try_read_manifest(state)
+    with suppress(OSError, ValueError):
+        return manifest or unsealed(IndexPlan, (state.folder.parent / PLAN).read_bytes())
     return None
 
 
