@@ -125,7 +125,7 @@ def _measure(example: Example, quotes: Sequence[Quote], prediction: Prediction) 
     context, gold = prediction.contexts["c15"], gold_boxes(example)
     answer = run_sync(ExtractiveGenerator().answer(example.query, context))
     cited = [context.quote(one.kind, one.number) for one in answer.citations]
-    seen = _places([hit.quote for hit in (*context.texts, *context.images)])
+    seen = _places([hit.quote for hit in context.hits])
     pages = {place for place, _ in seen}
     shares = {name: found[f"gold_box_recall.{name}"] for name in ("parser", "c15", "c20")}
     shares["cited"] = share_met(gold, _places([quote for quote in cited if quote is not None]))

@@ -125,6 +125,11 @@ class Context(Record):
         default=None, description="what a document consists of, for a question that asks for nothing else"
     )
 
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """All its hits: those of text quotes, then those of image quotes."""
+        return (*self.texts, *self.images)
+
     def quote(self, kind: Kind, number: int) -> Quote | None:
         """Return the quote that a mark with this number refers to, or None if the context has no such quote."""
         hits = self.texts if kind == "text" else self.images

@@ -13,7 +13,7 @@ UNCHECKED = 0.5
 
 def signals_of(question: str, context: Context, answer: Answer | None = None) -> Signals:
     """Compute the signals of an answer over its context; without an answer, those known before it is generated."""
-    hits = (*context.texts, *context.images)
+    hits = context.hits
     return Signals(
         score=max((hit.score for hit in hits), default=None),
         bearing=best_quote_coverage(question, context),
@@ -27,7 +27,7 @@ def best_quote_coverage(question: str, context: Context) -> float:
     It is measured on one quote, because twenty together contain most words of any question. Captions, section titles
     and names of documents count as words of their quotes.
     """
-    held = [words_with_headings(hit.quote) for hit in (*context.texts, *context.images)]
+    held = [words_with_headings(hit.quote) for hit in context.hits]
     weights = weigh_terms(question_terms(question), held)
     return min(1.0, max((coverage(weights, words) for words in held), default=0.0))
 

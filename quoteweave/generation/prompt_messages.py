@@ -148,7 +148,7 @@ class SourceMessages:
         Each picture stands after its name; one without a URL is given as its words. Raises DatasetError for a picture
         that was to be shown, was not, and has no words; UsageError when a prompt does not have the right fields.
         """
-        quotes = {hit.quote.id: hit.quote for hit in (*context.texts, *context.images)}
+        quotes = {hit.quote.id: hit.quote for hit in context.hits}
         urls = {quote.id: pictures[name] for name, quote in image_quotes(context).items() if name in pictures}
         for quote in quotes.values() if self._seeing else ():
             if quote.image is not None and quote.id not in urls and not quote.words().strip():

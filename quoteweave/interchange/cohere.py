@@ -72,7 +72,7 @@ class CohereMessage(TypedDict):
 
 def documents(context: Context, *, urls: QuoteUrls | None = None) -> list[CohereDocument]:
     """Make the `documents` of a chat request: a quote each, with its title, its words, and its URL where `urls` say."""
-    return [_document(hit.quote, urls) for hit in (*context.texts, *context.images)]
+    return [_document(hit.quote, urls) for hit in context.hits]
 
 
 def response_message(answer: Answer, context: Context, *, urls: QuoteUrls | None = None) -> CohereMessage:

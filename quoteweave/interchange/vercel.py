@@ -84,7 +84,7 @@ class UiMessageStream:
             yield {"type": "data-answer", "id": "answer", "data": event.answer.model_dump(mode="json")}
 
     def _found(self, event: SourcesEvent) -> Iterator[Part]:
-        hits = [*event.context.texts, *event.context.images]
+        hits = event.context.hits
         guessed = ((hit.quote.id, mimetypes.guess_type(hit.quote.image or "")[0]) for hit in event.context.images)
         self._media_types = {quote_id: guess for quote_id, guess in guessed if guess}
         quotes = [

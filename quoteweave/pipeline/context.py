@@ -72,7 +72,7 @@ def _size(words: str) -> int:
 
 def _extra_tokens(context: Context, shown: Sequence[Hit], question: str) -> int:
     """Estimate tokens of question, names, places and picture captions that exceed `PROMPT_TOKENS`."""
-    texts_read = [question, *(source_of(hit.quote) for hit in (*context.texts, *context.images))]
+    texts_read = [question, *(source_of(hit.quote) for hit in context.hits)]
     texts_read += [hit.quote.caption or "" for hit in shown]
     return max(0, sum(map(estimate_tokens, texts_read)) - 3 * PROMPT_TOKENS // 10)
 

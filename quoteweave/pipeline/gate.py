@@ -99,7 +99,7 @@ class Gate:
         if self.pages is not None:
             # An extracted answer is as short as its question lets it be, though it quotes more than a question has.
             written = answer.question if answer.model == MODEL else answer.text
-            longest = max((text_of(hit.quote) for hit in (*context.texts, *context.images)), key=len, default="")
+            longest = max((text_of(hit.quote) for hit in context.hits), key=len, default="")
             measure = longest if len(longest) > MAX_BRIEF_QUOTE else written
             answer = await run_briefly("answer", measure, add_highlights, answer, context, self.pages)
         return with_price(answer)

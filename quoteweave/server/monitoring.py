@@ -146,7 +146,7 @@ class AnswerSpans:
         ended = time.time_ns()
         if self.tracer is not None:
             span = self.tracer.start_span(f"retrieval {self.collection}", start_time=self.started)
-            hits = (*context.texts, *context.images)
+            hits = context.hits
             found = json.dumps([{"id": hit.quote.id, "score": hit.score} for hit in hits])
             span.set_attribute("gen_ai.operation.name", "retrieval")
             span.set_attribute("gen_ai.data_source.id", self.collection)

@@ -89,7 +89,7 @@ def test_an_abstention_is_an_answer(question: str, quoteweave: Quoteweave, port:
 def test_options_narrow_what_the_answer_rests_on(quoteweave: Quoteweave, sample_collection: Path) -> None:
     narrow = ("--doc", "harbour-report.pdf", "--pages", "4-5", "--json")
     _, context = answer_of(quoteweave("ask", CHART_QUESTION, "-c", sample_collection, *narrow))
-    assert {(hit.quote.document, hit.quote.page) for hit in (*context.texts, *context.images)} <= {
+    assert {(hit.quote.document, hit.quote.page) for hit in context.hits} <= {
         ("harbour-report.pdf", 3),
         ("harbour-report.pdf", 4),
     }

@@ -63,7 +63,7 @@ def test_sources_are_listed_as_the_file_lists_them_and_shown_by_number(tmp_path:
     (example,) = load_dataset("mcitebench", write(tmp_path, [locating()]))
     assert example.context is not None
     assert example.sources == ("Figure 3", "2", "Table 1", "Table 2", "1")
-    shown = [hit.quote for hit in (*example.context.texts, *example.context.images)]
+    shown = [hit.quote for hit in example.context.hits]
     assert [quote.id for quote in shown] == ["1", "2", "Figure 3", "Table 1", "Table 2"]
     assert [quote.image for quote in shown[2:]] == [f"paper-q/images/q-{name}.png" for name in ("f3", "t1", "t2")]
     assert (list(example.choices), example.reference.short_answer) == (list("ABCD"), "B")

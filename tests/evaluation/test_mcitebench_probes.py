@@ -24,7 +24,7 @@ OTHERS = [
 def quotes(example: Example) -> dict[str, str]:
     """Name to document."""
     assert example.context is not None
-    return {hit.quote.id: hit.quote.document for hit in (*example.context.texts, *example.context.images)}
+    return {hit.quote.id: hit.quote.document for hit in example.context.hits}
 
 
 def test_the_same_sources_four_answers_or_five_sources(tmp_path: Path) -> None:

@@ -69,9 +69,7 @@ def _end(whole: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_quote_is_a_document_under_its_id() -> None:
     made = documents(CONTEXT, urls=URLS)
-    assert [cohere.Document.model_validate(document).id for document in made] == [
-        hit.quote.id for hit in (*CONTEXT.texts, *CONTEXT.images)
-    ]
+    assert [cohere.Document.model_validate(document).id for document in made] == [hit.quote.id for hit in CONTEXT.hits]
     assert made[1]["data"] == {
         "title": "port.pdf, page 1",
         "text": "Timber went by rail.",

@@ -80,7 +80,7 @@ def test_without_urls_images_are_words_and_annotations_are_refused() -> None:
 
 
 def test_hits_are_results_of_a_file_search() -> None:
-    hits = [*CONTEXT.texts, *CONTEXT.images]
+    hits = CONTEXT.hits
     call = ResponseFileSearchToolCall.model_validate(file_search_call("fs_1", ["grain?"], hits, URLS))
     results = call.results or []
     assert [(each.file_id, each.filename) for each in results[:3]] == [

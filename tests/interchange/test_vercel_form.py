@@ -150,9 +150,7 @@ def test_sources_and_thoughts_come_before_the_text() -> None:
         *("start", "data-sources", "reasoning-start", "reasoning-delta", "reasoning-delta", "reasoning-end"),
         *("text-start", "text-delta", "text-end", "finish"),
     ]
-    assert [each["url"] for each in parts[1]["data"]] == [
-        URLS.quote(hit.quote.id) for hit in (*CONTEXT.texts, *CONTEXT.images)
-    ]
+    assert [each["url"] for each in parts[1]["data"]] == [URLS.quote(hit.quote.id) for hit in CONTEXT.hits]
 
 
 def test_a_file_has_the_media_type_of_its_crop() -> None:

@@ -16,7 +16,7 @@ def context(*texts: str) -> Context:
 
 
 def sizes(made: Context) -> list[int]:
-    return [estimate_tokens(hit.quote.words()) for hit in (*made.texts, *made.images)]
+    return [estimate_tokens(hit.quote.words()) for hit in made.hits]
 
 
 @given(st.lists(st.integers(0, 3000), max_size=8), st.integers(0, 4000))

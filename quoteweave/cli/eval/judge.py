@@ -225,8 +225,7 @@ def _as_dict(judging: JudgementSummary, compared: Agreement | None, head: Mappin
 
 
 def _dump(found: Estimate) -> dict[str, object]:
-    bounds = None if found.low is None else (found.low, found.high)
-    return {"value": found.value, "ci95": bounds, "n": found.n, "undefined": found.undefined}
+    return {"value": found.value, "ci95": found.bounds, "n": found.n, "undefined": found.undefined}
 
 
 def _agreement(compared: Agreement) -> Table:

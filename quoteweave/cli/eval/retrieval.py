@@ -325,6 +325,4 @@ def _intervals(figures: Figures, names: Sequence[str]) -> list[str]:
 
 
 def _bounds(estimate: Estimate | None) -> tuple[float, float] | None:
-    if estimate is None or estimate.low is None or estimate.high is None:
-        return None
-    return estimate.low, estimate.high
+    return None if estimate is None else estimate.bounds

@@ -114,7 +114,7 @@ def _list(title: str, figures: Figures, written: Callable[[float], str]) -> Tabl
     table = _table(title, ("figure", "value", "95 % interval", "n", "undef."))
     for name, estimate in figures.items():
         value = UNDEFINED if estimate.value is None else written(estimate.value)
-        bounds = _bounds(estimate)
+        bounds = estimate.bounds
         interval = UNDEFINED if bounds is None else " - ".join(map(written, bounds))
         table.add_row(plain(name.removeprefix("judge.")), value, interval, str(estimate.n), str(estimate.undefined))
     return table
@@ -182,7 +182,7 @@ def _cell(estimate: Estimate | None, written: Callable[[float], str], *, between
     """A value with its interval beside or below it."""
     if estimate is None or estimate.value is None:
         return UNDEFINED
-    bounds = _bounds(estimate)
+    bounds = estimate.bounds
     return written(estimate.value) + (f"{between}({written(bounds[0])}-{written(bounds[1])})" if bounds else "")
 
 
@@ -202,10 +202,6 @@ def _short(value: float) -> str:
     return half_up(value, 4 if abs(value) < 10 else 1)
 
 
-def _bounds(estimate: Estimate) -> tuple[float, float] | None:
-    return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
-
-
 def _notes(scores: Scores) -> list[str]:
     """Return notes on the run: missing answers, and what its figures leave out."""
     lines = []
@@ -215,7 +211,7 @@ def _notes(scores: Scores) -> list[str]:
         )
     if count := _out_of_range(scores):
         lines.append(f"{pluralize(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
-    if any(estimate.value is not None and _bounds(estimate) is None for estimate in scores.figures.values()):
+    if any(estimate.value is not None and estimate.bounds is None for estimate in scores.figures.values()):
         lines.append(f"no interval ({UNDEFINED}) where there are fewer than two {scores.clusters}s to resample")
     left = {name: estimate.undefined for name, estimate in scores.figures.items() if estimate.undefined}
     if left:
@@ -241,7 +237,7 @@ def _ratios(figures: Figures, group: str, end: str) -> dict[str, object]:
 def _named(figures: Figures, names: Mapping[str, str]) -> dict[str, object]:
     """The values under short names, and `ci95` with the bounds of each."""
     found = {short: figures.get(name) for short, name in names.items()}
-    bounds = {short: None if estimate is None else _bounds(estimate) for short, estimate in found.items()}
+    bounds = {short: None if estimate is None else estimate.bounds for short, estimate in found.items()}
     return {**{short: _value(figures, name) for short, name in names.items()}, "ci95": bounds}
 
 
@@ -252,6 +248,6 @@ def _value(figures: Figures, name: str) -> float | None:
 
 def _dump(figures: Figures) -> dict[str, object]:
     return {
-        name: {"value": found.value, "ci95": _bounds(found), "n": found.n, "undefined": found.undefined}
+        name: {"value": found.value, "ci95": found.bounds, "n": found.n, "undefined": found.undefined}
         for name, found in figures.items()
     }

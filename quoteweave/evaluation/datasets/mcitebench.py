@@ -261,7 +261,7 @@ def _gold_source(example: Example, question_type: str) -> str | None:
 
 def _quotes(example: Example) -> list[Quote]:
     context = example.context or Context()
-    return [hit.quote for hit in (*context.texts, *context.images)]
+    return [hit.quote for hit in context.hits]
 
 
 def _by_layout(examples: Iterable[Example]) -> dict[Layout, list[Quote]]:

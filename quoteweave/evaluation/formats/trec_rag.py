@@ -210,7 +210,7 @@ def _references(
     sentences: Sequence[MarkedSentence], context: Context, year: Year, question: str
 ) -> tuple[list[str], int]:
     """Ids of the context's quotes, and how many of those that nothing cites were left out, the last ones."""
-    names = list(dict.fromkeys(hit.quote.id for hit in (*context.texts, *context.images)))
+    names = list(dict.fromkeys(hit.quote.id for hit in context.hits))
     cited = {quote.id for one in sentences for item in one.cited if (quote := context.quote(*item)) is not None}
     surplus = max(len(names) - MOST_REFERENCES[year], 0)
     spare = [name for name in names if name not in cited]

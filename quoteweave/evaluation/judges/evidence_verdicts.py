@@ -224,7 +224,7 @@ def _context(prediction: Prediction, example: Example) -> Context | None:
 def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
     """Name to quote, of what was put before the generator."""
     context = _context(prediction, example) or Context()
-    return {item_name(hit.quote.id): hit.quote for hit in (*context.texts, *context.images)}
+    return {item_name(hit.quote.id): hit.quote for hit in context.hits}
 
 
 def _done(verdict: EvidenceVerdict | None, pair: JudgingItem) -> bool:

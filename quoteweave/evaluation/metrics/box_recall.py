@@ -186,7 +186,7 @@ class GoldBoxRecall:
             own = [(place, box) for place in places for box in self._quotes.get(place, ())]
             row["gold_box_recall.parser"] = share_met(gold, own)
         for name, context in _contexts(prediction).items():
-            hits = (*context.texts, *context.images)
+            hits = context.hits
             found = [((hit.quote.document, hit.quote.page), hit.quote.bbox) for hit in hits]
             row[f"gold_box_recall.{name}"] = share_met(gold, found)
         return row

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.core.records import Hit, Kind, Quote
+from quoteweave.core.records import Kind, Quote
 from quoteweave.evaluation.text.source_marks import item_name
 
 Item = str | tuple[str, int]
@@ -58,7 +58,7 @@ def gold_of(prediction: Prediction, example: Example) -> Gold | None:
     if context is None or prediction.scope == "context":
         return None if ids is None else Gold(ids, context or example.context, by_layout=False)
     if example.reference.layouts:
-        retrieved = [hit.quote for hit in _hits(context)]
+        retrieved = [hit.quote for hit in context.hits]
         if retrieved and all(quote.layout_id is None for quote in retrieved):
             return None
         return Gold(_layouts(example), context, by_layout=True)
@@ -80,11 +80,7 @@ def own_gold(example: Example) -> dict[Item, Kind | None] | None:
 
 
 def _kinds(context: Context) -> dict[Item, Kind]:
-    return {hit.quote.id: hit.quote.kind for hit in _hits(context)}
-
-
-def _hits(context: Context) -> tuple[Hit, ...]:
-    return (*context.texts, *context.images)
+    return {hit.quote.id: hit.quote.kind for hit in context.hits}
 
 
 def _kind_by_name(item: str) -> Kind | None:

@@ -136,7 +136,7 @@ def _once(ranking: Sequence[Item]) -> list[Item]:
 
 def _layout_kinds(example: Example) -> dict[Item, Kind | None]:
     """As the example's own quotes tell: what was retrieved tells the kinds of gold that was found, and no others."""
-    own = (*example.context.texts, *example.context.images) if example.context else ()
+    own = example.context.hits if example.context else ()
     quotes = [hit.quote for hit in own]
     return {item_of(quote): quote.kind for quote in quotes if quote.layout_id is not None}
 

@@ -120,7 +120,7 @@ def dataset_statistics(name: str, examples: Sequence[Example]) -> CorpusStatisti
     >>> dataset_statistics("mmdocrag-20", load_dataset("mmdocrag-20", Path("gold.jsonl"))).counts["questions"]
     4
     """
-    candidates = [hit.quote for one in examples if one.context for hit in (*one.context.texts, *one.context.images)]
+    candidates = [hit.quote for one in examples if one.context for hit in one.context.hits]
     gold = [[item for item, grade in (one.reference.relevant or {}).items() if grade > 0] for one in examples]
     known = [len(items) for items in gold if items]
     references = [one.reference for one in examples]

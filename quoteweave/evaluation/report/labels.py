@@ -148,10 +148,10 @@ def written(figure: str, value: float | None) -> str:
 
 def interval(figure: str, estimate: Estimate) -> str:
     """The 95 % interval in the figure's unit; empty where none was made."""
-    if estimate.low is None or estimate.high is None:
+    if estimate.bounds is None:
         return ""
-    between = " to " if estimate.low < 0 else "–"
-    return f"{written(figure, estimate.low)}{between}{written(figure, estimate.high)}"
+    low, high = estimate.bounds
+    return f"{written(figure, low)}{' to ' if low < 0 else '–'}{written(figure, high)}"
 
 
 def p_value(p: float | None, *, at_floor: bool) -> str:

@@ -173,10 +173,9 @@ def _points(at: Sequence[float], estimates: Sequence[Estimate | None], scale: fl
 
 
 def _arms(value: float, estimate: Estimate, scale: float) -> tuple[float, float]:
-    if estimate.low is None or estimate.high is None:
-        return 0.0, 0.0
     # Where groups are few, an interval may lie beside its value.
-    return max(0.0, scale * (value - estimate.low)), max(0.0, scale * (estimate.high - value))
+    low, high = estimate.bounds or (value, value)
+    return max(0.0, scale * (value - low)), max(0.0, scale * (high - value))
 
 
 def _mark(axis: Any, run: RunReport, figures: tuple[str, str], place: int) -> None:

@@ -179,6 +179,11 @@ class Estimate(Record):
     n: int = Field(ge=0, description="questions that count in it")
     undefined: int = Field(default=0, ge=0, description="questions where it is undefined, left out")
 
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Both ends of its interval; None where none was made."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 def estimates(
     figures: Sequence[Aggregate],

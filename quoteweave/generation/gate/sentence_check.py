@@ -122,7 +122,7 @@ def has_figures(statement: str) -> bool:
 
 def _evidence(cited: Sequence[Quote], context: Context) -> CitedEvidence:
     documents = {quote.document for quote in cited}
-    given = (hit.quote for hit in (*context.texts, *context.images))
+    given = (hit.quote for hit in context.hits)
     return CitedEvidence(cited, beside=(quote for quote in given if quote.document in documents))
 
 

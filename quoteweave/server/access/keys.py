@@ -140,7 +140,7 @@ class KeyStore:
                 raise UsageError(f"there is a key named {key.name!r} already; choose another name, or revoke it first")
             while key.id in keys:
                 key = key.model_copy(update={"id": secrets.token_hex(4)})
-            keys[key.id] = _StoredKey(key=key, sha256=_sha256(secret))
+            keys[key.id] = _StoredKey(key=key, sha256=secret_hash(secret))
         return key, f"{PREFIX}_{key.id}_{secret}"
 
     def list(self) -> tuple[Key, ...]:
@@ -168,7 +168,7 @@ class KeyStore:
         key_id, secret = parts.groups() if parts else ("", token)
         stored = self._current().get(key_id)
         expected = self._nobody if stored is None or stored.sha256 is None else stored.sha256
-        right = hmac.compare_digest(_sha256(secret), expected)
+        right = hmac.compare_digest(secret_hash(secret), expected)
         return stored.key if right and stored is not None and stored.key.status(self._clock()) == "active" else None
 
     def active(self, key_id: str) -> Key | None:
@@ -264,5 +264,6 @@ class KeyStore:
             ) from error
 
 
-def _sha256(secret: str) -> str:
+def secret_hash(secret: str) -> str:
+    """Return the SHA-256 of a secret, which alone is kept of it."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

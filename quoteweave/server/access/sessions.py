@@ -1,6 +1,5 @@
 """Sessions of people who signed in on the page: a cookie that stands for a key, so that no script holds the key."""
 
-import hashlib
 import os
 import secrets
 import sqlite3
@@ -10,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from quoteweave.core.errors import StateError
+from quoteweave.server.access.keys import secret_hash
 from quoteweave.server.state.state_folder import make_state
 
 SESSIONS_FILE = "sessions.sqlite"
@@ -37,7 +37,7 @@ class SessionStore:
         make_state(self.path.parent)
         with self._open() as db:
             db.execute("DELETE FROM sessions WHERE expires <= ?", (now.timestamp(),))
-            row = _sha256(token), key_id, (now + LIFETIME).timestamp()
+            row = secret_hash(token), key_id, (now + LIFETIME).timestamp()
             db.execute("INSERT INTO sessions (hash, key, expires) VALUES (?, ?, ?)", row)
         return token
 
@@ -48,7 +48,8 @@ class SessionStore:
         with self._open() as db:
             # The hash is looked up, not the token: how long that takes says nothing about a token.
             row = db.execute(
-                "SELECT key FROM sessions WHERE hash = ? AND expires > ?", (_sha256(token), self._clock().timestamp())
+                "SELECT key FROM sessions WHERE hash = ? AND expires > ?",
+                (secret_hash(token), self._clock().timestamp()),
             ).fetchone()
         return None if row is None else str(row[0])
 
@@ -56,7 +57,7 @@ class SessionStore:
         """End a session, if there is one."""
         if self.path.exists():
             with self._open() as db:
-                db.execute("DELETE FROM sessions WHERE hash = ?", (_sha256(token),))
+                db.execute("DELETE FROM sessions WHERE hash = ?", (secret_hash(token),))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -81,7 +82,3 @@ class SessionStore:
             db = sqlite3.connect(self.path, timeout=10)
             db.execute(_SCHEMA)
         return db
-
-
-def _sha256(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -148,7 +148,7 @@ class ResponseMaker:
     def search(self, context: Context, trace: Trace) -> FileSearchItem:
         """Return the item of the search; its results only where the request includes them."""
         call_id = f"fs_{self.item_id}"
-        call = file_search_call(call_id, trace.clauses, [*context.texts, *context.images], self.urls)
+        call = file_search_call(call_id, trace.clauses, context.hits, self.urls)
         results = tuple(dict(each) for each in call["results"]) if self.with_results else None
         return FileSearchItem(id=call_id, queries=tuple(call["queries"]), results=results)
 

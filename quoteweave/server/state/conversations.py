@@ -230,7 +230,7 @@ class ConversationStore:
         turn = self._turn(*stored)
         cited = (one.regions for one in turn.answered.answer.citations if one.quote_id == quote_id)
         regions = tuple(dict.fromkeys(region for regions in cited for region in regions))
-        quote = next(quote for quote in _quotes(turn.answered) if quote.id == quote_id)
+        quote = next(hit.quote for hit in turn.answered.context.hits if hit.quote.id == quote_id)
         return StoredQuote(quote=quote, regions=regions, conversation=conversation, turn=turn.id, created=turn.created)
 
     def _insert(self, db: sqlite3.Connection, found: ConversationSummary, turn: Turn) -> None:
@@ -241,7 +241,7 @@ class ConversationStore:
         )
         db.executemany(
             "INSERT INTO quotes (collection, quote, turn) VALUES (?, ?, ?)",
-            [(found.collection, quote_id, turn.id) for quote_id in {quote.id for quote in _quotes(turn.answered)}],
+            [(found.collection, one, turn.id) for one in {hit.quote.id for hit in turn.answered.context.hits}],
         )
         db.execute(
             "UPDATE conversations SET title = ?1, questions = questions + 1, updated = ?2, "
@@ -295,11 +295,6 @@ _COLUMNS = "id, collection, owner, title, created, updated, questions"
 
 def _read_summary(row: tuple[object, ...]) -> ConversationSummary:
     return ConversationSummary.model_validate(dict(zip(_COLUMNS.split(", "), row, strict=True)))
-
-
-def _quotes(answered: Answered) -> Iterator[Quote]:
-    for hit in (*answered.context.texts, *answered.context.images):
-        yield hit.quote
 
 
 def _title(text: str) -> str:

@@ -144,7 +144,7 @@ def _ceilings(gold: Sequence[Placed], prediction: Prediction) -> Row:
         row[EXCHANGED] = share_met([(place, transposed(box)) for place, box in gold], parsed)
     context, boxes = prediction.context, prediction.quote_boxes
     if context is not None and boxes is not None:
-        quotes = [hit.quote for hit in (*context.texts, *context.images)]
+        quotes = [hit.quote for hit in context.hits]
         shown = [((quote.document, quote.page), box) for quote in quotes for box in boxes.get(quote.id, ())]
         row["citevqa.ceiling.context"] = share_met(gold, shown)
     return row
