@@ -68,6 +68,24 @@ def test_a_line_that_announces_steps_is_their_heading() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("To replace the strap was once possible, press the lever.", False),
+        ("To replace the strap is hard, and takes an hour.", False),
+        ("To replace the strap, one had to open the watch.", False),
+        ("To replace the strap, one used to pull the lever.", False),
+        ("To replace the strap, pull the lever that is on the back.", True),
+        ("To replace the strap you pull the lever.", True),
+        ("To replace the strap that is torn, pull the lever.", True),
+        ("To replace the strap used to hold the watch, pull the lever.", True),
+        ("To replace the strap, pull the lever; it is used to hold it.", True),
+    ],
+)
+def test_an_aim_that_a_sentence_only_tells_of_is_no_step(text: str, answers: bool) -> None:
+    assert (ask("How do I replace the strap?", [step(text, 1)]).status == "answered") == answers
+
+
 def test_what_the_name_of_the_manual_says_need_not_stand_in_the_heading() -> None:
     own = step("Press the knob for ten seconds.", 1, section="Resetting to factory settings")
     care = step("Press the knob to clean it.", 1, section="Care", page=6)

@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import PurePosixPath
 
-from quoteweave.core.text.mentions import alternation
 from quoteweave.core.text.question_analysis import (
     CONTACT,
     MAX_ANALYSED_CHARACTERS,
     AnswerType,
     field_of_term,
-    imperative_verbs,
 )
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, find_unit
@@ -20,6 +18,7 @@ from quoteweave.generation.definitions import NO_NOUN, says_what
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
+from quoteweave.generation.instructions import INSTRUCTION
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
 
 MOST_NAMES = 3
@@ -101,10 +100,6 @@ _OTHER_MONEY = re.compile(
 )
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
-INSTRUCTION = re.compile(
-    rf"\W*(?:\d+\W+)?(?!let(?:['’]s|\s+us)\b)(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)",
-    re.IGNORECASE,
-)
 _ANOTHER_WAY = re.compile(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
 _AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
 _LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")

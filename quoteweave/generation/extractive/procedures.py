@@ -23,7 +23,6 @@ from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
-from quoteweave.generation.extractive.answer_kinds import INSTRUCTION
 from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
 from quoteweave.generation.extractive.prohibitions import (
     announces_denied,
@@ -38,6 +37,7 @@ from quoteweave.generation.extractive.statements import (
     place_in_document,
     split_items,
 )
+from quoteweave.generation.instructions import INSTRUCTION
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
 from quoteweave.generation.sentences import split_sentences
 
