@@ -581,8 +581,19 @@ def test_what_is_announced_is_cut_and_the_cut_is_told() -> None:
     given = context([intro, items]).model_copy(update={"announced": {intro.id: (items.id,)}})
     answer = ask("What goods does the ferry to Seal Rock carry?", given)
     assert answer.status == "answered"
-    assert "\n\nThis goes on there.\n" in answer.text
-    assert len(answer.text.split()) < 200
+    shown = answer.text.count("\n- crates")
+    assert f"\n\n{60 - shown} more are there.\n" in answer.text
+    assert len(answer.text.split()) < 180
+
+
+@pytest.mark.parametrize(("count", "whole"), [(20, True), (30, False)])
+def test_a_list_is_whole_where_it_is_not_much_longer_than_an_answer(count: int, whole: bool) -> None:
+    intro = quote("The ferry to Seal Rock carries the following goods:", id="f:0:0", document="ferry.md")
+    items = quote("\n".join(f"- crates of the goods number {at}" for at in range(count)), id="f:0:1", layout="list")
+    given = context([intro, items]).model_copy(update={"announced": {intro.id: (items.id,)}})
+    answer = ask("What goods does the ferry to Seal Rock carry?", given)
+    assert (answer.text.count("\n- crates") == count) == whole
+    assert (" more are there." in answer.text) != whole
 
 
 def test_announced_code_cannot_end_its_fence() -> None:

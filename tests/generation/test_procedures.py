@@ -161,10 +161,10 @@ def test_nothing_else_is_taken_for_steps(question: str, quotes: Sequence[Quote])
 
 
 def test_a_long_procedure_is_cut_at_a_step_and_says_so() -> None:
-    steps = [step(f"{at}. Turn the screw {' and the wheel' * 15}.", at) for at in range(1, 9)]
+    steps = [step(f"{at}. Turn the screw {' and the wheel' * 11}.", at) for at in range(1, 9)]
     lines = ask("How do I replace the strap?", steps).text.splitlines()
-    assert [line[:2] for line in lines if line[:1].isdigit()] == ["1.", "2.", "3."]
-    assert "The steps go on there." in lines
+    assert [line[:2] for line in lines if line[:1].isdigit() and "more" not in line] == ["1.", "2.", "3."]
+    assert "5 more steps are there." in lines
 
 
 @given(st.permutations([FIRST, SECOND, THIRD, GOES_ON, REST]))

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
@@ -11,13 +11,15 @@ from quoteweave.generation.answer_text import add_mark, escape_marks, fence, joi
 from quoteweave.generation.extractive.statements import (
     AnnouncedPart,
     Statement,
-    announces_more,
     image_mark,
     place_phrase,
+    unread_announced,
 )
 
-MAX_ANNOUNCED_WORDS, MAX_CODE_LINES = 90, 8
-"""Most words, and lines of code, that are shown of what a sentence announces."""
+MAX_WORDS, MAX_COMPLETE_WORDS = 120, 180
+"""Words of an answer beyond which no further item of a list is shown, and those that a whole list may bring it to."""
+MAX_CODE_LINES = 8
+"""Most lines of code that are shown."""
 
 
 def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, rest: str = "") -> str:
@@ -31,6 +33,7 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
     # A picture that is quoted needs its mark; pictures that are only referred to are shown while there is room.
     to_show = [number for number in named if number not in pictures][: max(0, max_images - len(pictures))]
     text, used = "", list[Quote]()
+    size = sum(len(f"{statement.before} {statement.text}".split()) for statement in ordered)
     for _, statements in groupby(ordered, key=lambda statement: statement.quote.id):
         same = list(statements)
         quote = same[0].quote
@@ -50,24 +53,17 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
                 used.append(context.images[number - 1].quote)
                 text += _shown(number, context)
             if statement.announced:
-                more = compose_announced(statement.announced, context, goes_on=announces_more(statement, context))
+                more, parts = _composed_announced(statement, context, size)
+                size += len(more.split())
                 text = f"{text.rstrip()}\n\n{more}\n\n"
-                used += announced_quotes(statement.announced, context)
+                used += announced_quotes(parts, context)
     return "\n\n".join(filter(None, [text.rstrip(), rest, sources_sentence(used)]))
 
 
-def compose_announced(parts: Sequence[AnnouncedPart], context: Context, *, goes_on: bool = False) -> str:
-    """Compose what a sentence announces, each part with its mark: code between fences, items as bullets, images.
-
-    What is beyond `MAX_ANNOUNCED_WORDS` is left out, and the text says so, as it does where it `goes_on` beyond the
-    context.
-    """
-    blocks, size, form = list[str](), 0, ""
+def compose_announced(parts: Sequence[AnnouncedPart], context: Context) -> str:
+    """Compose what a sentence announces, each part with its mark: code between fences, items as bullets, images."""
+    blocks, form = list[str](), ""
     for part in parts:
-        size += len(part.text.split())
-        if blocks and size > MAX_ANNOUNCED_WORDS:
-            goes_on = True
-            break
         mark = f"[{part.number}]"
         blocks.append(("\n" if part.form == form == "item" else "\n\n") if blocks else "")
         form = part.form
@@ -77,7 +73,37 @@ def compose_announced(parts: Sequence[AnnouncedPart], context: Context, *, goes_
             blocks.append(f"{fence(part.text, MAX_CODE_LINES)}\n{mark}")
         else:
             blocks.append(f"{'- ' if part.form == 'item' else ''}{add_mark(part.text, mark)}")
-    return "".join([*blocks, *(["\n\nThis goes on there."] if goes_on else [])])
+    return "".join(blocks)
+
+
+def number_shown(texts: Sequence[str], before: int, *, complete: bool = True) -> int:
+    """How many of these texts, the first ones, an answer shows that has `before` words already: at least one.
+
+    All where the answer then has `MAX_COMPLETE_WORDS` at most, as a whole list is worth more than a short answer; else
+    those within `MAX_WORDS`. `complete`: whether they are the whole list.
+    """
+    sizes = list(accumulate((len(text.split()) for text in texts), initial=before))[1:]
+    if complete and (not sizes or sizes[-1] <= MAX_COMPLETE_WORDS):
+        return len(texts)
+    return max(1, sum(size <= MAX_WORDS for size in sizes))
+
+
+def left_sentence(count: int, what: str = "", *, at_least: bool = False) -> str:
+    """`4 more steps are there.`; at least so many where the rest was not read."""
+    more = f"{count} more{f' {what}' if what else ''}"
+    if count == 1:
+        more = more.removesuffix("s")
+    begun = f"At least {more}" if at_least else more
+    return f"{begun} {'is' if count == 1 else 'are'} there."
+
+
+def _composed_announced(statement: Statement, context: Context, before: int) -> tuple[str, Sequence[AnnouncedPart]]:
+    """What a statement announces, as far as there is room behind `before` words, and the parts that are shown."""
+    parts, unread = statement.announced, unread_announced(statement, context)
+    shown = parts[: number_shown([part.text for part in parts], before, complete=not unread)]
+    left = len(parts) - len(shown) + unread
+    text = compose_announced(shown, context)
+    return (f"{text}\n\n{left_sentence(left, at_least=unread > 0)}" if left else text), shown
 
 
 def announced_quotes(parts: Iterable[AnnouncedPart], context: Context) -> list[Quote]:

@@ -23,7 +23,12 @@ from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
-from quoteweave.generation.extractive.composition import compose_announced, sources_sentence
+from quoteweave.generation.extractive.composition import (
+    compose_announced,
+    left_sentence,
+    number_shown,
+    sources_sentence,
+)
 from quoteweave.generation.extractive.prohibitions import (
     announces_denied,
     denying_hit,
@@ -45,8 +50,6 @@ LEAST_NAMED = 0.85
 """Least share of the question's weight that a heading contains together with the document's name."""
 LEAST_IN_HEADING = 0.6
 """Least share that the heading contains by itself."""
-MAX_WORDS = 150
-"""Most words of all steps together."""
 LEAST_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
 
@@ -199,30 +202,32 @@ def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedu
 
 def compose_procedures(found: Sequence[Procedure], context: Context) -> str:
     """Compose each heading with its cited steps, and the sentence on their sources."""
-    quotes = [quote for one in found for quote in one.quotes]
-    return "\n\n".join([*(_composed(one, context) for one in found), sources_sentence(quotes)])
+    texts = list[str]()
+    for one in found:
+        texts.append(_composed(one, context, sum(len(text.split()) for text in texts)))
+    return "\n\n".join([*texts, sources_sentence(quote for one in found for quote in one.quotes)])
 
 
-def _composed(found: Procedure, context: Context) -> str:
-    """Compose the heading, the cited steps, and a note on missing ones; a step that is its heading stands alone."""
+def _composed(found: Procedure, context: Context, before: int) -> str:
+    """Compose the heading, the cited steps, and a note on missing ones; a step that is its heading stands alone.
+
+    `before` is the number of words in front of it.
+    """
     place = found.quotes[0].place
     of = f" ({place})" if found.quotes[0].has_pages else ""
     is_heading = [step.text.rstrip(" :：") for step in found.steps] == [found.heading]
     heading = f"Under “{escape_marks(found.heading)}”{of}:"
     if found.announcing is not None:
         heading = add_mark(found.heading, f"[{found.announcing}]")
-    lines, size, left = [] if is_heading else [heading, ""], 0, False
-    for step in found.steps:
-        size += len(step.text.split())
-        if size > MAX_WORDS and len(lines) > 2:
-            left = True
-            break
+    lines = [] if is_heading else [heading, ""]
+    shown = number_shown([step.text for step in found.steps], before)
+    for step in found.steps[:shown]:
         start = f"{step.number}. " if step.number is not None else "" if is_heading else "- "
         lines += [f"{start}{add_mark(step.text, str(list(step.marks)))}"] if step.text else []
         lines += ["", compose_announced(step.code, context), ""] if step.code else []
     lines = lines[:-1] if not lines[-1] else lines
-    if left:
-        lines += ["", "The steps go on there."]
+    if left := len(found.steps) - shown:
+        lines += ["", left_sentence(left, "items" if found.announcing is not None else "steps")]
     elif missing := _missing_numbers(found.steps):
         several = len(missing) > 1
         subject = f"Steps {join_with_and(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"

@@ -114,10 +114,10 @@ def announced_parts(quote: Quote, number: int, context: Context, after: int | No
     return parts
 
 
-def announces_more(statement: Statement, context: Context) -> bool:
-    """Whether a statement announces quotes that the context does not hold, beside those that it does."""
+def unread_announced(statement: Statement, context: Context) -> int:
+    """How many quotes a statement announces that the context does not hold, beside those that it does."""
     held = {hit.quote.id for hit in (*context.texts, *context.images)}
-    return any(id not in held for id in context.announced.get(statement.quote.id, ()))
+    return sum(id not in held for id in context.announced.get(statement.quote.id, ()))
 
 
 def _parts_of(id: str, context: Context) -> list[AnnouncedPart]:
