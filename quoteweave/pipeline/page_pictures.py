@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 
+from pydantic import Field
+
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import CollectionError, DocumentError
-from quoteweave.core.records import Document, Quote
+from quoteweave.core.records import Document, Page, Quote, Record
 from quoteweave.documents.formats import Format
 from quoteweave.documents.layout.page import encode_image
 from quoteweave.documents.parser import PAGED_FORMATS, draw_within_limits, render_document_page
 from quoteweave.documents.sources.raw_page import Pixels, Raster
-from quoteweave.pipeline.answer_page.sections import PageView
 
 # The colour of a box drawn on a page, and its line in pixels.
 MARK = (217, 72, 15)
@@ -88,6 +89,15 @@ def _outlined(picture: Raster, box: Box, words: Sequence[Box]) -> Raster:
     import numpy as np
 
     return Raster(np.asarray(image), picture.scale)
+
+
+class PageView(Record):
+    """A page as it is shown beside an answer."""
+
+    document: str = Field(description="name of the document in its collection")
+    page: Page
+    image: bytes | None = Field(default=None, description="PNG, JPEG or WebP of the page as shown; None shows its text")
+    quotes: tuple[Quote, ...] = Field(default=(), description="all quotes of the page in reading order")
 
 
 def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PageView], list[str]]:

@@ -27,6 +27,7 @@ from quoteweave.cli.options.collection import (
 )
 from quoteweave.cli.options.literature import (
     BeforeOption,
+    CheckOption,
     FieldOption,
     NotFromOption,
     PapersOption,
@@ -39,7 +40,6 @@ from quoteweave.cli.options.literature import (
 from quoteweave.cli.options.settings import (
     ApiKeyOption,
     BaseUrlOption,
-    CheckOption,
     ModelOption,
     RerankOption,
     RetrieversOption,

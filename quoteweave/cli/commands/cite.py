@@ -28,6 +28,7 @@ from quoteweave.cli.options.collection import (
 )
 from quoteweave.cli.options.literature import (
     BeforeOption,
+    CheckOption,
     FieldOption,
     NotFromOption,
     PapersOption,
@@ -36,7 +37,7 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.settings import CheckOption, RerankOption, RetrieversOption, make_settings
+from quoteweave.cli.options.settings import RerankOption, RetrieversOption, make_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError

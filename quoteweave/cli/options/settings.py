@@ -9,7 +9,6 @@ import typer
 from pydantic import BaseModel, ValidationError
 from typer.models import OptionInfo
 
-from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.runs.config import Limits
 from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings
@@ -91,7 +90,6 @@ RetriesOption = Annotated[int | None, option(ResourceSettings, "retries", metava
 ModelOption = Annotated[str | None, option(ChatSettings, "model", metavar="NAME", panel=_MODEL)]
 BaseUrlOption = Annotated[str | None, option(ChatSettings, "base_url", metavar="URL", panel=_MODEL)]
 ApiKeyOption = Annotated[str | None, option(ChatSettings, "api_key", metavar="KEY", panel=_MODEL)]
-CheckOption = Annotated[str | None, option(AttributionSettings, "check", metavar="NAME", panel=_MODEL)]
 ImagesOption = Annotated[bool | None, option(ChatSettings, "images", "--images/--no-images", panel=_MODEL)]
 CallsOption = Annotated[Path | None, option(Limits, "calls", metavar="DIR", panel=_MODEL)]
 

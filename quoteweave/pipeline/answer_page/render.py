@@ -14,12 +14,11 @@ from quoteweave.pipeline.answer_page.sections import (
     VERDICT_WORDS,
     AnswerView,
     MarkedBox,
-    PageView,
     Pictures,
     Wording,
     section,
 )
-from quoteweave.pipeline.page_pictures import cited_pages, stored_crops
+from quoteweave.pipeline.page_pictures import PageView, cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
 
 __all__ = ["AnswerView", "PageView", "Wording", "render_answer", "render_answered", "render_answers", "view_answered"]

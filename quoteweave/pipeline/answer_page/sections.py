@@ -15,6 +15,7 @@ from quoteweave.generation.answer_text import clip
 from quoteweave.generation.gate import REFUSAL
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.pipeline.answer_page.markup import Passage, passages, without_markup
+from quoteweave.pipeline.page_pictures import PageView
 
 VERDICT_WORDS: Mapping[Verdict, str] = {
     "supported": "supported",
@@ -86,15 +87,6 @@ def _findings(citation: Citation) -> tuple[CitationVerdict, ...]:
     if citation.entailed is not None:
         found.append(CitationVerdict(by="By the checker", verdict="supported" if citation.entailed else "unsupported"))
     return tuple(found)
-
-
-class PageView(Record):
-    """A page as it is shown beside an answer."""
-
-    document: str = Field(description="name of the document in its collection")
-    page: Page
-    image: bytes | None = Field(default=None, description="PNG, JPEG or WebP of the page as shown; None shows its text")
-    quotes: tuple[Quote, ...] = Field(default=(), description="all quotes of the page in reading order")
 
 
 class AnswerView(Record):
