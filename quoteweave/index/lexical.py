@@ -63,7 +63,6 @@ class LexicalIndex:
         """(n,) position of each quote's page."""
         self.is_image: npt.NDArray[np.bool_] = concatenated([part.is_image for part in parts], np.bool_)
         """(n,) whether each quote is an image quote."""
-        self._continued = concatenated([part.continued for part in parts], np.int64)
         names = [name for part in parts for name in part.names]
         self._documents = {name: at for at, name in enumerate(names)}
         self._fields = {field: Field(parts, field) for field in FIELDS}
@@ -71,14 +70,6 @@ class LexicalIndex:
         self._ids = lru_cache(maxsize=4096)(partial(_find, parts))
         self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_named(f"page #{number + 1}"))
         self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(parts, token)))
-
-    @cached_property
-    def continuations(self) -> "tuple[Positions, Positions]":
-        """Positions of the texts that continue another (`core.text.continuations`), and of those that they continue."""
-        import numpy as np
-
-        later = np.flatnonzero(self._continued)
-        return later, later - self._continued[later]
 
     def best_on_pages(self, scores: "npt.NDArray[Any]") -> "Scores":
         """(m,) the best of the scores (n,), which are 0 or more, of each page's quotes; 0 for a page without quotes."""

@@ -198,7 +198,7 @@ class _QuoteLocations:
 
 def _goes_on(quote: Quote, before: Quote) -> bool:
     """Whether a text finishes the sentence of the one before it."""
-    return quote.layout != "list" and continues(quote.text, before.text, is_list=False)
+    return quote.layout != "list" and continues(quote.text, before.text)
 
 
 def unfinished_sentence(text: str) -> int | None:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import C15, Context, ContextSize
+from quoteweave.core.boxes import area
 from quoteweave.core.concurrency.pools import run_briefly, run_in_pool
 from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
@@ -110,7 +111,8 @@ class Search:
     ) -> None:
         """`explain`: whether a trace says why its hits rank where they do (`reasons`).
 
-        `collection`: where a context reads a document's structure, and what texts announce; None leaves both out.
+        `collection`: where a context reads a document's structure, and what texts announce, without quotes that repeat
+        another's words; None leaves a context as it is ranked.
         """
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
         self._explains = retriever if isinstance(retriever, Explains) else None
@@ -155,7 +157,7 @@ class Search:
         wanted = [
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
-        ranked = await self._ranked(steps, wanted)
+        ranked = await self._ranked(steps, wanted, distinct=self._collection is not None)
         contexts = [await self._filled(steps, split, ranked, where) for split in splits]
         return contexts, self._trace(steps)
 
@@ -178,14 +180,16 @@ class Search:
                 steps.expansion = await self._expander.expand(steps.query)
             steps.add_note(steps.expansion.note)
 
-    async def _ranked(self, steps: "_SearchState", wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
-        """Return the `k` best hits of each filter; an empty list where `k` is 0."""
+    async def _ranked(
+        self, steps: "_SearchState", wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool = False
+    ) -> list[Sequence[Hit]]:
+        """Return the `k` best hits of each filter, `distinct` ones if wanted; an empty list where `k` is 0."""
         for note in collect_warnings(self._retriever):
             steps.add_note(note)
         with steps.timed("search"):
             # In one go: where many questions are asked at once, each filter would else have to queue up again, and the
             # first question would be searched no sooner than the last.
-            pools = await self._run(steps.query, self._pools, steps.expansion.clauses, wanted)
+            pools = await self._run(steps.query, self._pools, steps.expansion.clauses, wanted, distinct=distinct)
         ranked = [
             await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
         ]
@@ -220,13 +224,26 @@ class Search:
         steps.reasons.update(explanation.reasons)
         steps.rarity, steps.pages = explanation.rarity, explanation.pages
 
-    def _pools(self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]]) -> list[Sequence[Hit]]:
-        queries, pools = [Query(text=clause) for clause in clauses], list[Sequence[Hit]]()
-        for k, where in wanted:
-            depth = max(k, self._pool) if self._reranker is not None or len(queries) > 1 else k
-            rankings = self._retriever.search(queries, depth, where=where) if k else [[]]
-            pools.append((rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth])
-        return pools
+    def _pools(
+        self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool
+    ) -> list[Sequence[Hit]]:
+        queries = [Query(text=clause) for clause in clauses]
+        pooled = self._reranker is not None or len(queries) > 1
+        return [
+            self._pool_of(queries, max(k, self._pool) if pooled else k, where, distinct=distinct) if k else []
+            for k, where in wanted
+        ]
+
+    def _pool_of(self, queries: Sequence[Query], most: int, where: Filter | None, *, distinct: bool) -> Sequence[Hit]:
+        """Return the best hits; where they are to be `distinct`, search deeper for those that only repeat others."""
+        depth = most
+        while True:
+            rankings = self._retriever.search(queries, depth, where=where)
+            found = (rankings[0] if len(rankings) == 1 else reciprocal_rank_fusion(rankings))[:depth]
+            hits = without_repeats(found) if distinct else found
+            if len(hits) >= most or len(found) < depth:
+                return hits[:most]
+            depth *= 2
 
     async def _best(self, steps: "_SearchState", pooled: Sequence[Hit], k: int, where: Filter | None) -> Sequence[Hit]:
         steps.candidates[where.kind if where and where.kind else "all"] = len(pooled)
@@ -248,6 +265,22 @@ class Search:
             reranker=self._reranker.name if self._reranker else None,
             seconds=steps.seconds,
         )
+
+
+def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits without quotes that have the very words of a better one of their document and kind.
+
+    On one page the smallest quote with these words takes the place of the first: a picture, rather than the whole page.
+    """
+    kept: dict[tuple[str, ...], Hit] = {}
+    for hit in hits:
+        quote = hit.quote
+        said = " ".join(quote.words().split())
+        key = (quote.document, quote.kind, said) if said else (quote.id,)
+        first = kept.setdefault(key, hit)
+        if quote.page == first.quote.page and area(quote.bbox) < area(first.quote.bbox):
+            kept[key] = first.model_copy(update={"quote": quote})
+    return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(kept.values(), start=1)]
 
 
 class _SearchState:

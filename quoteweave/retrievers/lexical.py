@@ -109,9 +109,8 @@ _REMOVED = Quote(id="", document="", page=0, page_label="", bbox=(0, 0, 0, 0), k
 
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.4
-# Weight of the BM25 of what a quote is related to, relative to the quote's own: the heading above it, the text that it
-# continues, and the one that continues it.
-RELATED_WEIGHT = 0.6
+# Weight of the BM25 of the heading above a quote, relative to the quote's own.
+HEADING_WEIGHT = 0.6
 # For questions that ask for steps: headings whose quotes are kept together, and how many quotes of each.
 SECTIONS, MOST_TOGETHER = 2, 8
 # Added to the fit of a quote, relative to the best one of its page, that has the form of what the question asks for: of
@@ -125,10 +124,9 @@ class LexicalRetriever(Bm25Retriever):
     """Ranks pages by their evidence (`retrievers.pages.evidence`), and a page's quotes by their own BM25.
 
     The best-fitting quote of a page gets the page's score, the others at least `MIN_PAGE_SHARE` of it, in proportion to
-    their own BM25, to that of what they are related to (the heading above them, the other half of a text that goes on),
-    and to whether they have the form of what the question asks for (a picture, a contact). So evidence that a quote
-    alone cannot show (a number in a chart, an icon in a manual, the steps that a heading announces) is found through
-    the words around it.
+    their own BM25, to that of the heading above them, and to whether they have the form of what the question asks for
+    (a picture, a contact). So evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the
+    steps that a heading announces) is found through the words around it.
 
     `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
 
@@ -190,11 +188,8 @@ class LexicalRetriever(Bm25Retriever):
         evidence = self.evidence(index, question, where)
         of_page, best = index.page_of, np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
         headings = self._headings_of(index)
-        related = np.where(headings >= 0, evidence.quotes[headings], np.float32(0))
-        later, earlier = index.continuations
-        np.maximum.at(related, later, evidence.quotes[earlier])
-        np.maximum.at(related, earlier, evidence.quotes[later])
-        fit = (evidence.quotes + np.float32(RELATED_WEIGHT) * related) / best[of_page]
+        above = np.where(headings >= 0, evidence.quotes[headings], np.float32(0))
+        fit = (evidence.quotes + np.float32(HEADING_WEIGHT) * above) / best[of_page]
         if any(reading.shows or reading.labels for reading in evidence.readings) or evidence.expansions:
             fit += np.float32(FORM_BONUS) * index.is_image
         if any(reading.asks == "contact" for reading in evidence.readings):

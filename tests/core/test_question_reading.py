@@ -98,6 +98,8 @@ def test_what_kind_of_answer_is_asked_for(question: str, asks: str) -> None:
         ("What is the total?", False),
         ("Which subtitles are there?", False),
         ("What is the job title of Ms. Lee?", False),
+        ("What is the title of Figure 2?", False),
+        ("Who is the author of the quotation on page 3?", False),
         ("How many people contact the hotline?", False),
     ],
 )

@@ -411,36 +411,16 @@ def test_rarity_is_a_share_and_few_pages_tell_no_word_common(tmp_path: Path) -> 
     assert index.rarity_share("grain") == pytest.approx(3.6988 / 5.3083, abs=1e-3)
 
 
-def test_texts_continue_each_other_however_segments_are_merged(tmp_path: Path) -> None:
-    first = [
-        made_quote("The grain was", layout="paragraph"),
-        made_quote("", layout="figure"),
-        made_quote("shipped. These followed:", layout="paragraph"),
-        made_quote("• timber", layout="list", page=1),
-        made_quote("and so on", layout="paragraph", page=3),
-    ]
-    documents = {"a.pdf": first, "b.pdf": [made_quote("rail and", layout="paragraph")], "c.pdf": first}
-    with make_collection(tmp_path, documents) as collection:
-        assert _continuations(collection) == [("a.pdf", 2, 0), ("a.pdf", 3, 2), ("c.pdf", 2, 0), ("c.pdf", 3, 2)]
-        with collection.writer() as writer:
-            writer.remove("a.pdf")
-        assert _continuations(collection) == [("c.pdf", 2, 0), ("c.pdf", 3, 2)]
-
-
-def test_segments_from_before_texts_were_joined_are_read(tmp_path: Path) -> None:
-    """Their files end with the postings; where documents are added, they are merged with newer ones."""
-    quotes = [made_quote("The grain was", layout="paragraph"), made_quote("shipped.", layout="paragraph")]
-    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+def test_segments_with_an_array_that_is_no_longer_used_are_read(tmp_path: Path) -> None:
+    """Files of earlier versions end with one more: which texts go on."""
+    with make_collection(tmp_path, {"a.pdf": ["grain"]}) as collection:
         (path,), _ = collection.segments()
-        whole = read_segment(path)
-        assert whole.continued.tolist() == [0, 1]
-        data = path.read_bytes()[: -3 * 64]  # the head and the two numbers of the last array
+        data = path.read_bytes()
+        data += data[:192]  # the head of an array, and numbers
         older = tmp_path / f"{xxhash.xxh3_128_hexdigest(data)}.seg"
         older.write_bytes(data)
-        read = read_segment(older)
-    assert read.continued.tolist() == [0, 0]
-    assert read.vocabulary() == whole.vocabulary()
-    assert merge_segments([read], (), [whole]).continued.tolist() == [0, 0, 0, 1]
+        read, whole = read_segment(older), read_segment(path)
+    assert (read.names, read.vocabulary(), read.rows.tolist()) == (whole.names, whole.vocabulary(), whole.rows.tolist())
 
 
 def test_a_segment_is_read_without_parsing_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -474,14 +454,6 @@ def test_merging_takes_little_memory_where_every_word_is_another() -> None:
     assert merged.vocabulary() == sorted({token for part in parts for token in part.vocabulary()})
     without = merge_segments(parts, {"0.txt"})
     assert without.vocabulary() == parts[1].vocabulary()
-
-
-def _continuations(collection: Collection) -> list[tuple[str, int, int]]:
-    """Document, and the ordinals of a text and of the one that it continues."""
-    index = lexical.current_lexical_index(collection)
-    later, earlier = (collection.quotes_at(index.rows[at].tolist()) for at in index.continuations)
-    found = [(a, b) for a, b in zip(later, earlier, strict=True) if a is not None and b is not None]
-    return sorted((a.document, int(a.id.rpartition(":")[2]), int(b.id.rpartition(":")[2])) for a, b in found)
 
 
 def test_words_are_scored_alike_however_many_at_once(

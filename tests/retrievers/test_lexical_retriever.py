@@ -92,34 +92,6 @@ def test_a_heading_ends_where_another_begins(tmp_path: Path) -> None:
     assert scores[TIN.text] == scores[BOARDS.text] == scores[another.text] < scores[FENCE.text]
 
 
-def test_the_two_halves_of_a_text_are_found_by_each_other(tmp_path: Path) -> None:
-    quotes = [
-        made_quote("Much of this was known, and the crane of the northern", layout="paragraph"),
-        made_quote("quay lifts forty tonnes of timber.", layout="paragraph"),
-        made_quote("The offices open at nine.", layout="paragraph"),
-        made_quote("The board met in March.", layout="paragraph"),
-    ]
-    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
-        for question in ("How many tonnes of timber?", "How much of this was known?"):
-            hits = search(collection, question)
-            assert {hit.quote.text for hit in hits[:2]} == {quotes[0].text, quotes[1].text}
-            assert hits[1].score > hits[2].score
-
-
-def test_a_list_is_found_by_the_text_that_announces_it(tmp_path: Path) -> None:
-    quotes = [
-        made_quote("The offices open at nine.", layout="paragraph"),
-        made_quote("A permit to sail needs these papers:", layout="paragraph"),
-        made_quote("• a photograph", layout="list"),
-    ]
-    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
-        assert [hit.quote.text for hit in search(collection, "permit to sail")] == [
-            quotes[1].text,
-            quotes[2].text,
-            quotes[0].text,
-        ]
-
-
 def test_a_text_with_a_contact_comes_first_of_its_like_where_one_is_asked_for(tmp_path: Path) -> None:
     quotes = [
         made_quote("The harbour office opens at nine.", layout="paragraph"),

@@ -11,7 +11,6 @@ from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segm
 from quoteweave.core.boxes import area, inside
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.acronyms import definitions_in
-from quoteweave.core.text.continuations import continues
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, words
 
@@ -40,8 +39,6 @@ class SegmentBuilder:
         """
         self._document_pages = {page.number: page for page in pages}
         self._part = []
-        self._of_document = 0  # quotes of the document so far, in whichever part they are counted
-        self._last_text: tuple[int, Quote] | None = None
         self._documents.append((name, 0, 0))
         for _, page in groupby(quotes, key=lambda found: found[1].page):
             if len(self._fields["quotes"].tokens) >= MAX_GATHERED or len(self._vocabulary) >= MAX_DIFFERENT:
@@ -63,7 +60,6 @@ class SegmentBuilder:
         self._rows: list[int] = []
         self._page_of: list[int] = []
         self._is_image: list[bool] = []
-        self._continued: list[int] = []
         self._fields = {field: PostingsBuilder() for field in FIELDS}
         self._vocabulary = Vocabulary()
         self._pages = 0
@@ -76,7 +72,6 @@ class SegmentBuilder:
             "rows": np.array(self._rows, dtype=np.int64),
             "page_of": np.array(self._page_of, dtype=np.int64),
             "is_image": np.array(self._is_image, dtype=np.bool_),
-            "continued": np.array(self._continued, dtype=np.int64),
         }
         self._counted.append(make_segment(self._documents, quotes, self._fields, list(self._vocabulary)))
         self._begin()
@@ -90,22 +85,10 @@ class SegmentBuilder:
                 self._rows.append(row)
                 self._page_of.append(self._pages)
                 self._is_image.append(quote.kind == "image")
-                self._continued.append(self._continued_by(quote))
         self._add_words_of_page([quote for _, quote in found], tokens)
         name, quotes, pages = self._documents[-1]
         self._documents[-1] = (name, quotes + len(self._rows) - before, pages + 1)
         self._pages += 1
-
-    def _continued_by(self, quote: Quote) -> int:
-        """How many quotes before a quote, which is the document's next, the text stands that it continues; or 0."""
-        self._of_document += 1
-        if quote.layout not in ("paragraph", "list"):
-            return 0
-        at, last = self._of_document, self._last_text
-        self._last_text = at, quote
-        if last is None or quote.page - last[1].page > 1:
-            return 0
-        return at - last[0] if continues(quote.text, last[1].text, is_list=quote.layout == "list") else 0
 
     def _tokens(self, quote: Quote) -> "array[int]":
         """What a quote is found by: its words; for an image also its section's title, and what OCR alone reads.

@@ -34,7 +34,6 @@ def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequen
         rows=np.concatenate([part.segment.rows[part.quotes].astype(np.int64) for part in parts]),
         page_of=np.concatenate([part.page_of() + base for part, base in zip(parts, pages, strict=False)]),
         is_image=np.concatenate([part.segment.is_image[part.quotes] for part in parts]),
-        continued=np.concatenate([part.segment.continued[part.quotes] for part in parts]),
         **vocabulary,
         fields={
             field: _joined(

@@ -87,8 +87,6 @@ class Segment:
     """(n,) the position of each quote's page."""
     is_image: "Array"
     """(n,) bool, whether each is an image quote."""
-    continued: "Array"
-    """(n,) how many quotes before each the text stands that it continues; 0 where it continues none."""
     tokens: "Array"
     """(bytes,) uint8, the v tokens in UTF-8, one after the other, sorted as bytes."""
     token_ends: "Array"
@@ -227,7 +225,6 @@ def _arrays(segment: Segment) -> "list[Array]":
     for field in FIELDS:
         found = segment.fields[field]
         arrays += [found.starts, found.items, found.counts, found.lengths]
-    arrays.append(segment.continued)
     return [np.ascontiguousarray(narrow(found)) for found in arrays]
 
 
@@ -281,7 +278,7 @@ def read_segment(path: Path) -> Segment:
         names=tuple(json.loads(next_array().tobytes())),
         quote_counts=next_array(),
         page_counts=next_array(),
-        rows=(rows := next_array()),
+        rows=next_array(),
         page_of=next_array(),
         is_image=next_array(),
         tokens=next_array(),
@@ -290,5 +287,4 @@ def read_segment(path: Path) -> Segment:
             field: Postings(starts=next_array(), items=next_array(), counts=next_array(), lengths=next_array())
             for field in FIELDS
         },
-        continued=next_array() if data.tell() < size else np.zeros(len(rows), np.uint8),  # not in older files
     )

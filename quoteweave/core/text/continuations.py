@@ -11,18 +11,14 @@ _BROKEN_OFF = re.compile(r"[^\W_][,-]?$")
 _WORD = re.compile(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
 
 
-def continues(text: str, before: str, *, is_list: bool) -> bool:
-    """Whether a text finishes the last sentence of the text before it, or is the list that this announces.
+def continues(text: str, before: str) -> bool:
+    """Whether a text that is no list finishes the last sentence of the text before it.
 
-    >>> continues("and left at noon.", "The ferry came", is_list=False)
+    >>> continues("and left at noon.", "The ferry came")
     True
-    >>> continues("• the crane", "Two things were bought:", is_list=True)
-    True
-    >>> continues("The ferry left at noon.", "The ferry came at ten.", is_list=False)
+    >>> continues("The ferry left at noon.", "The ferry came at ten.")
     False
     """
-    if is_list and announces(before):
-        return True
     before = before.rstrip()
     return may_continue(text) and not before.isupper() and _BROKEN_OFF.search(before[-2:]) is not None
 

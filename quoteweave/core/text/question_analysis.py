@@ -119,7 +119,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
     """Analyse a question, in any mix of the supported languages."""
     rules, short = _rules(), len(question) <= MAX_ANALYSED_CHARACTERS
     text, instructions = _without_instructions(question, rules) if short else (question, ())
-    labels = tuple(labels_in(text))
+    labels, places = tuple(labels_in(text)), tuple(places_in(text))
     asks, asked_by = rules.asks_for(question)
     asks_denied = short and asks_what_is_denied(text)
     if asks_denied and frozenset(words(text)) <= interrogative_words() | denying_words():
@@ -129,10 +129,10 @@ def analyse_question(question: str) -> QuestionAnalysis:
     return QuestionAnalysis(
         text=text,
         instructions=instructions,
-        places=tuple(places_in(text)),
+        places=places,
         labels=labels,
         shows=shows,
-        asks_front=overview or rules.front.search(text) is not None,
+        asks_front=overview or (not labels and not places and rules.front.search(text) is not None),
         asks_overview=overview,
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
         codes=_codes(text, labels) if short else (),

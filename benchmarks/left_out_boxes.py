@@ -1,0 +1,118 @@
+"""Whether what contexts hold of gold boxes rests on constants that fit these documents: leave one document out.
+
+C15 is the share of a question's gold boxes that its context of 15 quotes holds, as `gold_boxes.py` and `eval retrieval`
+measure it. Settings are the shipped one, and those in which one constant of the search is off, halved or doubled; off,
+most of them switch off a rule. For each document the setting that is best on the questions of all other documents is
+chosen, and the left-out document is measured with it: of equals once with the shipped setting, and once with the one
+that is worst for the left-out document, so that a rule from which one document alone gains does not count.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+
+import numpy as np
+import numpy.typing as npt
+from common import Table, add_collection_options, arguments, bounds, collection_of, finish, machine, mmdocir, percent
+from gold_boxes import contexts_of
+from tuning_lexical import MODULES as OF_PAGES
+from tuning_lexical import TIMES
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.examples import Example
+from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
+from quoteweave.evaluation.metrics.box_recall import GoldBoxRecall
+from quoteweave.evaluation.statistics.bootstrap import paired_difference
+from quoteweave.pipeline import announced
+from quoteweave.retrievers import lexical
+
+MODULES: dict[ModuleType, tuple[str, ...]] = {
+    lexical: ("MIN_PAGE_SHARE", "HEADING_WEIGHT", "FORM_BONUS", "CONTACT_PAGES", "SECTIONS", "MOST_TOGETHER"),
+    announced: ("MOST_ANNOUNCING", "MOST_FOLLOWING"),
+    **OF_PAGES,
+}
+NAMES = [(module, name) for module, names in MODULES.items() for name in names]
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    add_collection_options(parser)
+    options = parser.parse_args()
+    found, folder = machine(), mmdocir()
+    grid = ["as shipped", *(f"{name} × {times:g}" for _, name in NAMES for times in TIMES)]
+    with collection_of([folder], options) as collection:
+        examples = [example for example in load_mmdocir(folder) if example.reference.boxes]
+        scores = [c15(collection, examples)]
+        for module, name in NAMES:
+            for times in TIMES:
+                with constant(module, name, times):
+                    scores.append(c15(collection, examples))
+    documents, read = [example.document or "" for example in examples], np.array(scores)
+    chosen = {name: chosen_without(name, documents, read) for name in dict.fromkeys(documents)}
+    outcomes = {
+        "left out, of equals the shipped": held_out([equal[0] for equal in chosen.values()], chosen, documents, read),
+        "left out, of equals the worst": held_out([equal[1] for equal in chosen.values()], chosen, documents, read),
+        **dict(zip(grid, read.tolist(), strict=True)),
+    }
+    rows = [
+        [name, percent(float(np.mean(own))), bounds(paired_difference(own, read[0].tolist(), documents), signed=True)]
+        for name, own in outcomes.items()
+    ]
+    picks = {name: [grid[at] for at in equal] for name, equal in chosen.items()}
+    figures = {
+        "questions": len(examples),
+        "outcomes": {name: float(np.mean(own)) for name, own in outcomes.items()},
+        "chosen": picks,
+    }
+    tables = [
+        Table(f"C15, %: {len(examples)} questions, {len(grid)} settings", ("", "mean", "less shipped"), rows),
+        Table(
+            "best on all others",
+            ("left out", "shipped of equals", "worst of equals"),
+            [[k, *v] for k, v in picks.items()],
+        ),
+    ]
+    finish(found, figures, tables, as_json=options.json)
+
+
+@contextmanager
+def constant(module: ModuleType, name: str, times: float) -> Iterator[None]:
+    """A constant so many times as large, whole where it is, until the block ends."""
+    before = getattr(module, name)
+    try:
+        setattr(module, name, type(before)(before * times))
+        yield
+    finally:
+        setattr(module, name, before)
+
+
+def c15(collection: Collection, examples: Sequence[Example]) -> list[float]:
+    """The share of each question's gold boxes in its context of 15."""
+    metric, shares = GoldBoxRecall({}), []
+    for example, prediction in zip(examples, contexts_of(collection, examples), strict=True):
+        share = metric.row(prediction, example).get("gold_box_recall.c15")
+        if share is None:
+            raise SystemExit(f"no context for {example.id}: {prediction.error}")
+        shares.append(share)
+    return shares
+
+
+def chosen_without(name: str, documents: Sequence[str], scores: npt.NDArray[np.float64]) -> tuple[int, int]:
+    """Positions of the settings that are best on all other documents: the first, and the worst on this one."""
+    own = np.array(documents) == name
+    means = scores[:, ~own].mean(axis=1).round(12)
+    equal = np.flatnonzero(means == means.max())
+    return int(equal[0]), int(equal[scores[equal][:, own].mean(axis=1).argmin()])
+
+
+def held_out(
+    settings: Sequence[int], names: Iterable[str], documents: Sequence[str], scores: npt.NDArray[np.float64]
+) -> list[float]:
+    """The score of each question with the setting of its document."""
+    of = dict(zip(names, settings, strict=True))
+    return [float(scores[of[name], i]) for i, name in enumerate(documents)]
+
+
+if __name__ == "__main__":
+    main()

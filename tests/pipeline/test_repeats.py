@@ -1,0 +1,42 @@
+"""A context holds the words of a document once, however often the document repeats them."""
+
+from pathlib import Path
+
+from made_collections import made_quote, make_collection
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import Context, ContextSize
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.records import Query
+from quoteweave.pipeline.search import Search
+from quoteweave.retrievers.lexical import LexicalRetriever
+
+NOTICE = "Crane drivers wear a helmet."
+
+
+def context(collection: Collection, texts: int, images: int = 0, *, ranked_only: bool = False) -> Context:
+    search = Search(LexicalRetriever(collection), collection=None if ranked_only else collection)
+    return run_sync(search.context(Query(text="crane drivers"), ContextSize(texts=texts, images=images))).context
+
+
+def test_what_is_repeated_on_other_pages_takes_one_place_and_the_search_goes_deeper(tmp_path: Path) -> None:
+    repeated = [made_quote(NOTICE, page=page) for page in range(20)]
+    other = made_quote("Most crane drivers came from the north of the country in those years.", page=20)
+    with make_collection(tmp_path, {"a.pdf": [*repeated, other], "b.pdf": [made_quote(NOTICE)]}) as collection:
+        found, ranked = context(collection, 3), context(collection, 3, ranked_only=True)
+    assert sorted((hit.quote.document, hit.quote.text) for hit in found.texts) == [
+        ("a.pdf", NOTICE),
+        ("a.pdf", other.text),
+        ("b.pdf", NOTICE),
+    ]
+    assert [hit.rank for hit in found.texts] == [1, 2, 3]
+    assert {hit.quote.text for hit in ranked.texts} == {NOTICE}, "without a collection the ranking stays as it is"
+
+
+def test_a_picture_takes_the_place_of_the_page_that_shows_nothing_else(tmp_path: Path) -> None:
+    whole = made_quote(NOTICE, layout="page", bbox=(0, 0, 600, 800))
+    figure = made_quote(NOTICE, layout="figure", bbox=(50, 50, 500, 400))
+    empty = [made_quote("", layout="figure"), made_quote("", layout="figure")]
+    with make_collection(tmp_path, {"a.pdf": [whole, figure, *empty]}) as collection:
+        images = context(collection, 1, 5).images
+    assert [hit.quote.layout for hit in images if hit.quote.words()] == ["figure"]
