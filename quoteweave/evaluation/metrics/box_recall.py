@@ -99,9 +99,10 @@ class LayoutRecall:
     An area that several quotes cover counts for each of them, so the figure can exceed 1; `box_recall@k` counts it
     once. Names conflict: neither is the share of gold layout elements found, which is `recall@k` of `rankings`.
 
-    The definition is that of the authors' evaluation script as others restate it; the script itself was not at hand,
-    nor its results, so that no published figure has been reproduced with this. Their candidates are layout elements
-    alone, so whole-page quotes are left out before the first k are taken. Undefined where `box_recall@k` is.
+    The definition is that of `recall_layout` in the authors' evaluation script, as a copy of it has it: on made
+    rankings both agree. Its published results were not at hand. Their candidates are layout elements alone, so
+    whole-page quotes are left out before the first k are taken. Undefined where `box_recall@k` is; theirs is 0 without
+    gold area.
     """
 
     name = "layout_recall"
