@@ -33,6 +33,8 @@ class Groups(NamedTuple):
     """(n,) the group of each item, ascending."""
     saturation: "npt.NDArray[np.float64]"
     """(g,) k1 (1 - b + b length / mean length) of each group."""
+    single: bool
+    """Whether none has several items."""
 
 
 class Field:
@@ -87,9 +89,11 @@ class Field:
         for ids, times in Counter(tokens).items():
             items, counts = self._found(ids)
             if len(items):
-                of = groups.of[items]
-                is_first = np.diff(of, prepend=-1) > 0
-                found, sums = of[is_first], np.bincount(is_first.cumsum() - 1, counts)
+                found = groups.of[items]
+                sums: npt.NDArray[Any] = counts
+                if not groups.single:
+                    is_first = np.diff(found, prepend=-1) > 0
+                    found, sums = found[is_first], np.bincount(is_first.cumsum() - 1, counts)
                 gain = times * inverse_frequency(len(scores), len(found)) * sums / (sums + groups.saturation[found])
                 scores[found] += gain.astype(np.float32)
         return scores
@@ -100,7 +104,7 @@ class Field:
 
         lengths = np.bincount(of, self._lengths, minlength=count).astype(np.float64)
         mean = max(lengths.mean(), 1.0) if count else 1.0
-        return Groups(of, K1 * ((1 - B) + B * lengths / mean))
+        return Groups(of, K1 * ((1 - B) + B * lengths / mean), bool((np.diff(of) > 0).all()))
 
     def count(self, ids: Ids) -> int:
         """How many items have a token."""

@@ -182,28 +182,50 @@ class LexicalRetriever(Bm25Retriever):
         pages = index.page_count if within is None else int(within.sum())
         return Explanation(read=describe_reading(evidence), reasons=reasons, rarity=asked, pages=pages)
 
-    def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":
+    def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":
         import numpy as np
 
-        evidence = self.evidence(index, question, where)
-        of_page, best = index.page_of, np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
+        evidence, scores = self.evidence(index, question, where), np.zeros(len(index.rows), dtype=np.float32)
+        at = self._worth_ranking(index, evidence.total, where, k)
+        of_page = index.page_of[at]
+        fit = self._fit(index, evidence, at, of_page)
+        scores[at] = evidence.total[of_page] * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fit)
+        return scores
+
+    def _worth_ranking(self, index: LexicalIndex, total: "Scores", where: Filter | None, k: int) -> "Positions":
+        """Positions of all quotes of the pages that can have one of the best `k` hits.
+
+        A page gives its best quote its own score, and every quote at least `MIN_PAGE_SHARE` of it.
+        """
+        import numpy as np
+
+        allowed = self._allowed(index, where)
+        worth = total if allowed is None else total * index.pages_with(allowed)
+        best = lexical.best_positions(worth, k, index.page_order)
+        least = float(worth[best[-1]]) * (1.0 if allowed is None else MIN_PAGE_SHARE) if len(best) == k else 0.0
+        # A little less, as scores are rounded.
+        return np.flatnonzero(((total > 0) & (total >= 0.999 * least))[index.page_of])
+
+    def _fit(self, index: LexicalIndex, evidence: PageEvidence, at: "Positions", of_page: "Positions") -> "Scores":
+        """How well quotes at these positions fit, relative to the best of their page, 0 to 1."""
+        import numpy as np
+
+        best = np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
         headings = self._headings_of(index)
-        above = np.where(headings >= 0, evidence.quotes[headings], np.float32(0))
-        fit = (evidence.quotes + np.float32(HEADING_WEIGHT) * above) / best[of_page]
+        above = np.where(headings[at] >= 0, evidence.quotes[headings[at]], np.float32(0))
+        fit = (evidence.quotes[at] + np.float32(HEADING_WEIGHT) * above) / best[of_page]
         if any(reading.shows or reading.labels for reading in evidence.readings) or evidence.expansions:
-            fit += np.float32(FORM_BONUS) * index.is_image
+            fit += np.float32(FORM_BONUS) * index.is_image[at]
         if any(reading.asks == "contact" for reading in evidence.readings):
-            fit[self._with_contacts(index, evidence.total)] += np.float32(FORM_BONUS)
-        fittest = index.best_on_pages(fit)
+            fit += np.float32(FORM_BONUS) * np.isin(at, self._with_contacts(index, evidence.total))
+        fittest = np.zeros(index.page_count, dtype=fit.dtype)
+        np.maximum.at(fittest, of_page, fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
         alike = fittest == 0
-        fit = (fit + alike[of_page]) / (fittest + alike)[of_page]
+        relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
         if any(reading.asks == "steps" for reading in evidence.readings):
-            fit[self._under_best_headings(evidence, headings, of_page)] = 1
-        scores: Scores = (evidence.total[of_page] * (MIN_PAGE_SHARE + (1 - MIN_PAGE_SHARE) * fit)).astype(
-            np.float32, copy=False
-        )
-        return scores
+            relative[np.isin(at, self._under_best_headings(evidence, headings, index.page_of))] = 1
+        return relative
 
     def _with_contacts(self, index: LexicalIndex, pages: "Scores") -> "Positions":
         """Positions of the texts with a telephone number or an address, on the pages with the best scores."""
@@ -228,14 +250,8 @@ class LexicalRetriever(Bm25Retriever):
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
         """(m,) the pages that pass the filter; None where all do."""
-        import numpy as np
-
         allowed = self._allowed(index, where)
-        if allowed is None:
-            return None
-        within = np.zeros(index.page_count, dtype=np.bool_)
-        within[index.page_of[allowed]] = True
-        return within
+        return None if allowed is None else index.pages_with(allowed)
 
     def _reader_of(self, index: LexicalIndex) -> EvidenceReader:
         # Concurrent threads may build two equal readers, of which one is kept.

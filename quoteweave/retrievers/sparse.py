@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
 
-# Scores per block; comparing the best of each block first leaves few scores to sort.
-BLOCK = 128
-
 # Filters whose quotes are cached, a byte for each quote of the collection; a search asks for them several times.
 CACHED_FILTERS = 8
 
@@ -74,7 +71,7 @@ class Bm25Retriever:
         while True:
             index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
             allowed = self._allowed(index, where)
-            found = [self._hits(index, self._scores(index, query.text, where), k, allowed) for query in queries]
+            found = [self._hits(index, self._scores(index, query.text, where, k), k, allowed) for query in queries]
             # A document that was replaced meanwhile has new quotes, which the opened index does not contain.
             if allowed is not None and lexical.current_lexical_index(self._collection, index) is not index:
                 continue
@@ -88,10 +85,11 @@ class Bm25Retriever:
                     remedy=f"see what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}",
                 )
 
-    def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":  # noqa: ARG002 - see below
-        """(n,) the scores of all quotes; those of quotes that do not pass the filter are meaningless.
+    def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":  # noqa: ARG002
+        """(n,) scores, right for the best `k` quotes that pass the filter and all that tie with them; others are lower.
 
-        `where` is for retrievers that weigh words by what is searched.
+        Those of quotes that do not pass are meaningless. `where` is for retrievers that weigh words by what is
+        searched.
         """
         return index.scores("quotes", words(question))
 
@@ -116,30 +114,12 @@ class Bm25Retriever:
         import numpy as np
 
         scores = scores if allowed is None else np.where(allowed, scores, np.float32(0))
-        found = _candidates(scores, k)
-        if len(found) > k:
-            # All ties at the cut are kept for now; otherwise the arbitrary order of the partition would decide between
-            # them.
-            matched = scores[found]
-            found = found[matched >= np.partition(matched, -k)[-k]]
-        best = found[np.lexsort((index.order[found], -scores[found]))][:k]
+        best = lexical.best_positions(scores, k, index.order)
         quotes = self._collection.quotes_at(index.rows[best].tolist())
         kept = [(quote, float(scores[at])) for quote, at in zip(quotes, best, strict=True) if quote is not None]
         if len(kept) < len(best):
             return None
         return [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(kept, 1)]
-
-
-def _candidates(scores: "Scores", k: int) -> "Positions":
-    """Positions of scores above 0 that may be among the best `k`, those that tie with the last of them included."""
-    import numpy as np
-
-    # Where there are more blocks than k, at least k scores reach the k-th best of the block maxima.
-    blocks = len(scores) // BLOCK
-    least = np.float32(0)
-    if blocks > k:
-        least = np.partition(scores[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1), -k)[-k]
-    return np.flatnonzero(scores >= least if least > 0 else scores > 0)
 
 
 class TfidfRetriever(Bm25Retriever):
@@ -148,5 +128,5 @@ class TfidfRetriever(Bm25Retriever):
     The formula is in `index.lexical`; it is that of scikit-learn's TfidfVectorizer over the same words.
     """
 
-    def _scores(self, index: LexicalIndex, question: str, where: Filter | None) -> "Scores":  # noqa: ARG002 - as above
+    def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":  # noqa: ARG002
         return index.cosines(words(question))

@@ -1,13 +1,17 @@
 """What the tuned default finds beyond plain BM25, by small examples; no score is asserted."""
 
+import tempfile
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.records import Filter, Hit, Query, Quote
+from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages.fusion import rank_pages
@@ -165,3 +169,36 @@ def test_the_pages_counted_are_those_that_the_filter_admits(tmp_path: Path) -> N
         assert retriever.explain(query, []).pages == 9
         assert retriever.explain(query, [], where=Filter(documents=("a.pdf",))).pages == 2
         assert retriever.explain(query, [], where=Filter(kind="text")).pages == 9
+
+
+WORDS = ("grain", "timber", "quay", "rail", "crane", "pool")
+LAYOUTS: tuple[Layout, ...] = ("paragraph", "title", "list", "figure", "table")
+PLACED = st.tuples(
+    st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
+    st.integers(0, 4),  # the page
+    st.sampled_from(LAYOUTS),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(PLACED, min_size=1, max_size=8), min_size=1, max_size=3),
+    st.lists(st.sampled_from((*WORDS, "How do I", "figures", "telephone", "page 2")), min_size=1, max_size=4),
+    st.sampled_from(
+        (None, Filter(kind="image"), Filter(kind="text"), Filter(layouts=("title",)), Filter(documents=("0.pdf",)))
+    ),
+)
+def test_the_best_hits_are_the_same_however_many_are_asked_for(
+    documents: list[list[tuple[str, int, Layout]]], asked: list[str], where: Filter | None
+) -> None:
+    held = {
+        f"{at}.pdf": [
+            made_quote(text, page=page, layout=layout) for text, page, layout in sorted(own, key=itemgetter(1))
+        ]
+        for at, own in enumerate(documents)
+    }
+    with tempfile.TemporaryDirectory() as folder, make_collection(Path(folder), held) as collection:
+        retriever, query = LexicalRetriever(collection), Query(text=" ".join(asked))
+        every = retriever.search([query], 50, where=where)[0]
+        for k in range(1, len(every)):
+            assert retriever.search([query], k, where=where)[0] == every[:k]

@@ -149,7 +149,9 @@ class EvidenceReader:
         put("spelling", spelled)
         documents = self._document_scores(tokens, within)
         # Among several documents, a kind of picture alone is no evidence.
-        found = np.float32(1) if documents is None else self._in_documents_of(evidence.total > 0)
+        asks_place = any(reading.shows or reading.asks_front for reading in readings)
+        among_several = asks_place and documents is not None
+        found = self._in_documents_of(evidence.total > 0) if among_several else np.float32(1)
         put("kind", self._kinds(readings) * found)
         put("front page", self._front_page_scores(readings) * found)
         put("terms", self._term_scores(tokens, evidence, within))
@@ -158,7 +160,7 @@ class EvidenceReader:
             put("document", np.where(evidence.total > 0, np.float32(DOCUMENT) * documents, np.float32(0)))
         sides = list(dict.fromkeys(side for reading in readings for side in reading.sides))
         evidence.seeds = self.second_look.seeds(evidence.total)
-        put("second look", self.second_look.scores(evidence.total, sides, within))
+        put("second look", self.second_look.scores(evidence.total, evidence.seeds, sides, within))
         return evidence
 
     def _document_scores(self, tokens: Sequence[str], within: "Mask | None") -> "Scores | None":
@@ -219,7 +221,8 @@ class EvidenceReader:
 
         gained = np.zeros(self.index.page_count, dtype=np.float32)
         times = sum(times for reading, times in readings.items() if reading.asks_front)
-        gained[self.index.pages_named("page #1")] = FRONT * self.index.unit * times
+        if times:
+            gained[self.index.pages_named("page #1")] = FRONT * self.index.unit * times
         return gained
 
     def _term_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":

@@ -17,7 +17,7 @@ from quoteweave.collection.segments.builder import kind_token
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import labels_in, says_continued
 from quoteweave.core.text.tokens import words
-from quoteweave.index.lexical import LexicalIndex
+from quoteweave.index.lexical import LexicalIndex, best_positions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,15 +63,17 @@ class SecondLook:
 
     def seeds(self, scores: "Scores") -> list[int]:
         """The pages that it starts from, best first."""
-        found: list[int] = self._best(scores, SEEDS).tolist()
+        found: list[int] = best_positions(scores, SEEDS, self._index.page_order).tolist()
         return found
 
-    def scores(self, scores: "Scores", sides: Sequence[str], within: "Mask | None") -> "Scores":
-        """(m,) what pages gain; the best of `scores` (m,) stays the best. `sides` are those of a comparison."""
+    def scores(self, scores: "Scores", seeds: Sequence[int], sides: Sequence[str], within: "Mask | None") -> "Scores":
+        """(m,) what pages gain from these seeds; the best of `scores` (m,) stays the best.
+
+        `sides` are those of a comparison.
+        """
         import numpy as np
 
         index, gained = self._index, np.zeros(len(scores), dtype=np.float32)
-        seeds = self.seeds(scores)
         if not seeds:
             return gained
         first = seeds[0]
@@ -93,7 +95,7 @@ class SecondLook:
             of_side[first] = 0
             if within is not None:
                 of_side[~within] = 0
-            gained[self._best(of_side, 1)] += SIDE
+            gained[best_positions(of_side, 1, index.page_order)] += SIDE
         gained *= np.float32(index.unit)
         if within is not None:
             gained[~within] = 0
@@ -173,15 +175,6 @@ class SecondLook:
             gained[pages] += np.where(scores[pages] <= 0, near, 0).astype(np.float32)
         if within is not None:
             gained[~within] = 0
-
-    def _best(self, scores: "Scores", k: int) -> "Positions":
-        """Positions of the `k` best scores above 0; of equal scores, the first by their documents' names."""
-        import numpy as np
-
-        found = np.flatnonzero(scores > 0)
-        if len(found) > k:
-            found = found[scores[found] >= np.partition(scores[found], -k)[-k]]
-        return found[np.lexsort((self._index.page_order[found], -scores[found]))][:k]
 
 
 def is_continued(before: Quote, after: Quote) -> bool:
