@@ -45,7 +45,7 @@ def main() -> None:
 
 def digital(_pages: int, _long: int, repeats: int) -> Figures:
     """Pages a second of PDFs with a text layer, without OCR."""
-    paths = _digital(mmdocir() / "pdf")
+    paths = digital_pdfs(mmdocir() / "pdf")
     pages = sum(len(_text_layers(path)) for path in paths)
     ours = statistics.median(_add_seconds(paths, ocr=False) for _ in range(repeats))
     alone = median_seconds(lambda: _read_and_draw(paths), repeats)
@@ -96,11 +96,11 @@ def memory_ocr(pages: int, _long: int, repeats: int) -> Figures:
 
 def ocr_digital(_pages: int, long: int, repeats: int) -> Figures:
     """How much longer PDFs with a text layer take with OCR than without, each by itself, and MMDocIR's together."""
-    mmdocirs = _digital(mmdocir() / "pdf")
+    mmdocirs = digital_pdfs(mmdocir() / "pdf")
     with TemporaryDirectory(prefix="quoteweave-") as folder:
         made = Path(folder, f"made PDF of {long} pages.pdf")
         make_long_pdf(made, long)
-        times = {path.stem: _ocr_seconds(path, repeats) for path in (*_digital(SAMPLES), made)}
+        times = {path.stem: _ocr_seconds(path, repeats) for path in (*digital_pdfs(SAMPLES), made)}
     # Once each: they take minutes.
     once = {path.stem: _ocr_seconds(path, 1) for path in mmdocirs}
     together = sum(with_ocr for with_ocr, _ in once.values()), sum(without for _, without in once.values())
@@ -180,7 +180,7 @@ def _ocr_seconds(path: Path, repeats: int) -> tuple[float, float]:
     return with_ocr, without
 
 
-def _digital(folder: Path) -> list[Path]:
+def digital_pdfs(folder: Path) -> list[Path]:
     """The PDFs whose pages all have a text layer."""
     return [path for path in sorted(folder.glob("*.pdf")) if all(_text_layers(path))]
 

@@ -9,6 +9,7 @@ import pytest
 import rapidocr
 from made_pages import canvas
 from PIL import Image, ImageDraw
+from rapidocr.ch_ppocr_rec import TextRecognizer
 
 from quoteweave.core.boxes import inside
 from quoteweave.core.errors import UsageError
@@ -140,3 +141,28 @@ def test_a_picture_read_while_another_is_being_read_leaves_no_more_remembered(mo
     for picture in pictures[1:]:
         RapidOcr().read(picture)
     assert len(calls) == 5
+
+
+@pytest.mark.parametrize("sure", [True, False])
+def test_a_short_line_that_is_read_unsurely_is_read_again_with_more_room(
+    monkeypatch: pytest.MonkeyPatch, *, sure: bool
+) -> None:
+    widths: list[tuple[int, int]] = []
+    recognise: Callable[..., Any] = TextRecognizer.__call__
+
+    def doubting(recognizer: Any, lines: Any) -> Any:
+        found = recognise(recognizer, lines)
+        width = recognizer.rec_image_shape[2]
+        widths.append((width, len(lines.img)))
+        # What is read with little room is another text, and one of two lines is doubted.
+        found.txts = tuple(text if width > 80 or sure else f"{text} in doubt" for text in found.txts)
+        found.scores = tuple(
+            0.94 if width == 80 and not sure and text.startswith("Depth") else 0.99 for text in found.txts
+        )
+        return found
+
+    monkeypatch.setattr(TextRecognizer, "__call__", doubting)
+    depth = f"Depth {290 + sure}"  # another picture each time, as what was read is remembered
+    lines = RapidOcr().read(written((depth, 20, 15), ("Site", 20, 60)))
+    assert widths == ([(80, 2)] if sure else [(80, 2), (320, 1)])
+    assert [line.text for line in lines] == [depth, "Site" if sure else "Site in doubt"]

@@ -118,25 +118,10 @@ def _box(quad: Sequence[Sequence[float]], scale: float) -> Box:
 @lru_cache(maxsize=2)
 def _engine(language: str) -> Callable[..., Any]:
     """One engine per language and process: loading takes a second, and the weights take 120 MB."""
-    from rapidocr import RapidOCR
-
     try:
-        from rapidocr.utils.typings import LangRec
+        from quoteweave.documents.sources.ocr_engine import Engine
 
-        return RapidOCR(
-            params={
-                "Global.log_level": "critical",
-                "Global.use_cls": False,
-                # A page of 11 inches is searched for lines at 100 dpi, and lines are read one by one: on one core both
-                # save a fifth of the time and a third of the memory, and change one character in a hundred.
-                "Det.limit_side_len": 1120,
-                "Det.limit_type": "max",
-                "Rec.rec_batch_num": 1,
-                "Rec.lang_type": LangRec(language),
-                "EngineConfig.onnxruntime.intra_op_num_threads": 1,
-                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-            }
-        )
+        return Engine(language)
     except Exception as error:
         # RapidOCR raises ValueError for unknown languages, and several kinds when a model cannot be downloaded.
         remedy = "use --ocr-language ch, which needs no download"
