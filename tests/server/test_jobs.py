@@ -179,7 +179,9 @@ def test_a_job_s_report_says_what_happened_and_the_log_what_mends_it(
     with Collection.open(root) as collection:
         performed(add_work(root, state, {"a.txt": b"Grain came by sea."}))
         performed(IndexWork(root=root, retriever="openai:m"))
-        (collection.indexes()[0].folder / "index.json").write_text("{")
+        folder = collection.indexes()[0].folder
+        for damaged in (folder / "index.json", folder.parent / "plan.json"):  # either says how it is built
+            damaged.write_text("{")
         work = Assignment(work=RemoveWork(root=root, names=("a.txt",)), processes=1)
         report = perform(work, Reporter(out)).report
     assert isinstance(report, RemovalReport)
@@ -187,7 +189,7 @@ def test_a_job_s_report_says_what_happened_and_the_log_what_mends_it(
     (logged,) = [line["text"] for line in map(json.loads, out.getvalue().splitlines()) if line["type"] == "log"]
     # The retriever as the command takes it, though what says so of the index is damaged.
     assert note.startswith("the index openai:m was not brought up to date")
-    assert note.endswith("index.json is damaged")
+    assert note.endswith("index.json is damaged or missing, and how the index was built is lost")
     assert logged.startswith(f"{note}; build it with: quoteweave index build openai:m -c ")
 
 
