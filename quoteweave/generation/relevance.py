@@ -20,9 +20,10 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     request_words,
 )
-from quoteweave.core.text.question_words import denying_words
+from quoteweave.core.text.question_words import asked_quantity, denying_words
 from quoteweave.core.text.structure_questions import read_structure_request
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import dimensions_in
 
 LEAST_WEIGHT = 0.6
 """Weight of a word that every sentence contains; one that none contains weighs 1."""
@@ -35,6 +36,8 @@ _ASKED_OF = re.compile(
     r"(?:documents?|reports?|papers?|texts?|articles?|slides?|presentations?|pdfs?|files?|guidebooks?)\b",
     re.IGNORECASE,
 )
+# "On one charge" is "on a charge".
+_ONE = re.compile(r"\b(on|in|with|per|for|at|by|of)\s+(?:(?:a|one)\s+single|one)\s+(?=[a-z])")
 # Financial statements for 2015 seldom contain "FY2015".
 _FISCAL_YEAR = re.compile(r"\bFY[ ']?((?:19|20)\d\d)\b")
 # Chinese and Japanese have their question words at the end; answers do not repeat them.
@@ -75,6 +78,7 @@ def question_terms(question: str) -> QuestionTerms:
     """Analyse a question, leaving out words that only ask (`tell`, `according to the report`) or say how to answer."""
     reading = analyse_question(question)
     text = reading.text
+    text = _ONE.sub(r"\1 a ", text)
     asked = _MODAL.sub(r"\g<how>", _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text))))
     kept = [word for word in words(asked, stem=False) if word not in request_words()]
     stems = words(" ".join(kept), stop=False)
@@ -109,6 +113,17 @@ def subject_terms(question: QuestionTerms) -> list[str]:
         return [term for term in question.terms if term not in interrogative_words() | denying_words()]
     phrase = words(reading.asked_by, stop=False) if " " in reading.asked_by and reading.asks != "reckon" else ()
     return [term for term in question.terms if term not in interrogative_words() and term not in phrase]
+
+
+def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
+    """Return words of a text, and those of the question that its quantity says otherwise, if the text measures it.
+
+    "A range of 60 km" says how far one can ride, and "Weight: 3 kg" what something weighs.
+    """
+    wanted = asked_quantity(question.reading.asked_by, question.reading.text)
+    if wanted is None or wanted.named.isdisjoint(held) or not (wanted.acts and wanted.dimensions):
+        return held
+    return held if wanted.dimensions.isdisjoint(dimensions_in(text)) else held.union(wanted.acts)
 
 
 def weigh_terms(

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -16,6 +17,46 @@ _ASKS_WHAT = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What a question measures by "how far" and the like."""
+
+    asked: frozenset[str]
+    dimensions: frozenset[str]
+    """Of its units, as `units.Unit` names them; empty for any."""
+    named: frozenset[str]
+    """Stems of what texts call it, such as "range"."""
+    acts: frozenset[str]
+    """Stems of what the question then says besides, such as "ride"."""
+    unless: frozenset[str]
+    """Words of a question that measures something else."""
+
+
+def asked_quantity(asked_by: str, question: str) -> Quantity | None:
+    """What a question asks for by the words `asked_by`; None where nothing is known of its units.
+
+    >>> asked_quantity("How far", "How far can I ride?").dimensions == {"length", "mile", "foot"}
+    True
+    """
+    found = next((one for one in _quantities() if asked_by.casefold() in one.asked), None)
+    return None if found is None or not found.unless.isdisjoint(_WORD.findall(question.casefold())) else found
+
+
+@cache
+def _quantities() -> list[Quantity]:
+    return [
+        Quantity(
+            asked=frozenset(one["asked"]),
+            dimensions=frozenset(one["of"]),
+            named=frozenset(words(" ".join(one["named"]))),
+            acts=frozenset(words(" ".join(one["acts"]))),
+            unless=frozenset(one.get("unless", ())),
+        )
+        for each in question_languages()
+        for one in each.get("quantities", ())
+    ]
 
 
 @cache

@@ -62,6 +62,7 @@ SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9,
 """The power of ten of each word for one."""
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 _LETTERS = {"k": 3, "m": 6, "b": 9}
+_NAME = re.compile(r"[^\W\d_]+")
 _AMOUNT = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)[ -]?([^\W\d_]+[23]?)(?!\w)")
 
 
@@ -95,6 +96,16 @@ def _units() -> dict[str, Unit]:
 def amounts_in(text: str) -> list[str]:
     """The numbers with a unit or a scale behind them, as written: `5 km`, `12-month`, `4.2 million`; no currencies."""
     return [match[0] for match in _AMOUNT.finditer(text) if _names_of(match[2])]
+
+
+def dimensions_in(text: str) -> frozenset[str]:
+    """The dimensions of the units that a text names: a symbol behind a number, a name of three letters or more.
+
+    >>> sorted(dimensions_in("A range of 60 to 90 kilometres in 5 h."))
+    ['length', 'time']
+    """
+    named = [match[2] for match in _AMOUNT.finditer(text)] + [word for word in _NAME.findall(text) if len(word) > 2]
+    return frozenset(unit.dimension for name in named if (unit := find_unit(name)) is not None)
 
 
 def amount_spellings(amount: str) -> list[str]:

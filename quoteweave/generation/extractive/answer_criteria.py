@@ -39,7 +39,7 @@ from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.prohibitions import denies
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_with_headings
-from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""
@@ -146,7 +146,8 @@ class AnswerCriteria:
         reading = self._question.reading
         before = self._words_before(statement)
         if reading.asks not in _FACTOID_KINDS or "-" not in statement.text:
-            return with_words_alike(before.union(statement.words), self._subject)
+            own = with_quantity(frozenset(statement.words), self._question, statement.text)
+            return with_words_alike(before | own, self._subject)
         asked = reading.text.casefold()
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
         return with_words_alike(before.union(words(bare)), self._subject)
@@ -185,7 +186,8 @@ class AnswerCriteria:
         beside = words_with_headings(statement.quote)
         if refers_back(statement.text):  # the rest of the quote may be about another thing
             beside = frozenset(words(statement.before))
-        around = with_words_alike(beside.union(statement.words), self._subject)
+        own = with_quantity(frozenset(statement.words), self._question, statement.text)
+        around = with_words_alike(beside | own, self._subject)
         lacking = self._question.names - around
         if lacking:
             most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)

@@ -11,8 +11,9 @@ from quoteweave.core.text.question_analysis import (
     AnswerType,
     field_of_term,
 )
+from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.core.text.units import CURRENCIES, find_unit
+from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.definitions import NO_NOUN, says_what
 from quoteweave.generation.extractive.statements import Statement, tells_effect
@@ -79,20 +80,9 @@ _TELLS_VALUE = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
     r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:\w+\s+)?(?:in\s+)?{noun}"
 )
-_LENGTHS, _TIMES = frozenset({"length", "mile", "foot"}), frozenset({"time", "months"})
-_GROWS = r"\b(?:rise|rose|risen|fall|fell|fallen|grow|grew|drop|dropped|increased?|decreased?|advanced?)\b"
-_DISTANCE = re.compile(rf"how far(?!.*{_GROWS})|what distance", re.IGNORECASE)
 _EXTENT = re.compile(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
     re.IGNORECASE,
-)
-# What is long may be a way or a wait, unless it is asked how long something takes.
-_MEASURES = (
-    (re.compile(r"how long", re.IGNORECASE), _LENGTHS | _TIMES),
-    (re.compile(r"how heavy|what weight", re.IGNORECASE), frozenset({"mass"})),
-    (_DISTANCE, _LENGTHS),
-    (re.compile(r"how (?:tall|deep|wide)", re.IGNORECASE), _LENGTHS),
-    (re.compile(r"how old", re.IGNORECASE), _TIMES),
 )
 # Pounds are weighed too, so that they are no unit of a single kind.
 _OTHER_MONEY = re.compile(
@@ -110,7 +100,8 @@ _ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b(?!.*:\s+\w)",
 _HYPOTHETICAL = re.compile(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
-_CLAUSES = re.compile(r"[,;:](?=\s)|\s[–—-]\s")
+# "Weight of the bike: 21 kg" is one.
+_CLAUSES = re.compile(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s")
 _WORD = re.compile(r"\w[\w'’-]*")
 _PLACE = re.compile(r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)")
 _SITUATED = re.compile(
@@ -197,15 +188,14 @@ def _following(amount: Amount, text: str) -> list[str]:
 def _measures(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number; of a time, a weight or a length where these are asked for."""
     told, reading = _of_subject(statement, question), question.reading
-    asked_from = reading.text[max(0, reading.text.find(reading.asked_by)) :]
-    told = _EXTENT.sub(" ", told) if _DISTANCE.match(asked_from) else told  # how high a thing is is no distance
+    wanted = asked_quantity(reading.asked_by, reading.text)
+    # How high a thing is is no distance.
+    told = _EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
     amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
-    wanted = next((units for asked, units in _MEASURES if asked.match(asked_from)), None)
-    if wanted is None or statement.is_row:
+    if wanted is None or not wanted.dimensions or statement.is_row:
         return bool(amounts)
-    spelled = {unit.dimension for word in _WORD.findall(told) if (unit := find_unit(word)) is not None}
     measured = {one.unit.dimension for one in amounts if one.unit is not None}
-    return not wanted.isdisjoint(spelled | measured)
+    return not wanted.dimensions.isdisjoint(measured | dimensions_in(told))
 
 
 def _of_subject(statement: Statement, question: QuestionTerms) -> str:
@@ -214,6 +204,8 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
     "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
     """
     text, asked = plain(statement.text), set(subject_terms(question))
+    if (wanted := asked_quantity(question.reading.asked_by, question.reading.text)) is not None:
+        asked |= wanted.named  # "Range: 60 km"
     own = [clause for clause in _CLAUSES.split(text) if not asked.isdisjoint(words(clause))]
     return ", ".join(own) if own and not statement.is_row else text
 

@@ -18,7 +18,8 @@ weight, with the text around it:
 
 Words stand by chance in many pages, and are lacking by chance in few: below `MANY_PAGES` pages, with size from 0 to 1
 as the logarithm of their number, CHANCE counts by size, and ABSENT by half of 1 + size but for names; and a word may be
-said by another ("cost" by "price", `words_alike`).
+said by another ("cost" by "price", `words_alike`), or by the quantity that is asked for ("how far can I ride" by "a
+range of 60 km", `with_quantity`).
 
 A page, figure or section that the question names, and that was found, is always relevant; so is any quote for a
 question of words that only ask, which is about the document itself ("How many tables are there?", "What is this report
@@ -47,7 +48,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import quote_words, words_with_headings
 from quoteweave.generation.highlights import text_of
-from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, subject_terms, with_quantity
 
 HELD, ABSENT, REPEATED, ADJACENT, CHANCE, SCATTER = 5.0, 8.0, 1.5, 3.0, 4.5, 2.0
 THRESHOLD = 0.5
@@ -109,13 +110,17 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     asked = subject_terms(question)
     size = _size(context.pages)
     # Of many pages some have a word like it by chance, too.
-    alike = frozenset(filter(words_alike, asked)) if size < 1 or not context.rarity else frozenset[str]()
-    quotes = [(hit.quote, with_words_alike(words_with_headings(hit.quote), alike)) for hit in _ranked(context)]
+    otherwise = size < 1 or not context.rarity
+    quotes = [(hit.quote, words_with_headings(hit.quote)) for hit in _ranked(context)]
+    if otherwise:
+        alike = frozenset(filter(words_alike, asked))
+        told = ((quote, with_quantity(held, question, quote.words())) for quote, held in quotes)
+        quotes = [(quote, with_words_alike(held, alike)) for quote, held in told]
     known = frozenset[str]().union(*(held for _, held in quotes))
     if language_difference(question.reading.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
-    absent = frozenset(word for word in rarity if _is_absent(word, context) and not (word in alike and word in known))
+    absent = frozenset(word for word in rarity if _is_absent(word, context) and not (otherwise and word in known))
     if not rarity or not quotes:
         return TopicEvidence(frozenset(), frozenset(), absent, float("-inf"))
     best, held = max(

@@ -1,0 +1,48 @@
+"""What "how far" or "how heavy" measures may be called by its name: a range, or a weight, in units of that kind."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from harbour_quotes import context, quote
+
+from quoteweave.collection.collection import Collection
+from quoteweave.core.records import Query
+from quoteweave.documents.ingest import add
+from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.pipeline.rag import Rag
+from quoteweave.pipeline.search import Search
+from quoteweave.retrievers.lexical import LexicalRetriever
+
+FAR = "How far can I ride on one charge?"
+
+
+def status(question: str, text: str) -> str:
+    own = quote(text, document="bike.md", section="City bike")
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), context([own]))).status
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        (FAR, "Range: 60 km per charge.", True),
+        (FAR, "On a single charge, the bike has a range of 60 to 90 kilometres.", True),
+        (FAR, "Range of chargers: 60 products, and the charge is 20 euros.", False),
+        (FAR, "A charge takes five hours, and the range is great.", False),
+        ("How heavy is the bike?", "Weight of the bike: 21 kg.", True),
+        ("How heavy is the bike?", "Length of the bike: 180 cm.", False),
+        ("How far did the range of the bike fall in May?", "The range of the bike was 60 km in May.", False),
+    ],
+)
+def test_a_quantity_is_told_by_its_name_and_a_number_of_its_units(question: str, text: str, answers: bool) -> None:
+    assert (status(question, text) == "answered") == answers
+
+
+@pytest.mark.parametrize(("text", "found"), [("Range: 60 km per charge.", True), ("Charge it each week.", False)])
+def test_a_small_document_that_names_the_quantity_is_about_the_question(tmp_path: Path, text: str, found: bool) -> None:
+    path = tmp_path / "bike.md"
+    path.write_text(f"# City bike\n\n## Battery\n\n{text}\n\n## Service\n\nThe chain is oiled in May.\n", "utf-8")
+    with Collection.create(tmp_path / "made") as made:
+        add(made, [path])
+        answer = Rag(Search(LexicalRetriever(made), collection=made), ExtractiveGenerator()).answer(FAR)
+    assert (answer.status != "abstained" and "60 km" in answer.text) == found
