@@ -686,3 +686,20 @@ def test_a_place_under_the_heading_that_is_the_question_comes_first() -> None:
 )
 def test_code_another_way_and_another_verb_answer_nothing(question: str, text: str) -> None:
     assert ask(question, context([text])).status == "located"
+
+
+def test_several_sections_of_a_document_without_pages_are_shown() -> None:
+    def of(section: str, text: str) -> Quote:
+        return quote(text, document="pump.md", section=section, has_pages=False)
+
+    cleaning = of("Cleaning", "The filter of the pump is cleaned with a brush each spring.")
+    storing = of("Storing", "The filter of the pump lies in the cellar in winter.")
+    other = of("Paint", "Paint of any sort sticks to it.")
+    answer = ask("Who sells the filter of the pump?", context([cleaning, storing, other]))
+    assert answer.status == "located"
+    assert [line[: line.find("”")] for line in answer.text.splitlines() if line[:1] == "-"] == [
+        "- “Cleaning",
+        "- “Storing",
+    ]
+    paged = [one.model_copy(update={"has_pages": True}) for one in (cleaning, storing, other)]
+    assert ask("Who sells the filter of the pump?", context(paged)).text.count("\n- ") == 1

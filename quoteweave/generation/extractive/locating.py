@@ -1,9 +1,9 @@
 """Find the places most relevant to a question, for an answer that shows where to look.
 
-Pages come in the order in which the search ranks them, at most `MOST_PLACES`. Of each page one quote is shown: the one
-that contains most of the question's weight, a picture or table first where the question asks for one. Its excerpt has
-as many words as the place's rank allows: the sentence, row or label that contains most of the question's weight, and
-the text beside it.
+Pages come in the order in which the search ranks them, at most `MOST_PLACES`. Of each page one quote is shown, and of
+virtual pages one of each section that is about the question (`LEAST_IN_SECTION`): the one that contains most of the
+question's weight, a picture or table first where the question asks for one. Its excerpt has as many words as the
+place's rank allows: the sentence, row or label that contains most of the question's weight, and the text beside it.
 """
 
 import re
@@ -54,6 +54,8 @@ HEADING_BONUS, LEAST_IN_HEADING = 0.3, 0.6
 
 Only in documents without pages: there a place is called by its heading, and few headings are guessed.
 """
+LEAST_IN_SECTION = 0.5
+"""Least share of the question's weight in a quote, with its headings, of a further section of a virtual page."""
 REFERENCE_BONUS = PAGE_WEIGHT
 """Bonus for a figure or table that the question names: as much as the first rank."""
 HEADING_PENALTY = 0.2
@@ -109,19 +111,20 @@ def find_places(
     besides: Collection[str] = (),
     standings: Mapping[SentenceKey, float] = NO_SCORES,
 ) -> list[LocatedQuote]:
-    """Find the best quote of each of the best pages; none without quotes.
+    """Find the best quote of each of the best pages, or sections of virtual ones; none without quotes.
 
     `weights` are those of the question's words, `besides` ids of quotes that are shown already, and `standings`
     additional scores of sentences of text quotes, by the quote's id and the sentence's index from 0.
     """
-    pages = [[one for one in hits if one[1].quote.id not in besides] for hits in group_by_page(context)]
-    pages = [hits for hits in pages if hits]
+    pages = [own for hits in group_by_page(context) if (own := [one for one in hits if one[1].quote.id not in besides])]
     if question.reading.asks_overview:  # what a document is about stands at its beginning
         pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
     best = max((hits[0][1].score for hits in pages), default=0.0)
     announcing = context.announced.keys() if question.reading.asks == "steps" else ()
     fits = {id(hit): _fit(hit, question, weights, best, announcing) for hits in pages for _, hit in hits}
-    worth = [PAGE_WEIGHT * hits[0][1].score / (best or 1.0) + max(fits[id(hit)] for _, hit in hits) for hits in pages]
+    sections = [(hits[0][1].score / (best or 1.0), own) for hits in pages for own in _sections(hits, fits, weights)]
+    pages = [own for _, own in sections]
+    worth = [PAGE_WEIGHT * share + max(fits[id(hit)] for _, hit in own) for share, own in sections]
     # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
     asked = frozenset[str]() if context.rarity else frozenset(subject_terms(question))
     bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
@@ -140,6 +143,24 @@ def find_places(
         more = _announced(hit.quote, number, context) if announces(excerpt) else ""
         places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, announced=more))
     return places
+
+
+def _sections(
+    hits: Sequence[tuple[int, Hit]], fits: Mapping[int, float], weights: Mapping[str, float]
+) -> list[list[tuple[int, Hit]]]:
+    """The hits of a page, or those of a virtual one by their headings: of the best quote's, and of others about it."""
+    if hits[0][1].quote.has_pages:
+        return [list(hits)]
+    sections: dict[str, list[tuple[int, Hit]]] = {}
+    for number, hit in sorted(hits, key=lambda one: -fits[id(one[1])]):
+        sections.setdefault(" ".join((hit.quote.heading or "").split()), []).append((number, hit))
+    first, *others = sections.values()
+    return [first, *(own for own in others if _is_about(own[0][1].quote, weights))]
+
+
+def _is_about(quote: Quote, weights: Mapping[str, float]) -> bool:
+    """Whether a text, not a heading alone, has enough of the question to be shown beside another section."""
+    return quote.layout != "title" and coverage(weights, words_with_headings(quote)) >= LEAST_IN_SECTION
 
 
 def _headed_first(
