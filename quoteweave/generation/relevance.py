@@ -56,6 +56,7 @@ _ANOTHER = re.compile(
     r"|und\s+(?=(?:wie|was|welche[rsmn]?|wer|wann|wo|warum)\b))",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[,;.](?=\s)")
 _AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
@@ -116,14 +117,15 @@ def subject_terms(question: QuestionTerms) -> list[str]:
 
 
 def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
-    """Return words of a text, and those of the question that its quantity says otherwise, if the text measures it.
+    """Return words of a text, and those of the question that its quantity says otherwise, if a clause measures it.
 
     "A range of 60 km" says how far one can ride, and "Weight: 3 kg" what something weighs.
     """
     wanted = asked_quantity(question.reading.asked_by, question.reading.text)
     if wanted is None or wanted.named.isdisjoint(held) or not (wanted.acts and wanted.dimensions):
         return held
-    return held if wanted.dimensions.isdisjoint(dimensions_in(text)) else held.union(wanted.acts)
+    clauses = (clause for clause in _CLAUSE.split(text) if not wanted.named.isdisjoint(words(clause)))
+    return held.union(wanted.acts) if any(wanted.dimensions & dimensions_in(clause) for clause in clauses) else held
 
 
 def weigh_terms(

@@ -29,6 +29,8 @@ def status(question: str, text: str) -> str:
         (FAR, "On a single charge, the bike has a range of 60 to 90 kilometres.", True),
         (FAR, "Range of chargers: 60 products, and the charge is 20 euros.", False),
         (FAR, "A charge takes five hours, and the range is great.", False),
+        ("How long does the battery last?", "Battery life: 10 hours.", True),
+        ("How long does the battery last?", "In a long life, charge the battery once in 6 months.", False),
         ("How heavy is the bike?", "Weight of the bike: 21 kg.", True),
         ("How heavy is the bike?", "Length of the bike: 180 cm.", False),
         ("How far did the range of the bike fall in May?", "The range of the bike was 60 km in May.", False),
