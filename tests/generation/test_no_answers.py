@@ -139,6 +139,19 @@ def test_what_is_not_denied_answers_no_question_for_what_is() -> None:
     assert ask("What does the harbour fund not cover?", [denied]).status == "answered"
 
 
+def test_a_denial_in_another_clause_denies_nothing_that_is_asked() -> None:
+    told = "Use the harbour crane by night only when the hook is sound, and when it does not rain."
+    assert ask("What must not be used by night in the harbour?", [told]).status == "located"
+    denied = "The harbour crane must not be used by night."
+    assert ask("What must not be used by night in the harbour?", [denied]).status == "answered"
+
+
+def test_an_owner_is_no_place_and_an_address_is_one() -> None:
+    question = "Where is the harbour statement?"
+    assert ask(question, ["Give guests a copy of Merrow's harbour statement."]).status == "located"
+    assert ask(question, ["The harbour statement is at https://merrow.example/statement."]).status == "answered"
+
+
 MIRROR = "The mirror was made in 1901. It was broken in 1950 by Anna. The lens was not. "
 
 

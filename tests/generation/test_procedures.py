@@ -86,6 +86,14 @@ def test_an_aim_that_a_sentence_only_tells_of_is_no_step(text: str, answers: boo
     assert (ask("How do I replace the strap?", [step(text, 1)]).status == "answered") == answers
 
 
+def test_a_heading_of_another_act_does_not_say_how_to_list_or_show() -> None:
+    delete = [step("1 Open the strap menu.", 1, section="Delete existing straps")]
+    delete += [step("2 Press the strap.", 2, section="Delete existing straps")]
+    assert ask("How do I list existing straps?", delete).status == "located"
+    listed = [one.model_copy(update={"section": "Listing existing straps"}) for one in delete]
+    assert ask("How do I list existing straps?", listed).status == "answered"
+
+
 def test_what_the_name_of_the_manual_says_need_not_stand_in_the_heading() -> None:
     own = step("Press the knob for ten seconds.", 1, section="Resetting to factory settings")
     care = step("Press the knob to clean it.", 1, section="Care", page=6)

@@ -77,6 +77,7 @@ _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
 _NO_STATEMENT = re.compile(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
+_CLAUSE = re.compile(r"[,;:](?=\s)")
 _DOES = re.compile(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"\w{2,}ed")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
@@ -108,8 +109,7 @@ class AnswerCriteria:
         It may contain fewer of the question's words (`CLEARLY_FIRST_SHARE`) where a model ranks it clearly first of
         all.
         """
-        denied = statement.is_denied or denies(statement.text)
-        if statement.is_denied or (self._question.reading.asks_denied and not denied):
+        if statement.is_denied or (self._question.reading.asks_denied and not self._denies(statement)):
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
@@ -131,6 +131,11 @@ class AnswerCriteria:
         says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.announced)
         return keeps_together and says_more and has_answer_kind(statement, self._question)
+
+    def _denies(self, statement: Statement) -> bool:
+        """Whether the first clause of a statement that is about the question denies something."""
+        clauses = _CLAUSE.split(statement.text)
+        return denies(next((one for one in clauses if not self._subject.keys().isdisjoint(words(one))), clauses[0]))
 
     def _may_be_announced(self, statement: Statement) -> bool:
         """Whether what the question is about may stand in the heading alone: "Tomasz Wren is in charge" of the move."""

@@ -103,7 +103,11 @@ _HYPOTHETICAL = re.compile(
 # "Weight of the bike: 21 kg" is one.
 _CLAUSES = re.compile(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s")
 _WORD = re.compile(r"\w[\w'’-]*")
-_PLACE = re.compile(r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)")
+# The owner in "a copy of Smith's letter" is no place.
+_PLACE = re.compile(
+    r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
+)
+_ADDRESS = re.compile(r"\b(?:at|from|on|under|see)\s+<?(?:https?://|www\.)\S", re.IGNORECASE)
 _SITUATED = re.compile(
     r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
 )
@@ -260,7 +264,9 @@ def _names_place(statement: Statement, question: QuestionTerms) -> bool:
     if _SITUATED_ALONE.search(question.reading.text):
         return says_where(statement, question)
     found = (match[1] for match in _PLACE.finditer(statement.text) if not match[1].isupper())
-    return any(not set(words(name)) & set(question.terms) for name in found)
+    return _ADDRESS.search(statement.text) is not None or any(
+        not set(words(name)) & set(question.terms) for name in found
+    )
 
 
 def says_where(statement: Statement, question: QuestionTerms) -> bool:
@@ -332,6 +338,7 @@ def _compares(statement: Statement, question: QuestionTerms) -> bool:
 def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than announce what follows, or mention what is asked for ("the limits of X")."""
     asked = _ASKED_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
+    asked = None if question.reading.asks_denied else asked
     if statement.is_row or asked is None:
         return statement.is_row or not _only_announces(statement)
     noun = re.escape(asked["value"] or asked["kind"])

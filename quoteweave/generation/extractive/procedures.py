@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.continuations import announces
-from quoteweave.core.text.question_analysis import has_opposite_word, with_words_alike
+from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.composition import (
@@ -29,12 +29,7 @@ from quoteweave.generation.extractive.composition import (
     number_shown,
     sources_sentence,
 )
-from quoteweave.generation.extractive.prohibitions import (
-    announces_denied,
-    denying_hit,
-    heading_denies,
-    without_denied,
-)
+from quoteweave.generation.extractive.prohibitions import announces_denied, denying_hit, heading_denies, without_denied
 from quoteweave.generation.extractive.statements import (
     AnnouncedPart,
     announced_parts,
@@ -69,6 +64,8 @@ _PARTICLE = re.compile(r"\b(?:not|never|before|after|without|off|out|away|ohne|n
 _AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
+_ACT = re.compile(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
+_MAKES = frozenset({"make", "find"})
 _STEPS_LAYOUTS = frozenset({"paragraph", "list"})
 
 
@@ -240,8 +237,24 @@ def _is_about_something_else(question: str, heading: str) -> bool:
     particles = (frozenset(_PARTICLE.findall(text.casefold())) for text in (question, heading))
     trouble = _TROUBLE.search(heading) is not None and _TROUBLE.search(question) is None
     return (
-        trouble or has_opposite_word(question, heading) or len(set(particles)) > 1 or _is_of_one_case(question, heading)
+        trouble
+        or has_opposite_word(question, heading)
+        or len(set(particles)) > 1
+        or _does_something_else(question, heading)
+        or _is_of_one_case(question, heading)
     )
+
+
+def _does_something_else(question: str, heading: str) -> bool:
+    """Whether a heading begins with another act than the question ("Delete" for "How do I list …?").
+
+    Only where the question's act is a word that asks elsewhere, such as "list", which counts for nothing.
+    """
+    asked = _ACT.match(question)
+    if asked is None or asked[1].casefold() not in request_words() - _MAKES:
+        return False
+    first = heading.partition(" ")[0]
+    return not set(words(asked[1])) & set(words(heading)) and not set(words(first)) & set(words(question))
 
 
 def _is_of_one_case(question: str, heading: str) -> bool:
