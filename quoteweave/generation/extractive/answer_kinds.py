@@ -238,20 +238,24 @@ def _names_person(statement: Statement, question: QuestionTerms) -> bool:
     """
     if (asked := _ASKS_WHO_MAY.match(question.reading.text)) is not None:
         return _says_who_may(statement.text, asked["verb"])
-    text, known = statement.text, set(question.terms).union(words(PurePosixPath(statement.quote.document).stem))
-    if _NAMELESS.match(text):
+    if _NAMELESS.match(statement.text):
         return False
     subject = subject_terms(question)
     if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
         return says_what(statement.text, subject)
+    return 0 < len(new_names(statement, question)) <= MOST_NAMES
+
+
+def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
+    """The names of persons in a statement that neither the question nor the document's name has, as their words."""
+    text, known = statement.text, set(question.terms).union(words(PurePosixPath(statement.quote.document).stem))
     found = [
         words(match[0])
         for match in _PERSON.finditer(text)
         if not _COMPANY.search(match[0])
         and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
     ]
-    new = [name for name in found if len(name) > 1 and not set(name) & known]
-    return 0 < len(new) <= MOST_NAMES
+    return [name for name in found if len(name) > 1 and not set(name) & known]
 
 
 def _says_who_may(text: str, verb: str) -> bool:

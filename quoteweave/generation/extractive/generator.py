@@ -36,6 +36,7 @@ from quoteweave.generation.extractive.selection import (
     choose_statements,
     keep_best_document,
     score_statement,
+    states_otherwise,
 )
 from quoteweave.generation.extractive.sentence_ranking import (
     SentenceRanking,
@@ -55,7 +56,9 @@ from quoteweave.generation.relevance import QuestionTerms, question_terms, split
 
 MODEL = "extractive"
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
-DISAGREEMENT_WARNING = "The documents give different numbers here: compare what they say."
+DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
+DISAGREED: Mapping[str, str] = {"date": "dates", "person": "names"}
+"""What documents disagree on, by what a question asks for; else on numbers."""
 WHICH_DOCUMENT = (
     "Which document is meant? A question about a document as a whole is answered within one: name it, or ask within it."
 )
@@ -150,7 +153,9 @@ class ExtractiveGenerator:
             ]
             rest = compose_rest([place for places in located for place in places])
             text = compose(unique, context, max_images=self.max_images, rest=rest)
-            warnings = (DISAGREEMENT_WARNING,) if any(differ for _, differ in found) else ()
+            differing = [part for (part, _), (_, differ) in zip(parts, found, strict=True) if differ]
+            told = dict.fromkeys(DISAGREED.get(part.reading.asks, "numbers") for part in differing)
+            warnings = tuple(map(DISAGREEMENT_WARNING.format, told))
             return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), unique)
         whole = question_terms(asked)
         weights = weigh_terms(whole, _held(context), context.rarity)
@@ -187,7 +192,9 @@ class ExtractiveGenerator:
         else:
             scores = [order.of.get(sentence_key(statement), 0.0) for statement in said]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
-        return choose_statements(said, scores, limits=limits, keep=self.keep)
+        chosen = choose_statements(said, scores, limits=limits, keep=self.keep)
+        otherwise = [one for one in said if states_otherwise(chosen[0], one, question)] if chosen else []
+        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)]
 
 
 WeightedPart = tuple[QuestionTerms, Mapping[str, float]]

@@ -1,14 +1,18 @@
 """Score statements by how much of a question they cover, and choose the best without repetition."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Kind
-from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_numbers
+from quoteweave.core.text.question_analysis import with_words_alike
+from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_names, new_numbers
 from quoteweave.generation.extractive.statements import Statement, is_headed_by, words_with_headings
-from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, overlap
+from quoteweave.generation.gate.dates import Date
+from quoteweave.generation.gate.facts import read_evidence
+from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, overlap, subject_terms
 
 IN_QUOTE = 0.5
 """Weight of a word of the question that is not in the sentence, but elsewhere in its quote or above it."""
@@ -20,6 +24,13 @@ NUMBER_BONUS = 0.15
 RANK_BONUS = 0.1
 HEADING_BONUS = 0.2
 """Bonus under a heading that is the question, or what it asks about."""
+
+
+_ASKS_PAST_ACT = re.compile(
+    r"\W*(?:(?:when|(?:in\s+)?(?:what|which)\s+(?:year|date|day|month)|by\s+whom)\s+(?:was|were|did)\b"
+    r"|who\s+(?!(?:is|are|was|were|can|may|must|should|will|would|do|does|did|has|have|had)\b)\w*[^\Ws]\s)",
+    re.IGNORECASE,
+)
 
 
 class StatementCoverage:
@@ -60,7 +71,7 @@ def score_statement(statement: Statement, question: QuestionTerms, bearing: floa
 
 
 def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> tuple[list[Statement], bool]:
-    """Keep the statements of the best one's document; also return whether other documents give different numbers.
+    """Keep the statements of the best one's document; also return whether other documents state something else.
 
     Only in that case are statements of other documents kept, so that both can be compared. None is kept of a document
     whose statements give different numbers of what is to be counted. `chosen` is best first.
@@ -73,9 +84,44 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
     differing = [
         one
         for one in others
-        if numbers_of_each and (new := new_numbers(one, question)) and new.isdisjoint(numbers_of_each[0])
+        if states_otherwise(own[0], one, question)
+        or (numbers_of_each and (new := new_numbers(one, question)) and new.isdisjoint(numbers_of_each[0]))
     ]
     return [*own, *differing], bool(differing)
+
+
+def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement of another document gives another date, or another person, for the same past act.
+
+    Only for an act of something that the question names ("When was Skarn Quay built?"), which both statements tell in
+    its words, each with one date or name: what is so at different times ("Who is the chair?"), or held every year, is
+    no disagreement. A date that only says more ("3 May 1901" for "1901") is the same.
+    """
+    subject, documents = subject_terms(question), {one.quote.document, other.quote.document}
+    if len(documents) < 2 or not question.names or not _ASKS_PAST_ACT.match(question.reading.text):
+        return False
+    if any(not with_words_alike(frozenset(each.words), subject).issuperset(subject) for each in (one, other)):
+        return False
+    if question.reading.asks == "date":
+        dates = [_dates_of(each.text) for each in (one, other)]
+        return all(len(found) == 1 for found in dates) and _dates_differ(dates[0][0], dates[1][0])
+    names = [new_names(each, question) for each in (one, other)]
+    return all(len(found) == 1 for found in names) and set(names[0][0]).isdisjoint(names[1][0])
+
+
+def _dates_of(text: str) -> list[Date]:
+    """The dates in a text; of a year alone the month is 0."""
+    facts = read_evidence(text)
+    of_dates = {date.year for date in facts.dates}
+    years = (int(one.value) for one in facts.amounts if one.year)
+    return [*facts.dates, *(Date(str(year), month=0, day=None, year=year) for year in years if year not in of_dates)]
+
+
+def _dates_differ(one: Date, other: Date) -> bool:
+    if one.year is not None and other.year is not None and one.year != other.year:
+        return True
+    both_months = bool(one.month and other.month)
+    return both_months and not (one.confirmed_by(other) or other.confirmed_by(one))
 
 
 def _counts_differ(one: Statement, other: Statement, question: QuestionTerms) -> bool:

@@ -1,0 +1,48 @@
+"""That documents give different dates or names for the same act is said; what may well differ is not."""
+
+import asyncio
+
+import pytest
+from harbour_quotes import context, quote
+
+from quoteweave.core.records import Query
+from quoteweave.generation.extractive import ExtractiveGenerator
+
+BUILT = "When was Skarn Quay built?"
+WROTE = "Who designed Skarn Quay?"
+
+
+def warnings(question: str, one: str, other: str) -> tuple[str, ...]:
+    quotes = [quote(one, document="history.pdf"), quote(other, document="guide.pdf")]
+    answer = asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(quotes)))
+    assert answer.status == "answered"
+    return answer.warnings
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other", "what"),
+    [
+        (BUILT, "Skarn Quay was built in 1901.", "Skarn Quay was built in 1911.", "dates"),
+        (BUILT, "Skarn Quay was built on 3 May 1901.", "Skarn Quay was built in June 1901.", "dates"),
+        (WROTE, "Skarn Quay was designed by Anna Holm.", "Skarn Quay was designed by Bert West in May.", "names"),
+    ],
+)
+def test_documents_that_disagree_are_cited_side_by_side(question: str, one: str, other: str, what: str) -> None:
+    assert warnings(question, one, other) == (f"The documents give different {what} here: compare what they say.",)
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        (BUILT, "Skarn Quay was built in 1901.", "Skarn Quay was built on 3 May 1901."),
+        (BUILT, "Skarn Quay was built in 1901.", "Skarn Quay was built in 1901 and widened in 1950."),
+        (BUILT, "Skarn Quay was built in 1901.", "Skarn Mole was built in 1950."),
+        (BUILT, "Skarn Quay was built in May 1901.", "Skarn Quay was built in 1901."),
+        ("When was the meeting held?", "The meeting was held in May 2021.", "The meeting was held in June 2022."),
+        ("When does Skarn Quay open?", "Skarn Quay opens on 3 May.", "Skarn Quay opens on 4 June."),
+        (WROTE, "Skarn Quay was designed by Anna Holm.", "Skarn Quay was designed by Mrs. Holm."),
+        (WROTE, "Skarn Quay was designed by Anna Holm.", "Skarn Quay was designed by Anna Holm and Bert West."),
+    ],
+)
+def test_what_may_well_differ_is_no_disagreement(question: str, one: str, other: str) -> None:
+    assert warnings(question, one, other) == ()
