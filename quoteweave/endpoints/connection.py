@@ -152,7 +152,7 @@ class Connection:
                 raise EndpointUnreachable(
                     f"{self.address.shown} timed out: nothing of its answer for the model {self.model} came for "
                     f"{self._retry_policy.timeout_s:g} s",
-                    remedy="ask again, look into its log, or wait longer (--timeout, timeout_s)",
+                    remedy="ask again, look into its log, or wait longer: --timeout, or timeout_s in the file of --config",
                 ) from None
             left -= time.monotonic() - started
             yield event
@@ -169,7 +169,7 @@ class Connection:
             return EndpointUnreachable(
                 f"{self.address.shown} did not end its answer for the model {self.model} within "
                 f"{self._retry_policy.limit_s:g} s, the limit of a call with all its attempts",
-                remedy="ask again, or raise the limit (--call-limit, call_limit_s)",
+                remedy="ask again, or raise the limit: --call-limit, or call_limit_s in the file of --config",
             )
         if isinstance(error, ResponseTooLarge):
             return self.wrong(f"{error}, which is more than is read of an answer")
