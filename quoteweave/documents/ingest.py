@@ -40,8 +40,8 @@ __all__ = ["AddOptions", "AddProgress", "AddReport", "FileIssue", "add"]
 # Between changes of what can be searched: at most a tenth of the time goes into them, however large the collection is.
 MIN_PAUSE_S = 0.5
 PAUSE_RATIO = 10
-# Quotes in memory that are not stored yet: some twenty megabytes.
-MAX_WAITING = 10_000
+# Quotes in memory that are not stored yet: some twenty megabytes, and as much again while their words are counted.
+MAX_WAITING = 5_000
 
 
 class AddReport(Record):

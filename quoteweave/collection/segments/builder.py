@@ -15,7 +15,7 @@ from quoteweave.core.text.mentions import heading_names, labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, words
 
 # Words that are gathered before they are counted, which takes some forty bytes for each.
-MAX_GATHERED = 1_000_000
+MAX_GATHERED = 400_000
 # Different words among them, each of which takes some four hundred bytes meanwhile.
 MAX_DIFFERENT = 100_000
 
@@ -53,7 +53,8 @@ class SegmentBuilder:
         self._document_pages = {}
         if len(self._counted) < 2:
             return self._counted[0] if self._counted else None
-        return _with_names_once(merge_segments(self._counted, ()))
+        merged = merge_segments(self._counted, ())
+        return _with_names_once(replace(merged, fields=dict(merged.fields)))
 
     def _begin(self) -> None:
         self._documents: list[tuple[str, int, int]] = []

@@ -1,7 +1,8 @@
 """Merges segments of the lexical index into one."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,17 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 # Postings that are moved at once, which takes some twenty bytes for each.
-MOVED_AT_ONCE = 1_000_000
+MOVED_AT_ONCE = 200_000
 # Tokens of each part that are merged at once, which takes some three hundred bytes for each: a file may hold a million.
-TOKENS_AT_ONCE = 20_000
+TOKENS_AT_ONCE = 8_000
 
 
 def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
-    """One segment of the documents of `old` but those named in `without`, whose words go too, and of `new`."""
+    """One segment of the documents of `old` but those named in `without`, whose words go too, and of `new`.
+
+    Its postings, most of what it holds, are merged whenever they are asked for, field by field: to write them, no two
+    fields are in memory at once.
+    """
     import numpy as np
 
     parts = [*(_Part(segment, without) for segment in old), *(_Part(segment, ()) for segment in new)]
@@ -35,15 +40,7 @@ def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequen
         page_of=np.concatenate([part.page_of() + base for part, base in zip(parts, pages, strict=False)]),
         is_image=np.concatenate([part.segment.is_image[part.quotes] for part in parts]),
         **vocabulary,
-        fields={
-            field: _joined(
-                [part.postings(field) for part in parts],
-                numbers,
-                bases=quotes if field in OF_QUOTES else pages,
-                size=len(vocabulary["token_ends"]),
-            )
-            for field in FIELDS
-        },
+        fields=_MergedFields(parts, numbers, quotes, pages, len(vocabulary["token_ends"])),
     )
 
 
@@ -91,6 +88,30 @@ class _Part:
             return np.ones(len(self.segment.token_ends), dtype=np.bool_)
         used: Array = np.logical_or.reduce([self.postings(field).having() > 0 for field in FIELDS])
         return used
+
+
+@dataclass(frozen=True, slots=True)
+class _MergedFields(Mapping[str, Postings]):
+    """The postings of each field, merged anew each time."""
+
+    parts: Sequence[_Part]
+    numbers: "Sequence[Array]"
+    """For each part, which number each of its tokens has among all, or -1."""
+    quotes: Sequence[int]
+    """Where the quotes of each part begin."""
+    pages: Sequence[int]
+    tokens: int
+    """How many there are."""
+
+    def __getitem__(self, field: str) -> Postings:
+        bases = self.quotes if field in OF_QUOTES else self.pages
+        return _joined([part.postings(field) for part in self.parts], self.numbers, bases=bases, size=self.tokens)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(FIELDS)
+
+    def __len__(self) -> int:
+        return len(FIELDS)
 
 
 def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[Array]]":

@@ -14,7 +14,7 @@ import mmap
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -22,6 +22,7 @@ from itertools import accumulate, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write
 from quoteweave.core.errors import CollectionError
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 SUFFIX = ".seg"
+_UNNAMED = f"unnamed{SUFFIX}"  # a file whose bytes are not all known yet
 FIELDS = ("quotes", "pages", "outline", "references")
 """What is counted: words of each quote, words of each page, words of the headings that the outline has above it, and
 names by which people call the page and what is on it."""
@@ -205,34 +207,36 @@ def write_segment(folder: Path, segment: Segment) -> str:
     """Writes a segment into the folder; the name of its file. Raises StorageError where the disk refuses."""
     import xxhash
 
-    digest, arrays = xxhash.xxh3_128(), _arrays(segment)
-    for piece in _file_bytes(arrays):
-        digest.update(piece)
-    name = f"{digest.hexdigest()}{SUFFIX}"
-    with atomic_write(folder / name) as file:
-        for piece in _file_bytes(arrays):
+    digest, unnamed = xxhash.xxh3_128(), folder / _UNNAMED
+    with atomic_write(unnamed) as file:
+        for piece in _file_bytes(_arrays(segment)):
+            digest.update(piece)
             file.write(piece)
+    name = f"{digest.hexdigest()}{SUFFIX}"
+    with guard_writing(unnamed):
+        unnamed.replace(folder / name)
     return name
 
 
-def _arrays(segment: Segment) -> "list[Array]":
-    """All arrays, in the order of the file."""
+def _arrays(segment: Segment) -> "Iterator[Array]":
+    """All arrays, in the order of the file, one field's postings after the other."""
     import numpy as np
 
     names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")
     arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
-    arrays += [segment.page_of, segment.is_image, segment.tokens, segment.token_ends]
+    yield from [*arrays, segment.page_of, segment.is_image, segment.tokens, segment.token_ends]
     for field in FIELDS:
         found = segment.fields[field]
-        arrays += [found.starts, found.items, found.counts, found.lengths]
-    return [np.ascontiguousarray(narrow(found)) for found in arrays]
+        yield from (found.starts, found.items, found.counts, found.lengths)
 
 
-def _file_bytes(arrays: "Sequence[Array]") -> "Iterator[bytes | memoryview]":
+def _file_bytes(arrays: "Iterable[Array]") -> "Iterator[bytes | memoryview]":
     """The bytes of a file, piece by piece."""
+    import numpy as np
     from numpy.lib import format as npy
 
-    for found in arrays:
+    for numbers in arrays:
+        found = np.ascontiguousarray(narrow(numbers))
         head = BytesIO()
         npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(found))
         pieces = [head.getbuffer(), found.data]

@@ -20,7 +20,6 @@ class SegmentStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._opened: dict[str, Segment] = {}
 
     def update(self, db: sqlite3.Connection, *, removed: Collection[str] = (), added: Segment | None = None) -> None:
         """Within a transaction over the catalogue, makes the index lack some documents and hold those of a segment.
@@ -42,15 +41,13 @@ class SegmentStore:
             size += segments[name].size
         kept = [name for name in names if name not in touched]
         segment = merge_segments([segments[name] for name in names if name in touched], removed, new)
-        self._opened = {name: segments[name] for name in kept}
         if segment.names:
             kept.append(write_segment(self.root, segment))
         db.execute("DELETE FROM segments")
         db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
 
     def prune(self, keep: Collection[str]) -> None:
-        """Removes every file but those named; a file that is mapped into memory would take its room still."""
-        self._opened = {name: segment for name, segment in self._opened.items() if name in keep}
+        """Removes every file but those named."""
         for path in self.root.glob("*"):
             if path.name not in keep:
                 # Where a file that is mapped into memory cannot be removed, the next writer does it.
@@ -58,13 +55,10 @@ class SegmentStore:
                     path.unlink()
 
     def _read(self, name: str) -> Segment:
-        if name not in self._opened:
-            path = self.root / name
-            try:
-                self._opened[name] = read_segment(path)
-            except (CollectionError, OSError) as error:
-                raise damaged_index(self.root.parent, error) from error
-        return self._opened[name]
+        try:
+            return read_segment(self.root / name)
+        except (CollectionError, OSError) as error:
+            raise damaged_index(self.root.parent, error) from error
 
 
 def damaged_index(root: Path, error: Exception) -> CollectionError:

@@ -41,8 +41,8 @@ _MARKS = re.compile(
 # More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
 _PILE = re.compile(r"([^\w\s]{30})[^\w\s]+")
 
-# Words whose stems are remembered, in some 20 MB: numbers and misspellings make ever new ones.
-_MAX_STEMS = 1 << 17
+# Words whose stems are remembered, in some 8 MB: numbers and misspellings make ever new ones.
+_MAX_STEMS = 1 << 16
 
 _STOP_WORDS = """
 a about above across after against all along also although am among an and any are aren as at be because been before
@@ -137,7 +137,8 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MAX_STEMS:
             self.clear()
-        stem = self[word] = "" if word in STOP_WORDS else _stemmed(word)
+        stem = "" if word in STOP_WORDS else _stemmed(word)
+        self[word] = word if stem == word else stem  # one string where it stays as it is
         return stem
 
 
