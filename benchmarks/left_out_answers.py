@@ -20,14 +20,17 @@ from common import Table, bounds, percent
 from pydantic import BaseModel
 
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
-from quoteweave.generation.extractive import ExtractiveGenerator, answer_criteria, locating, topic
+from quoteweave.generation.extractive import ExtractiveGenerator, answer_criteria, locating, selection, topic
 
 GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (
     (topic, "CHANCE", (3.0, 6.0)),
     (topic, "THRESHOLD", (-0.4, 1.6)),
     (locating, "LENGTH_BONUS", (0.0, 0.3)),
     (locating, "HEADING_PENALTY", (0.0, 0.4)),
-    (answer_criteria, "MIN_COVERAGE", (0.4, 0.6)),
+    (answer_criteria, "MIN_COVERAGE", (0.4, 0.8)),
+    (locating, "HEADING_BONUS", (0.0, 0.6)),
+    (locating, "ANNOUNCED_BONUS", (0.0, 0.4)),
+    (selection, "HEADING_BONUS", (0.0, 0.4)),
     (locating, "EXCERPT_WORDS", ((30, 20, 12), (90, 60, 38))),
 )
 """Values to try beside the shipped one."""
