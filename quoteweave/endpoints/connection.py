@@ -152,7 +152,8 @@ class Connection:
                 raise EndpointUnreachable(
                     f"{self.address.shown} timed out: nothing of its answer for the model {self.model} came for "
                     f"{self._retry_policy.timeout_s:g} s",
-                    remedy="ask again, look into its log, or wait longer: --timeout, or timeout_s in the file of --config",
+                    remedy="ask again, look into its log, or wait longer: --timeout, "
+                    "or timeout_s in the file of --config",
                 ) from None
             left -= time.monotonic() - started
             yield event
