@@ -141,9 +141,12 @@ class LiteratureAttributor:
         texts = await self._texts({at: papers[at] for at in by_passage}, self._followed)
         cited = await self._cited(excerpt, papers, texts)
         order = list(fuse_ranks([list(papers), list(cited)], [1, CITED_WEIGHT]))[:KEPT]
-        texts |= await self._texts({at: papers[at] for at in order}, self._read)
+        best = [papers[at] for at in order]
         snippets = {papers[at].id: found.papers[int(at)].snippets for at in order}
-        names = dict(zip(order, await self._library.add_papers([papers[at] for at in order], snippets), strict=True))
+        await self._library.add_papers(best, snippets)  # all at once, before some are read
+        texts |= await self._texts({at: papers[at] for at in order}, self._read)
+        # Papers whose files are the same have become one document.
+        names = dict(zip(order, await self._library.add_papers(best, snippets), strict=True))
         within = Filter(documents=tuple(dict.fromkeys(names.values())))
         found_in = await self._search.context(Query(text=excerpt.text), POOL, where=within)
         by_words = list(hits_by_document(_without_snippets(found_in.context)))
@@ -201,6 +204,7 @@ class LiteratureAttributor:
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""
         chosen = [key for key, paper in papers.items() if paper.pdf_url is not None][:most]
+        await self._library.add_papers([papers[key] for key in chosen])  # all at once, before each is read
         texts = await asyncio.gather(*(self._library.read(papers[key]) for key in chosen))
         return dict(zip(chosen, texts, strict=True))
 
