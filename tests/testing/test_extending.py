@@ -1,4 +1,4 @@
-"""The examples of docs/extending.md: they run, are short, and import public names alone; what they do at the edges."""
+"""The examples of docs/extending.md and docs/testing.md run, are short, and import public names; and at the edges."""
 
 import ast
 import asyncio
@@ -39,7 +39,7 @@ from quoteweave.testing import (
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "extending").glob("*.py"))
-GUIDE = (ROOT / "docs" / "extending.md").read_text("utf-8")
+GUIDE = "\n".join((ROOT / "docs" / name).read_text("utf-8") for name in ("extending.md", "testing.md"))
 MAIL = "From: Ada <ada@port.example>\nSubject: Freight\n\nGrain was shipped.\n\nTimber went by rail.\n"
 
 
@@ -56,7 +56,7 @@ def test_the_guide_prints_what_its_comments_say(
     code = "\n".join(re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL))
     said = re.findall(r"print\(.*\)  # (.*)", code)
     assert len(said) == code.count("print(") == 10
-    exec(compile(code, "docs/extending.md", "exec"), {})
+    exec(compile(code, "docs", "exec"), {})
     assert capsys.readouterr().out.splitlines() == said
     for path in EXAMPLES:  # named as other modules may be
         del sys.modules[path.stem]

@@ -1,4 +1,4 @@
-"""Rough token counts, for before a model has counted its tokens."""
+"""Rough token counts, before a model has counted its tokens, and how what is too long is cut to fit."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,17 @@ def estimate_tokens(text: str) -> int:
     """A high estimate: one token for four ASCII characters, and one for every other character."""
     plain = len(text.encode("ascii", "ignore"))
     return -(-plain // ASCII_CHARACTERS_PER_TOKEN) + len(text) - plain
+
+
+def max_fair_share(sizes: Sequence[int], room: int) -> int | None:
+    """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if none must be cut."""
+    left, ordered = room, sorted(sizes)
+    for place, size in enumerate(ordered):
+        share = left // (len(ordered) - place)
+        if size > share:
+            return share
+        left -= size
+    return None
 
 
 def estimate_message_tokens(messages: Sequence[Mapping[str, object]]) -> int:
