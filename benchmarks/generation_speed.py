@@ -4,9 +4,9 @@ The collection is made (`made_crops.py`) unless `--collection` holds one already
 process of its own on loopback, and notes when it had each request whole.
 
 overhead  milliseconds from a question to its whole answer, one after the other in one event loop: searched (`lexical`,
-          ten text and five image quotes), asked, woven, checked by the gate. The server answers at once, so that all of
-          it counts, the server's own work too; given apart is what lies before and after the server had the request.
-          With pictures, once with nothing encoded before and once with everything
+          ten text and five image quotes), asked, its marks resolved, checked by the gate. The server answers at once,
+          so that all of it counts, the server's own work too; given apart is what lies before and after the server had
+          the request. With pictures, once with nothing encoded before and once with everything
 first     milliseconds from when the first words of a streamed answer were due at the server, which writes them then or
           a little later, to their event
 flight    with answers that take 2 s and 64 allowed at once: how many are under way, each counted for 2 s from when the

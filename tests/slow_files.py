@@ -133,7 +133,7 @@ SLOW_FILES = (
     "test_blocks.py",
     "test_writer.py",
     "test_source_selection.py",
-    "test_structure.py",
+    "test_assembly.py",
     "test_loading.py",
     "test_headings_cited.py",
     "test_tfidf.py",

@@ -27,6 +27,8 @@ MAX_PLACE_CHARACTERS = 120
 """Most characters of a heading that is used as the name of a place."""
 
 IMAGE_LAYOUTS: frozenset[Layout] = frozenset({"figure", "chart", "table", "page"})
+BODY_LAYOUTS: frozenset[Layout] = frozenset({"paragraph", "list"})
+"""The layouts of running text."""
 HEADERS_AND_FOOTERS: frozenset[Layout] = frozenset({"header", "footer"})
 
 
@@ -83,8 +85,8 @@ class PageWord(NamedTuple):
 class PageWords(Record):
     """The words of one page, packed into some 30 bytes a word, as a long document has a million of them.
 
-    `words` are in reading order, and those of a line follow each other. What OCR read on a picture of a page with
-    a text layer follows what that has there, and may say the same again.
+    `words` are in reading order, and the words of a line follow each other. On a page with a text layer, words that OCR
+    read on a picture follow the text layer's words there, and may repeat them.
     """
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
@@ -123,7 +125,7 @@ class Quote(Record):
     caption: str | None = Field(default=None, description="caption of an image quote")
     text: str = Field(default="", description="text view: the text, or the cells and labels of an image quote")
     ocr_text: str | None = Field(default=None, description="what OCR read on the crop; None where it was not read yet")
-    vlm_text: str | None = Field(default=None, description="what a vision model wrote of the crop, if one was asked")
+    vlm_text: str | None = Field(default=None, description="a vision model's description of the crop, if any")
     image: str | None = Field(default=None, description="stored crop, relative to the collection's images folder")
     has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
 
@@ -169,15 +171,15 @@ class ParsedDocument(Record):
     pages: tuple[Page, ...]
     quotes: tuple[Quote, ...]
     page_words: tuple[PageWords, ...] = Field(
-        default=(), description="the words of each page, or none of any: of a file without pages of its own"
+        default=(), description="the words of every page; empty for a file without pages of its own"
     )
     warnings: tuple[str, ...] = Field(default=(), description="what could not be read, one plain sentence each")
-    ocr_language: str | None = Field(default=None, description="in which OCR reads its pictures; None where OCR is off")
+    ocr_language: str | None = Field(default=None, description="the language of OCR; None where OCR is off")
     ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR")
     ocr_pictures: int = Field(default=0, ge=0, description="pictures on other pages that were read by OCR")
     linked_files: Mapping[str, str | None] = Field(
         default_factory=dict,
-        description="SHA-256 of the files that it shows, by path relative to its own; None where one was not there",
+        description="SHA-256 of each file that the document embeds, by path relative to it; None for a missing file",
     )
 
 
@@ -199,13 +201,13 @@ class Document(Record):
     metadata: Mapping[str, str] = Field(default_factory=dict, description="what the user said of it with --meta")
     warnings: tuple[str, ...] = ()
     ocr_language: str | None = Field(
-        default=None, description="in which OCR reads its pictures; None where OCR was off, or another tool parsed it"
+        default=None, description="the language of OCR; None where OCR was off, or another tool parsed the document"
     )
     ocr_pages: int = Field(default=0, ge=0, description="pages that were read by OCR when it was added")
     ocr_pictures: int = Field(default=0, ge=0, description="pictures on other pages that were read by OCR then")
     linked_files: Mapping[str, str | None] = Field(
         default_factory=dict,
-        description="SHA-256 of the files that it shows, by path relative to its own; None where one was not there",
+        description="SHA-256 of each file that the document embeds, by path relative to it; None for a missing file",
     )
 
 
@@ -240,12 +242,12 @@ class Filter(Record):
         return self
 
     def admits(self, document: Document) -> bool:
-        """Whether a document passes: by its name and metadata; of its pages and quotes some may not."""
+        """Whether a document's name and metadata pass; the filter may still exclude some of its pages and quotes."""
         named = self.documents is None or document.name in self.documents
         return named and self.metadata.items() <= document.metadata.items()
 
     def intersect(self, other: Self | None) -> Self:
-        """Combine two filters: the result passes what both pass; its `documents` is empty if nothing can."""
+        """Combine two filters: a quote passes the result if it passes both. `documents` is empty if no quote can."""
         if other is None:
             return self
         first = max((page for page in (self.first_page, other.first_page) if page is not None), default=None)

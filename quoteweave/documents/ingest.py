@@ -258,7 +258,7 @@ class _Run:
             except (DocumentError, OSError) as error:
                 self._fail(file, None, failure_reason(error))
             else:
-                if not self._is_stored(one):
+                if not self._bring_up_to_date(one):
                     yield one
 
     def _looked_at(self, file: FoundFile) -> _Unread:
@@ -287,8 +287,8 @@ class _Run:
             metadata={**(before.metadata if before else {}), **self._options.metadata},
         )
 
-    def _is_stored(self, one: _Unread) -> bool:
-        """Whether the document is up to date; its metadata then is, too."""
+    def _bring_up_to_date(self, one: _Unread) -> bool:
+        """Update the path and metadata of a stored document; return False where it is to be read again, or is new."""
         file, name = one.file, one.file.name
         before = self._known.get(name)
         if before is None or before.content != one.content:

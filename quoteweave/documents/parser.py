@@ -1,7 +1,7 @@
 """Parses a file of any supported format; a long one in ranges of pages, so that processes can share the work."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
 from quoteweave.core.records import ParsedDocument, Quote, Record
+from quoteweave.documents.assembly import assemble
 from quoteweave.documents.formats import Format, sniff
 from quoteweave.documents.layout.blocks import text_by_rows
 from quoteweave.documents.layout.page import PageContent, PageReader
@@ -24,13 +25,11 @@ from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr, RapidOcr
 from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, open_pdf
 from quoteweave.documents.sources.raw_page import Raster, RawPage
-from quoteweave.documents.structure import assemble
 from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
 
 # Changes whenever the same file would give other quotes, pages or words of pages.
 PARSER_VERSION = "10"
-PAGED_FORMATS = frozenset({Format.PDF, Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF})
 # A file may claim any number of pages without holding them.
 MAX_PAGES = 20_000
 MAX_WARNINGS = 20
@@ -124,6 +123,15 @@ class PagedFile(Protocol):
         ...
 
 
+PAGED_FORMATS: Mapping[Format, Callable[[Path, str | None, bool], AbstractContextManager[PagedFile]]] = {
+    Format.PDF: lambda path, password, bare: open_pdf(path, password, bare=bare),
+    **dict.fromkeys(
+        (Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF), lambda path, _password, _bare: open_image_file(path)
+    ),
+}
+"""How files of each format that has pages are opened; see `SourceFile` for the password and `bare`."""
+
+
 def inspect_file(source: SourceFile) -> Inspection:
     """Look at a file without reading it. Raises a DocumentError that says why it cannot be read."""
     kind = sniff(source.path)
@@ -165,7 +173,7 @@ def read_and_keep_pages(
 ) -> Iterator[int]:
     """Read pages as `read_pages` does, save each as soon as it is read, and yield its number."""
     for page in read_pages(source, kind, numbers):
-        images = [piece.image for piece in page.pieces if piece.image is not None]
+        images = [element.image for element in page.elements if element.image is not None]
         source.require_unchanged()
         kept.put(page.number, _page_data(page), images=images)
         yield page.number
@@ -254,13 +262,13 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
     if any(NAMES_LEFT_OUT in page.warnings for page in pages):
         pages = _without_names(pages)
     warnings = [warning for page in pages for warning in page.warnings]
-    if all(page.source == "none" and not page.pieces for page in pages):
+    if all(page.source == "none" and not page.elements for page in pages):
         why = warnings[0] if warnings else "all are empty"
         raise DamagedDocument(f"{source.path.name!r} has no page that can be read ({why})")
     shown = warnings[:MAX_WARNINGS]
     if len(warnings) > MAX_WARNINGS:
         shown.append(f"there are {len(warnings) - MAX_WARNINGS} more warnings, the last of which is: {warnings[-1]}")
-    unread = sum(page.source == "none" and any(piece.kind == "page" for piece in page.pieces) for page in pages)
+    unread = sum(page.source == "none" and any(element.kind == "page" for element in page.elements) for page in pages)
     if unread and not source.settings.ocr:
         shown.append(f"OCR is off, and pages without a text layer were not read: {unread}")
     return _with_ocr_counts(assemble(pages, shown), source.settings)
@@ -332,4 +340,4 @@ def _draw_pages(pages: Iterable[int], path: Path, kind: Format, password: str | 
 
 
 def _open(path: Path, kind: Format, password: str | None, *, bare: bool = False) -> AbstractContextManager[PagedFile]:
-    return open_pdf(path, password, bare=bare) if kind is Format.PDF else open_image_file(path)
+    return PAGED_FORMATS[kind](path, password, bare)

@@ -1,19 +1,23 @@
 """Which caption belongs to which picture."""
 
 import pytest
-from made_pieces import body, image, text
+from made_elements import body, image, text
 
 from quoteweave.core.records import Layout
 from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.page import PageElement
 
 
-def captions(*pieces: PageElement) -> dict[int, str]:
+def captions(*elements: PageElement) -> dict[int, str]:
     names: list[Layout] = [
-        "caption" if piece.text.startswith(("Figure", "Tab")) else "paragraph" if piece.kind == "text" else piece.kind
-        for piece in pieces
+        "caption"
+        if element.text.startswith(("Figure", "Tab"))
+        else "paragraph"
+        if element.kind == "text"
+        else element.kind
+        for element in elements
     ]
-    return find_captions(pieces, names)
+    return find_captions(elements, names)
 
 
 def test_a_caption_goes_to_the_nearest_picture_and_to_one_alone() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_pieces import body, image, page, text
+from made_elements import body, image, page, text
 
 from quoteweave.collection.stores.content import ImageStore
+from quoteweave.documents.assembly import assemble, page_headings
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources.bookmarks import Bookmark
-from quoteweave.documents.structure import assemble, page_headings
 
 ENTRIES = {"Letter to shareholders": 2, "1 Business": 3, "1.1 Risks": 4, "2 Balance sheets": 6, "Index": 8}
 

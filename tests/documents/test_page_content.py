@@ -1,4 +1,4 @@
-"""A page's lines and picture become pieces, with crops stored and OCR done."""
+"""A page's lines and picture become elements, with crops stored and OCR done."""
 
 import io
 import random
@@ -60,7 +60,7 @@ def test_a_digital_page_gives_text_and_crops(images: ImageStore) -> None:
     lines = prose(50, 100)
     page = PageReader(images, None).read(RawPage(3, picture(with_chart(lines)), lines=lines, label="iv"))
     assert (page.number, page.label, page.width, page.height, page.source) == (3, "iv", 600, 800, "text_layer")
-    text, figure = page.pieces
+    text, figure = page.elements
     assert (text.kind, text.lines, text.prose, text.size, text.image) == ("text", 5, True, 10, None)
     assert figure.kind == "figure"
     assert figure.box == pytest.approx((47, 297, 253, 403), abs=2)
@@ -82,7 +82,7 @@ def test_ocr_reads_a_figure_whose_words_are_drawn_and_not_in_the_text_layer(imag
     lines, ocr = prose(50, 100), ScriptedOcr()
     pixels = written(with_chart(lines), "Depth of the pool", 120, 340)
     page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=lines))
-    assert [piece.ocr_text for piece in page.pieces] == [None, "crop"]
+    assert [element.ocr_text for element in page.elements] == [None, "crop"]
     assert ocr.crops == 1
 
 
@@ -93,20 +93,20 @@ def test_ocr_reads_no_figure_whose_words_the_text_layer_gives(images: ImageStore
     x1, y1, x2, y2 = label.box
     wide = replace(label, words=tuple(Word(w.text, (x1, y1 - 2, max(x2, 240), y2 + 8)) for w in label.words))
     page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=[*lines[:-1], wide]))
-    assert [(piece.kind, piece.ocr_text) for piece in page.pieces] == [("text", None), ("figure", None)]
+    assert [(element.kind, element.ocr_text) for element in page.elements] == [("text", None), ("figure", None)]
     assert ocr.crops == 0
 
 
 def test_ocr_reads_a_figure_of_which_the_text_layer_lost_the_spaces(images: ImageStore) -> None:
     lines, ocr = [*prose(50, 100), line("Depthofthepoolbelowtheharbourwall", 60, 340)], ScriptedOcr()
     page = PageReader(images, ocr).read(RawPage(0, picture(with_chart(lines)), lines=lines))
-    assert [piece.ocr_text for piece in page.pieces] == [None, "crop"]
+    assert [element.ocr_text for element in page.elements] == [None, "crop"]
 
 
 def test_a_page_without_text_is_read_by_ocr_and_kept_whole(images: ImageStore) -> None:
     lines = [*prose(50, 100), line("50", 60, 350)]
     page = PageReader(images, ScriptedOcr(lines)).read(RawPage(0, picture(with_chart(lines)), lines=[]))
-    text, figure, whole = page.pieces
+    text, figure, whole = page.elements
     assert page.source == "ocr"
     assert text.text.startswith("the harbour was dredged")
     assert (figure.text, figure.ocr_text) == ("", "50")
@@ -121,7 +121,7 @@ def test_a_garbled_text_layer_is_read_by_ocr(images: ImageStore) -> None:
     broken = paragraph(["\ufffd\ufffd\ufffd \ue000\ue001\ue002\ue003"] * 8, 50, 100)
     page = PageReader(images, ScriptedOcr(lines)).read(RawPage(0, picture(canvas()), lines=broken))
     assert page.source == "ocr"
-    assert page.pieces[0].text.startswith("the harbour")
+    assert page.elements[0].text.startswith("the harbour")
 
 
 def test_a_page_without_words_is_still_there_as_a_whole(images: ImageStore) -> None:
@@ -130,14 +130,14 @@ def test_a_page_without_words_is_still_there_as_a_whole(images: ImageStore) -> N
     for ocr, pixels, read in ((None, drawn, None), (None, canvas(), None), (ScriptedOcr(), drawn, "")):
         page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=[]))
         assert page.source == "none"
-        assert page.pieces[-1].kind == "page"
-        assert page.pieces[-1].ocr_text == read
+        assert page.elements[-1].kind == "page"
+        assert page.elements[-1].ocr_text == read
 
 
 def test_a_picture_that_fills_a_scanned_page_is_the_whole_page_alone(images: ImageStore) -> None:
     noise = np.random.default_rng(1).integers(0, 255, (1600, 1200, 3)).astype(np.uint8)
     page = PageReader(images, ScriptedOcr([line("Spring", 200, 300)])).read(RawPage(0, Raster(noise, 2.0), lines=[]))
-    assert [piece.kind for piece in page.pieces] == ["text", "page"]
+    assert [element.kind for element in page.elements] == ["text", "page"]
 
 
 def test_a_large_table_is_also_given_in_parts_that_cut_no_row(images: ImageStore) -> None:
@@ -148,9 +148,9 @@ def test_a_large_table_is_also_given_in_parts_that_cut_no_row(images: ImageStore
         line(str(i), 310, y + 5) for i, y in enumerate(ys[:-1])
     ]
     page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=rows))
-    whole, *parts = page.pieces
-    assert [piece.part for piece in page.pieces] == ["", "part 1 of 2", "part 2 of 2"]
-    assert {piece.kind for piece in page.pieces} == {"table"}
+    whole, *parts = page.elements
+    assert [element.part for element in page.elements] == ["", "part 1 of 2", "part 2 of 2"]
+    assert {element.kind for element in page.elements} == {"table"}
     assert whole.text == "\n".join(part.text for part in parts)
     assert parts[0].text.splitlines()[0] == "row 00 | 0"
     assert all(area(part.box) <= LARGEST * 1.1 * A4[0] * A4[1] for part in parts)
@@ -162,7 +162,7 @@ def test_a_large_picture_is_cut_across_its_longer_side(images: ImageStore) -> No
     pixels = canvas()
     pixels[100:1500, 200:1000] = noise
     page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=[]))
-    whole, upper, lower, _ = page.pieces
+    whole, upper, lower, _ = page.elements
     assert iou(whole.box, (100, 50, 500, 750)) > 0.95
     assert upper.box[3] == lower.box[1] == pytest.approx(400, abs=2)
     assert upper.image != lower.image
@@ -176,7 +176,7 @@ def test_the_parts_of_a_large_picture_say_all_that_stands_on_it(images: ImageSto
     labels = [line("North quay", 100, 625), line("South quay", 380, 625), line("Tonnes", 400, 648)]
     ink_words(pixels, labels)
     page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=[*labels, *prose(50, 700, rows=6)]))
-    whole, *parts = [piece for piece in page.pieces if piece.kind == "figure"]
+    whole, *parts = [element for element in page.elements if element.kind == "figure"]
     assert area(whole.box) > LARGEST * A4[0] * A4[1]
     assert sorted(" ".join(part.text for part in parts).split()) == sorted(whole.text.split())
     assert all(0 < area(part.box) < 0.6 * area(whole.box) for part in parts)
@@ -242,7 +242,11 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
 
     ocr, label = Placed(), prose(50, 720, rows=8)
     page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=label))
-    assert [piece.ocr_text for piece in page.pieces if piece.kind == "figure"] == ["upper\nlower", "upper", "lower"]
+    assert [element.ocr_text for element in page.elements if element.kind == "figure"] == [
+        "upper\nlower",
+        "upper",
+        "lower",
+    ]
     assert ocr.crops == 1
 
 
@@ -250,14 +254,14 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
 def test_the_few_words_of_a_page_stay_where_ocr_reads_no_more(images: ImageStore, read: list[str]) -> None:
     reader = PageReader(images, ScriptedOcr([line(text, 100, 100) for text in read]))
     content = reader.read(RawPage(0, picture(canvas()), lines=[line("Part II", 100, 100)]))
-    assert (content.source, [piece.text for piece in content.pieces if piece.kind == "text"]) == (
+    assert (content.source, [element.text for element in content.elements if element.kind == "text"]) == (
         "text_layer",
         ["Part II"],
     )
     drawn, title = canvas(), line("Part II of the report", 100, 100)
     ink_words(drawn, [title])
     content = PageReader(images, ScriptedOcr([title])).read(RawPage(0, picture(drawn), lines=[line("7", 100, 100)]))
-    assert (content.source, content.pieces[0].text) == ("ocr", "Part II of the report")
+    assert (content.source, content.elements[0].text) == ("ocr", "Part II of the report")
 
 
 def test_ocr_reads_no_page_that_is_blank_beside_the_words_of_its_text_layer(images: ImageStore) -> None:
@@ -276,7 +280,7 @@ def test_ocr_reads_no_page_that_is_blank_beside_the_words_of_its_text_layer(imag
         before = ocr.crops
         content = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=lines))
         reads.append(ocr.crops - before)
-        texts.append([piece.ocr_text for piece in content.pieces if piece.kind == "page"])
+        texts.append([element.ocr_text for element in content.elements if element.kind == "page"])
     assert reads == [0, 0, 1, 1, 1]
     assert texts == [[None], [None], [""], [""], [""]]
 
@@ -287,8 +291,8 @@ def test_the_parts_of_a_large_table_say_the_names_of_its_columns(images: ImageSt
     grid(pixels, [20, 300, 580], ys)
     rows = [line("Quay" if i == 0 else f"quay {i:02d}", 30, y + 5) for i, y in enumerate(ys[:-1])]
     rows += [line("Depth" if i == 0 else str(i), 310, y + 5) for i, y in enumerate(ys[:-1])]
-    pieces = PageReader(images, None).read(RawPage(0, picture(pixels), lines=rows)).pieces
-    first, second, *_ = [piece for piece in pieces if piece.part]
+    elements = PageReader(images, None).read(RawPage(0, picture(pixels), lines=rows)).elements
+    first, second, *_ = [element for element in elements if element.part]
     assert first.text.startswith("Quay | Depth\nquay 01 | 1\n")
     assert second.text.startswith("Quay | Depth\nquay ")
 
@@ -300,13 +304,13 @@ def test_the_panels_of_a_figure_are_also_given_by_themselves(images: ImageStore)
     labels = [line("North quay", 100, 305), line("South quay", 350, 305)]
     ink_words(pixels, labels)
     page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=[*labels, *prose(50, 500)]))
-    pieces = [piece for piece in page.pieces if piece.kind == "figure"]
-    assert [(piece.part, piece.text) for piece in pieces] == [
+    elements = [element for element in page.elements if element.kind == "figure"]
+    assert [(element.part, element.text) for element in elements] == [
         ("", "North quay South quay"),
         ("part 1 of 2", "North quay"),
         ("part 2 of 2", "South quay"),
     ]
-    assert pieces[1].box[2] < pieces[2].box[0]
+    assert elements[1].box[2] < elements[2].box[0]
 
 
 def test_a_scan_with_a_line_stamped_on_it_is_read_by_ocr(images: ImageStore) -> None:
@@ -318,7 +322,7 @@ def test_a_scan_with_a_line_stamped_on_it_is_read_by_ocr(images: ImageStore) -> 
         fill(pixels, word.box)
     read = PageReader(images, ScriptedOcr([stamp, *scanned])).read(RawPage(0, picture(pixels), lines=[stamp]))
     assert read.source == "ocr"
-    assert sum("dredged" in piece.text for piece in read.pieces) > 0
+    assert sum("dredged" in element.text for element in read.elements) > 0
     few = canvas()
     ink_words(few, [stamp])
     kept = PageReader(images, ScriptedOcr([stamp, *scanned])).read(RawPage(0, picture(few), lines=[stamp]))

@@ -163,7 +163,7 @@ def test_what_ocr_reads_on_a_picture_follows_that_picture_and_is_placed_on_the_p
     ImageDraw.Draw(image).text((240, 680), "Depth of the pool", fill=(20, 20, 20), font_size=24)
     reader = PageReader(ImageStore(tmp_path / "images"), CropOcr())
     page = reader.read(RawPage(0, picture(np.asarray(image).copy()), lines=[*above, *below]))
-    figure = page.pieces[1]
+    figure = page.elements[1]
     assert (figure.kind, figure.ocr_text) == ("figure", "drawn title")
     assert page.words is not None
     words = page.words.words

@@ -180,8 +180,8 @@ def test_what_a_range_gives_holds_text_and_keys_and_no_pictures(tmp_path: Path, 
     (tmp_path / "a.jpg").write_bytes(jpeg_bytes((1000, 1400)))
     source = source_of(tmp_path / "a.jpg", images)
     contents = list(read_pages(source, Format.JPEG, range(1)))
-    (piece,) = contents[0].pieces
-    assert images.path(str(piece.image)).stat().st_size > 200_000
+    (element,) = contents[0].elements
+    assert images.path(str(element.image)).stat().st_size > 200_000
     assert len(pickle.dumps(contents)) < 2_000
 
 

@@ -32,7 +32,7 @@ def test_pages_are_counted_read_and_drawn(tmp_path: Path) -> None:
         assert drawn.pixels.shape == (1584, 1224, 3)
         content = PageReader(ImageStore(tmp_path / "images"), None).read(pages.read(2))
     assert (content.number, content.width, content.height, content.source) == (2, 612, 792, "text_layer")
-    assert content.pieces[0].text.startswith("Three. The harbour was dredged")
+    assert content.elements[0].text.startswith("Three. The harbour was dredged")
 
 
 def test_an_encrypted_file_needs_its_password(tmp_path: Path) -> None:
@@ -89,12 +89,12 @@ def test_boxes_are_those_of_the_page_as_shown(
 ) -> None:
     content = first_page(one_page_pdf(tmp_path / "a.pdf", TEXT, page=page))
     assert (round(content.width), round(content.height)) == shown
-    (piece,) = (piece for piece in content.pieces if piece.text)
-    assert piece.text == "zwei kleine woerter stehen hier"
-    assert piece.box[0] == pytest.approx(left, abs=25)
-    assert piece.box[1] == pytest.approx(top, abs=25)
-    assert piece.box[2] <= content.width
-    assert piece.box[3] <= content.height
+    (element,) = (element for element in content.elements if element.text)
+    assert element.text == "zwei kleine woerter stehen hier"
+    assert element.box[0] == pytest.approx(left, abs=25)
+    assert element.box[1] == pytest.approx(top, abs=25)
+    assert element.box[2] <= content.width
+    assert element.box[3] <= content.height
 
 
 @pytest.mark.parametrize(("said", "turned"), [("", 0), ("90", 90), ("180", 180), ("-90", 270), ("450", 90), ("45", 0)])
@@ -118,7 +118,7 @@ def test_a_page_of_200_inches_is_drawn_small(tmp_path: Path) -> None:
     assert picture.pixels.shape == (4000, 4000, 3)
     content = first_page(path)
     assert (content.width, content.height) == pytest.approx((14400, 14400))
-    assert [piece.text for piece in content.pieces] == ["zwei kleine woerter stehen hier"]
+    assert [element.text for element in content.elements] == ["zwei kleine woerter stehen hier"]
 
 
 def test_right_to_left_text_is_given_in_the_order_of_reading(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_right_to_left_text_is_given_in_the_order_of_reading(tmp_path: Path) -> 
     content = first_page(
         one_page_pdf(tmp_path / "a.pdf", "BT /F1 20 Tf 100 600 Td (MFLY MFLY MFLY MFLY MFLY MFLY) Tj ET")
     )
-    (piece,) = (piece for piece in content.pieces if piece.text)
-    assert piece.text.split() == ["".join(chr(0x5D0 + ord(c) - ord("A")) for c in "YLFM")] * 6
+    (element,) = (element for element in content.elements if element.text)
+    assert element.text.split() == ["".join(chr(0x5D0 + ord(c) - ord("A")) for c in "YLFM")] * 6
 
 
 def test_chinese_and_japanese_are_text(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_chinese_and_japanese_are_text(tmp_path: Path) -> None:
         canvas.setFont(font, 14)
         canvas.drawString(72, 700 - 60 * row, text)
     canvas.save()
-    said = "".join(piece.text for piece in first_page(tmp_path / "a.pdf").pieces).replace("\n", "")
+    said = "".join(element.text for element in first_page(tmp_path / "a.pdf").elements).replace("\n", "")
     assert "港口在春天疏浚起重机移到北码头轮渡照常运行" in said
     assert "港は春に浚渫されクレーンは北埠頭に移された" in said
 
@@ -157,7 +157,7 @@ def test_a_page_keeps_all_its_words(tmp_path: Path) -> None:
     rows = (" ".join(words[start : start + 60]) for start in range(0, len(words), 60))
     text = " ".join(f"BT /F1 2 Tf 9 {780 - 3.8 * row} Td ({line}) Tj ET" for row, line in enumerate(rows))
     content = first_page(one_page_pdf(tmp_path / "a.pdf", text, page="/MediaBox [0 0 900 792]"))
-    assert set(" ".join(piece.text for piece in content.pieces).replace("|", " ").split()) >= set(words)
+    assert set(" ".join(element.text for element in content.elements).replace("|", " ").split()) >= set(words)
     assert content.warnings == ()
 
 

@@ -10,11 +10,11 @@ import pytest
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import iou
 from quoteweave.core.records import ParsedDocument, Quote
+from quoteweave.documents.assembly import assemble
 from quoteweave.documents.layout.page import PageReader
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.pdf import read_text_layer, render_page
 from quoteweave.documents.sources.raw_page import RawPage
-from quoteweave.documents.structure import assemble
 
 SAMPLES = Path(__file__).parents[2] / "quoteweave" / "samples"
 DIGITAL = ["harbour-report.pdf", "two-column-paper.pdf", "visitor-guide.pdf"]

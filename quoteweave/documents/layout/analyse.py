@@ -11,9 +11,9 @@ from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, 
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
 
-# Words of a short text on a picture, such as an address; and how much larger than other text a heading on one is set,
-# or in points, as on a slide there may be no other text.
+# A text on a picture is read by itself from this many words on, such as an address.
 SHORT_TEXT = 6
+# A heading on a picture is this much larger than other text, or has this size in points, as a slide may have no other.
 HEADING_SIZE = 1.3
 LARGE_TYPE = 16.0
 
@@ -23,23 +23,23 @@ LayoutElement = LineBlock | Figure | Table
 def analyse_layout(lines: Sequence[Line], picture: Raster, page: tuple[float, float]) -> list[LayoutElement]:
     """Return the layout elements of a page of this width and height (points), in reading order.
 
-    Every line is in at least one of them; a paragraph on a picture is in the picture and in a block of its own.
+    Every line is in at least one element; a paragraph on a picture is in the picture and in a block of its own.
     """
     drawing = find_graphics(picture, lines)
     tables = _apart(grid_tables(drawing, lines), ruled_tables(drawing, lines, page[0]))
     tables = _whole(tables, drawing.clusters, lines)
-    left = _without(lines, tables)
+    free_lines = _without(lines, tables)
     clusters = [box for box in drawing.clusters if not any(inside(box, table.box) > 0.5 for table in tables)]
     specks = [box for box in drawing.specks if not any(inside(box, table.box) > 0.5 for table in tables)]
-    figures = find_figures(clusters, left, page, specks=specks)
+    figures = find_figures(clusters, free_lines, page, specks=specks)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [figure for figure in figures if not any(inside(figure.box, table.box) > 0.7 for table in tables)]
-    left = _without(left, [*tables, *figures])
-    running = [block for block in group_lines(left) if block.prose and len(block.lines) > 2]
-    tables += aligned_tables([line for line in _without(left, running) if line.upright])
-    blocks = group_lines(_without(left, tables))
-    usual = usual_size(lines)
-    blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, usual)]
+    free_lines = _without(free_lines, [*tables, *figures])
+    paragraphs = [block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2]
+    tables += aligned_tables([line for line in _without(free_lines, paragraphs) if line.upright])
+    blocks = group_lines(_without(free_lines, tables))
+    size = usual_size(lines)
+    blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     return in_reading_order([*tables, *figures, *blocks])
 
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import Layout
+from quoteweave.core.records import BODY_LAYOUTS, Layout
 from quoteweave.core.text.mentions import caption_label
 from quoteweave.documents.layout.blocks import NOTE, NOTE_MARK
 from quoteweave.documents.layout.page import PageElement
@@ -16,33 +16,35 @@ NOTE_REACH = 14.0
 SMALL = 0.88
 
 
-def find_captions(pieces: Sequence[PageElement], names: Sequence[Layout]) -> dict[int, str]:
+def find_captions(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> dict[int, str]:
     """Return captions of images by ordinal: the nearest numbered caption, or else a short title right above."""
-    images = [i for i, piece in enumerate(pieces) if piece.kind in ("figure", "chart", "table") and not piece.part]
-    texts = [i for i, name in enumerate(names) if name == "caption"]
+    images = [
+        i for i, element in enumerate(elements) if element.kind in ("figure", "chart", "table") and not element.part
+    ]
+    texts = [i for i, layout in enumerate(layouts) if layout == "caption"]
     # Tables are captioned above and figures below, unless more of the captions find a place the other way.
     sides = ({"table": True}, {"table": False}, {"table": True, "figure": True}, {"table": False, "figure": True})
-    paired = max((_pairs(pieces, images, texts, above) for above in sides), key=len)
-    found = {i: pieces[t].text for i, t in paired.items()}
-    notes = _notes(pieces, names)
+    paired = max((_pairs(elements, images, texts, above) for above in sides), key=len)
+    found = {i: elements[t].text for i, t in paired.items()}
+    notes = _notes(elements, layouts)
     for i in images:
-        title = _title_above(pieces, names, i, notes)
+        title = _title_above(elements, layouts, i, notes)
         if i not in found and title:
             found[i] = title
     whole: int | None = None
-    for i, piece in enumerate(pieces):
-        whole = whole if piece.part else i
-        if piece.part and whole is not None:
-            found[i] = f"{found[whole]} ({piece.part})" if whole in found else piece.part.capitalize()
+    for i, element in enumerate(elements):
+        whole = whole if element.part else i
+        if element.part and whole is not None:
+            found[i] = f"{found[whole]} ({element.part})" if whole in found else element.part.capitalize()
     return found
 
 
 def _pairs(
-    pieces: Sequence[PageElement], images: Sequence[int], texts: Sequence[int], above: Mapping[str, bool]
+    elements: Sequence[PageElement], images: Sequence[int], texts: Sequence[int], above: Mapping[str, bool]
 ) -> dict[int, int]:
     """Images with their captions, the closest first; `above` says of which kinds captions stand above."""
     distances = sorted(
-        (_distance(pieces[i], pieces[t], above.get(_captioned_kind(pieces[t]), False)), i, t)
+        (_distance(elements[i], elements[t], above.get(_captioned_kind(elements[t]), False)), i, t)
         for i in images
         for t in texts
     )
@@ -69,20 +71,20 @@ def _distance(image: PageElement, caption: PageElement, above: bool) -> float:
     return gap if (over > under) == above else gap + 0.4 * CAPTION_REACH
 
 
-def _notes(pieces: Sequence[PageElement], names: Sequence[Layout]) -> set[int]:
+def _notes(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> set[int]:
     """Notes to pictures and tables by ordinal: they belong to what stands above them, and caption nothing below."""
-    sizes = [piece.size for piece in pieces if piece.prose]
+    sizes = [element.size for element in elements if element.prose]
     small = SMALL * statistics.median(sizes) if sizes else 0.0
-    above = [piece.box for piece in pieces if piece.kind in ("figure", "chart", "table")]
+    above = [element.box for element in elements if element.kind in ("figure", "chart", "table")]
     notes = set()
-    for i in sorted(range(len(pieces)), key=lambda i: pieces[i].box[1]):
-        piece = pieces[i]
-        if names[i] not in ("title", "paragraph", "list"):
+    for i in sorted(range(len(elements)), key=lambda i: elements[i].box[1]):
+        element = elements[i]
+        if layouts[i] not in BODY_LAYOUTS | {"title"}:
             continue
-        like = NOTE_MARK.match(piece.text) or (0 < piece.size <= small and names[i] != "title")
-        if NOTE.match(piece.text) or (like and any(_just_below(piece.box, box) for box in above)):
+        like = NOTE_MARK.match(element.text) or (0 < element.size <= small and layouts[i] != "title")
+        if NOTE.match(element.text) or (like and any(_just_below(element.box, box) for box in above)):
             notes.add(i)
-            above.append(piece.box)  # a note may follow another
+            above.append(element.box)  # a note may follow another
     return notes
 
 
@@ -92,20 +94,23 @@ def _just_below(lower: Box, upper: Box) -> bool:
 
 
 def _title_above(
-    pieces: Sequence[PageElement], names: Sequence[Layout], image: int, notes: Collection[int]
+    elements: Sequence[PageElement], layouts: Sequence[Layout], image: int, notes: Collection[int]
 ) -> str | None:
-    box = pieces[image].box
+    box = elements[image].box
     near = [
-        piece
-        for i, (piece, name) in enumerate(zip(pieces, names, strict=True))
-        if name in ("title", "paragraph") and i not in notes and _is_heading(piece) and _just_above(piece.box, box)
+        element
+        for i, (element, layout) in enumerate(zip(elements, layouts, strict=True))
+        if layout in ("title", "paragraph")
+        and i not in notes
+        and _is_heading(element)
+        and _just_above(element.box, box)
     ]
-    return " ".join(piece.text for piece in sorted(near, key=lambda piece: piece.box[1]))[:300] or None
+    return " ".join(element.text for element in sorted(near, key=lambda element: element.box[1]))[:300] or None
 
 
-def _is_heading(piece: PageElement) -> bool:
+def _is_heading(element: PageElement) -> bool:
     """A title or subtitle: short, and not a sentence of the running text."""
-    return piece.lines <= 3 and not (piece.prose and piece.text.rstrip().endswith((".", ":", "?", "!")))
+    return element.lines <= 3 and not (element.prose and element.text.rstrip().endswith((".", ":", "?", "!")))
 
 
 def _just_above(upper: Box, lower: Box) -> bool:

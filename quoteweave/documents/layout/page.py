@@ -76,16 +76,16 @@ LARGEST = 0.48
 LONGEST_TEXT = 1400
 # Characters of a table's first row that stands above each part of the table.
 LONGEST_HEAD = 200
-# Points that a crop shows around its piece.
+# Points that a crop shows around its element.
 CROP_MARGIN = 2.0
-PieceKind = Literal["text", "figure", "chart", "table", "page"]
+ElementKind = Literal["text", "figure", "chart", "table", "page"]
 
 
 @dataclass(frozen=True, slots=True)
 class PageElement:
     """An element of a page, before its layout type is decided from the whole document."""
 
-    kind: PieceKind
+    kind: ElementKind
     box: Box
     text: str
     size: float = 0.0  # font size in points, 0 for images
@@ -94,19 +94,19 @@ class PageElement:
     prose: bool = False
     image: str | None = None  # key of the stored crop
     ocr_text: str | None = None
-    part: str = ""  # "part 1 of 2" for a piece of a large image
+    part: str = ""  # "part 1 of 2" for a part of a large image
 
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """A page with its pieces in reading order."""
+    """A page with its elements in reading order."""
 
     number: int
     width: float
     height: float
     label: str | None  # what the file itself calls the page
     source: TextSource
-    pieces: tuple[PageElement, ...]
+    elements: tuple[PageElement, ...]
     warnings: tuple[str, ...] = ()  # what of the page was left out, and why
     bookmarks: tuple[Bookmark, ...] = ()  # of the first page: those of the whole file
     words: PageWords | None = None  # None for a page that could not be read
@@ -121,23 +121,23 @@ class PageReader:
     ocr: Ocr | None
 
     def read(self, raw: RawPage) -> PageContent:
-        """The page's pieces and words. One without a text layer, with a garbled one or a mere stamp is read by OCR."""
+        """Return the page's elements and words; OCR reads it if it has no text layer, a garbled one or a mere stamp."""
         picture, size = raw.picture, raw.size
         lines, source, is_whole, is_read = self._lines(picture, raw.lines, size)
-        elements = analyse_layout(lines, picture, size)
+        layout_elements = analyse_layout(lines, picture, size)
         shown = _PageView(picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words]))
-        readings = [self._read(element, shown) for element in elements]
+        readings = [self._read(layout_element, shown) for layout_element in layout_elements]
         shown = replace(shown, read=[line for read in readings for line in read or ()])
-        pieces: list[PageElement] = []
+        elements: list[PageElement] = []
         words = ReadingOrderWords()
-        for element, read in zip(elements, readings, strict=True):
-            pieces += self._pieces(element, shown, read)
-            words.add(element, ocr=source == "ocr")
+        for layout_element, read in zip(layout_elements, readings, strict=True):
+            elements += self._page_elements(layout_element, shown, read)
+            words.add(layout_element, ocr=source == "ocr")
             words.add_lines(read or (), ocr=True)
         if is_whole:
-            pieces.append(self._whole_page(picture, size, text_by_rows(lines) if is_read else None))
+            elements.append(self._whole_page(picture, size, text_by_rows(lines) if is_read else None))
         return PageContent(
-            *(raw.number, *size, raw.label, source, tuple(pieces), raw.warnings, raw.bookmarks),
+            *(raw.number, *size, raw.label, source, tuple(elements), raw.warnings, raw.bookmarks),
             words=words.packed(raw.number),
             rotation=raw.rotation,
         )
@@ -160,18 +160,20 @@ class PageReader:
                 return read, "ocr" if read else "none", True, True
         return lines, "text_layer" if lines else "none", scanned, is_read
 
-    def _pieces(self, element: LayoutElement, shown: "_PageView", read: Sequence[Line] | None) -> Sequence[PageElement]:
-        """An element's pieces; `read` is what OCR read on it."""
-        if isinstance(element, LineBlock):
-            return [_text_piece(block) for block in split_long_block(element)]
-        if shown.is_shown_whole(element):
-            return [_text_piece(block) for block in _as_text(element)]
-        kind: PieceKind = "table" if isinstance(element, Table) else element.layout
-        box = shown.box_of(element)
-        parts = _parts(PageElement(kind, box, ""), element, shown.page)
-        whole = self._image(PageElement(kind, box, element.text), shown, read)
-        if isinstance(element, Figure):
-            whole = self._with_values(whole, element, shown, read)
+    def _page_elements(
+        self, layout_element: LayoutElement, shown: "_PageView", read: Sequence[Line] | None
+    ) -> Sequence[PageElement]:
+        """The elements of the page that a layout element becomes; `read` is what OCR read on it."""
+        if isinstance(layout_element, LineBlock):
+            return [_text_element(block) for block in split_long_block(layout_element)]
+        if shown.is_shown_whole(layout_element):
+            return [_text_element(block) for block in _as_text(layout_element)]
+        kind: ElementKind = "table" if isinstance(layout_element, Table) else layout_element.layout
+        box = shown.box_of(layout_element)
+        parts = _parts(PageElement(kind, box, ""), layout_element, shown.page)
+        whole = self._image(PageElement(kind, box, layout_element.text), shown, read)
+        if isinstance(layout_element, Figure):
+            whole = self._with_values(whole, layout_element, shown, read)
         return [whole, *(self._image(part, shown, read) for part in parts)]
 
     def _read(self, element: LayoutElement, shown: "_PageView") -> Sequence[Line] | None:
@@ -207,13 +209,15 @@ class PageReader:
     def _crop(self, box: Box, shown: "_PageView") -> str:
         return self.images.put(encode_image(shown.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
 
-    def _image(self, piece: PageElement, shown: "_PageView", read: Sequence[Line] | None) -> PageElement:
+    def _image(self, element: PageElement, shown: "_PageView", read: Sequence[Line] | None) -> PageElement:
         """Store the crop and add the OCR text; a part of a large image gets its share of the whole image's text."""
-        key = self._crop(piece.box, shown)
+        key = self._crop(element.box, shown)
         if shown.source == "ocr":
-            return replace(piece, text="", ocr_text=piece.text, image=key)
-        here = None if read is None else [line for line in read if inside(line.box, piece.box) > 0.5 or not piece.part]
-        return replace(piece, image=key, ocr_text=None if here is None else text_by_rows(here))
+            return replace(element, text="", ocr_text=element.text, image=key)
+        here = (
+            None if read is None else [line for line in read if inside(line.box, element.box) > 0.5 or not element.part]
+        )
+        return replace(element, image=key, ocr_text=None if here is None else text_by_rows(here))
 
     def _whole_page(self, picture: Raster, page: tuple[float, float], read: str | None) -> PageElement:
         key = self.images.put(encode_image(picture.pixels, lossy=True), suffix=".jpg")
@@ -269,7 +273,7 @@ def _is_blank_beside(lines: Sequence[Line], picture: Raster) -> bool:
     return not shown.size or int(np.ptp(shown, axis=0).max()) <= BLANK
 
 
-def _text_piece(block: LineBlock) -> PageElement:
+def _text_element(block: LineBlock) -> PageElement:
     return PageElement("text", block.box, block.text, block.size, block.bold, len(block.lines), block.prose)
 
 
@@ -313,7 +317,11 @@ def _cut(whole: PageElement, element: Figure | Table, page: tuple[float, float])
     count = int(area(box) / (LARGEST * page[0] * page[1])) + 1
     axis = 1 if box[3] - box[1] >= box[2] - box[0] else 0
     step = (box[axis + 2] - box[axis]) / count
-    edges = [box[axis], *(_gap(element.lines, axis, box[axis] + step * i) for i in range(1, count)), box[axis + 2]]
+    edges = [
+        box[axis],
+        *(_gap(element.lines, axis, box[axis] + step * i) for i in range(1, count)),
+        box[axis + 2],
+    ]
     parts = []
     for i, (start, end) in enumerate(itertools.pairwise(edges), 1):
         cut = (box[0], start, box[2], end) if axis == 1 else (start, box[1], end, box[3])

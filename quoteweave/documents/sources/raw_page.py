@@ -1,4 +1,4 @@
-"""A page as its file gives it: drawn, with the lines of its text layer, before anything of it is analysed."""
+"""A page as read from its file, before layout analysis: its rendered picture and the lines of its text layer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Pixels = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Raster:
-    """A page, drawn: pixels (height, width, 3) in RGB, and how many of them a point has."""
+    """A rendered page: pixels (height, width, 3) in RGB, and the number of pixels per point."""
 
     pixels: Pixels
     scale: float
@@ -37,15 +37,15 @@ class RawPage:
     number: int
     picture: Raster
     lines: Sequence[Line] = ()
-    """Of the text layer, in its own order."""
+    """The lines of the text layer, in the order of the file."""
     label: str | None = None
     """What the file itself calls the page."""
     warnings: tuple[str, ...] = ()
-    """What of the page was not read, and why."""
+    """Which parts of the page were not read, and why."""
     bookmarks: tuple[Bookmark, ...] = ()
-    """Of the whole file, given with its first page."""
+    """The bookmarks of the whole file, given with its first page."""
     rotation: Rotation | None = None
-    """By which the file turns the page, applied already to the picture and all boxes; None where it is not known."""
+    """The rotation that the file sets, already applied to the picture and all boxes; None where it is not known."""
 
     @property
     def size(self) -> tuple[float, float]:

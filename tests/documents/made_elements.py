@@ -1,7 +1,7 @@
 """Pieces and pages made by hand, for what the whole document tells."""
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.layout.page import PageContent, PageElement, PieceKind
+from quoteweave.documents.layout.page import ElementKind, PageContent, PageElement
 
 SENTENCE = "The harbour was dredged again in early spring, and the cranes were moved to the northern quay. "
 
@@ -9,7 +9,7 @@ SENTENCE = "The harbour was dredged again in early spring, and the cranes were m
 def text(
     words: str, y: float = 100, *, x: float = 50, size: float = 10, bold: bool = False, lines: int = 1
 ) -> PageElement:
-    """A piece of text 200 points wide; it is prose where it has two lines or more."""
+    """A element of text 200 points wide; it is prose where it has two lines or more."""
     return PageElement("text", (x, y, x + 200, y + 12 * lines), words, size, bold, lines, lines > 1)
 
 
@@ -17,9 +17,9 @@ def body(y: float = 100, *, x: float = 50) -> PageElement:
     return text(SENTENCE * 3, y, x=x, lines=5)
 
 
-def image(kind: PieceKind, box: Box, words: str = "", *, part: str = "") -> PageElement:
+def image(kind: ElementKind, box: Box, words: str = "", *, part: str = "") -> PageElement:
     return PageElement(kind, box, words, image="ab/ab.png", part=part)
 
 
-def page(number: int, *pieces: PageElement, label: str | None = None) -> PageContent:
-    return PageContent(number, 600, 800, label, "text_layer", pieces)
+def page(number: int, *elements: PageElement, label: str | None = None) -> PageContent:
+    return PageContent(number, 600, 800, label, "text_layer", elements)

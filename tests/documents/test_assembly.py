@@ -3,20 +3,20 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_pieces import SENTENCE, body, image, page, text
+from made_elements import SENTENCE, body, image, page, text
 
 from quoteweave.core.records import Layout, Quote
+from quoteweave.documents.assembly import LONGEST_LIST, assemble
 from quoteweave.documents.layout.page import PageElement
-from quoteweave.documents.structure import LONGEST_LIST, assemble
 
 
-def layout(piece: PageElement) -> Layout:
-    """Of a piece on a page of running text."""
-    return assemble([page(0, piece, body(300), body(400))]).quotes[0].layout
+def layout(element: PageElement) -> Layout:
+    """Of a element on a page of running text."""
+    return assemble([page(0, element, body(300), body(400))]).quotes[0].layout
 
 
 @pytest.mark.parametrize(
-    ("piece", "expected"),
+    ("element", "expected"),
     [
         (text("Dredging", size=14), "title"),
         (text("Dredging", bold=True), "title"),
@@ -44,8 +44,8 @@ def layout(piece: PageElement) -> Layout:
     ],
     ids=lambda value: value.text[:24] if isinstance(value, PageElement) else value,
 )
-def test_pieces_are_called_what_they_are(piece: PageElement, expected: Layout) -> None:
-    assert layout(piece) == expected
+def test_elements_are_called_what_they_are(element: PageElement, expected: Layout) -> None:
+    assert layout(element) == expected
 
 
 def test_titles_are_told_from_the_text_size_of_their_page() -> None:
@@ -136,7 +136,7 @@ def test_a_document_without_pages_or_pieces_is_empty() -> None:
     assert len(assemble([page(0)]).pages) == 1
 
 
-pieces = st.one_of(
+elements = st.one_of(
     st.builds(
         text,
         st.sampled_from(["Dredging", "• an item", "Figure 1: The quay", "7", SENTENCE * 2, "a = b"]),
@@ -149,13 +149,13 @@ pieces = st.one_of(
 )
 
 
-@given(st.lists(st.lists(pieces, max_size=12), max_size=6))
+@given(st.lists(st.lists(elements, max_size=12), max_size=6))
 def test_ids_are_unique_pages_complete_and_no_words_lost(made: list[list[PageElement]]) -> None:
     document = assemble([page(i, *found) for i, found in enumerate(made)])
     ids = [quote.id for quote in document.quotes]
     assert len(set(ids)) == len(ids)
     assert [each.number for each in document.pages] == list(range(len(made)))
-    words = [word for found in made for piece in found for word in piece.text.split()]
+    words = [word for found in made for element in found for word in element.text.split()]
     assert [word for quote in document.quotes for word in quote.text.split()] == words
     assert all(quote.id.startswith(f"{quote.page}:") for quote in document.quotes)
 

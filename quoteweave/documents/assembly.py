@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
-from quoteweave.core.records import IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
+from quoteweave.core.records import BODY_LAYOUTS, IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.core.text.mentions import caption_label
 from quoteweave.documents.layout.blocks import BULLET, PAGE_NUMBER, SECTION_NUMBER
 from quoteweave.documents.layout.captions import find_captions
@@ -33,24 +33,24 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
     labels = page_labels(pages, layouts)
     quotes: list[Quote] = []
     section: str | None = None
-    for page, names, label in zip(pages, layouts, labels, strict=True):
-        captions = find_captions(page.pieces, names)
-        under, section = _sections(page, names, section)
-        for ordinal, (piece, layout) in enumerate(zip(page.pieces, names, strict=True)):
+    for page, page_layouts, label in zip(pages, layouts, labels, strict=True):
+        captions = find_captions(page.elements, page_layouts)
+        under, section = _sections(page, page_layouts, section)
+        for ordinal, (element, layout) in enumerate(zip(page.elements, page_layouts, strict=True)):
             quotes.append(
                 Quote(
                     id=f"{page.number}:{ordinal}",
                     document="",
                     page=page.number,
                     page_label=label,
-                    bbox=tuple(round(edge, 2) for edge in piece.box),
-                    kind="text" if piece.kind == "text" else "image",
+                    bbox=tuple(round(edge, 2) for edge in element.box),
+                    kind="text" if element.kind == "text" else "image",
                     layout=layout,
                     section=under[ordinal],
                     caption=captions.get(ordinal),
-                    text=piece.text,
-                    ocr_text=piece.ocr_text,
-                    image=piece.image,
+                    text=element.text,
+                    ocr_text=element.ocr_text,
+                    image=element.image,
                 )
             )
     headings = page_headings(pages, layouts, labels)
@@ -67,16 +67,18 @@ def _sections(page: PageContent, layouts: Sequence[Layout], section: str | None)
 
     What is set on a picture titles that picture alone. A whole page stands under the title that it begins with.
     """
-    pictures = [piece.box for piece in page.pieces if piece.kind not in ("text", "page")]
+    pictures = [element.box for element in page.elements if element.kind not in ("text", "page")]
     on_picture: dict[Box, str] = {}
     under: list[str | None] = []
-    for piece, layout in zip(page.pieces, layouts, strict=True):
-        around = next((box for box in pictures if piece.kind == "text" and inside(piece.box, box) > ON_PICTURE), None)
+    for element, layout in zip(page.elements, layouts, strict=True):
+        around = next(
+            (box for box in pictures if element.kind == "text" and inside(element.box, box) > ON_PICTURE), None
+        )
         if layout == "title" and around is not None:
-            on_picture[around] = piece.text[:TITLE_LENGTH]
+            on_picture[around] = element.text[:TITLE_LENGTH]
         elif layout == "title":
-            section = piece.text[:TITLE_LENGTH]
-        whole_page = piece.kind == "page" and under
+            section = element.text[:TITLE_LENGTH]
+        whole_page = element.kind == "page" and under
         under.append(under[0] if whole_page else on_picture.get(around, section) if around else section)
     return under, section
 
@@ -94,13 +96,13 @@ def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
 
 
 def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
-    furniture = find_headers_and_footers(pages)
+    headers_and_footers = find_headers_and_footers(pages)
     body = _body(pages)
     return [
         [
-            furniture.get((page.number, i))
-            or (piece.kind if piece.kind != "text" else _text_layout(piece, body.of(page)))
-            for i, piece in enumerate(page.pieces)
+            headers_and_footers.get((page.number, i))
+            or (element.kind if element.kind != "text" else _text_layout(element, body.of(page)))
+            for i, element in enumerate(page.elements)
         ]
         for page in pages
     ]
@@ -111,30 +113,30 @@ def _with_whole_lists(
 ) -> tuple[list[PageContent], list[list[Layout]]]:
     """Join consecutive list items into lists of limited length."""
     new_pages, new_layouts = [], []
-    for page, names in zip(pages, layouts, strict=True):
-        pieces: list[PageElement] = []
+    for page, page_layouts in zip(pages, layouts, strict=True):
+        elements: list[PageElement] = []
         kept: list[Layout] = []
-        for piece, name in zip(page.pieces, names, strict=True):
-            if name == "list" and kept and kept[-1] == "list" and _same_list(pieces[-1], piece):
-                before = pieces[-1]
-                box = hull([before.box, piece.box])
-                pieces[-1] = replace(before, box=box, text=f"{before.text}\n{piece.text}")
+        for element, layout in zip(page.elements, page_layouts, strict=True):
+            if layout == "list" and kept and kept[-1] == "list" and _same_list(elements[-1], element):
+                before = elements[-1]
+                box = hull([before.box, element.box])
+                elements[-1] = replace(before, box=box, text=f"{before.text}\n{element.text}")
             else:
-                pieces.append(piece)
-                kept.append(name)
-        new_pages.append(replace(page, pieces=tuple(pieces)))
+                elements.append(element)
+                kept.append(layout)
+        new_pages.append(replace(page, elements=tuple(elements)))
         new_layouts.append(kept)
     return new_pages, new_layouts
 
 
 def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[PageContent]:
     """Join words hyphenated across columns or pages: the whole word goes where it begins."""
-    pieces = [list(page.pieces) for page in pages]
+    elements = [list(page.elements) for page in pages]
     running = [
         (own, i)
-        for own, names in zip(pieces, layouts, strict=True)
-        for i, name in enumerate(names)
-        if name in ("paragraph", "list")
+        for own, page_layouts in zip(elements, layouts, strict=True)
+        for i, layout in enumerate(page_layouts)
+        if layout in BODY_LAYOUTS
     ]
     for (before, i), (after, j) in itertools.pairwise(running):
         start, rest = before[i].text, after[j].text
@@ -142,7 +144,7 @@ def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[L
         if start.endswith("-") and start[-2:-1].isalpha() and end[:1].islower() and rest.strip():
             before[i] = replace(before[i], text=start[:-1] + end)
             after[j] = replace(after[j], text=rest.lstrip())
-    return [replace(page, pieces=tuple(own)) for page, own in zip(pages, pieces, strict=True)]
+    return [replace(page, elements=tuple(own)) for page, own in zip(pages, elements, strict=True)]
 
 
 def _same_list(before: PageElement, item: PageElement) -> bool:
@@ -163,45 +165,47 @@ class _Body:
 
 
 def _body(pages: Sequence[PageContent]) -> _Body:
-    sizes = {page.number: _usual_size([piece for piece in page.pieces if piece.kind == "text"]) for page in pages}
+    sizes = {page.number: _usual_size(page.elements) for page in pages}
     known = [size for size in sizes.values() if size]
     usual = statistics.median(known) if known else 10.0
     return _Body(usual, {number: size for number, size in sizes.items() if size})
 
 
-def _usual_size(pieces: Sequence[PageElement]) -> float:
+def _usual_size(elements: Sequence[PageElement]) -> float:
     """The commonest font size of running text, by characters; 0 if there is too little text."""
     counts: Counter[float] = Counter()
-    for piece in pieces:
-        if piece.prose:
-            counts[round(piece.size * 2) / 2] += len(piece.text)
+    for element in elements:
+        if element.prose:
+            counts[round(element.size * 2) / 2] += len(element.text)
     return counts.most_common(1)[0][0] if counts.total() >= 200 else 0.0
 
 
-def _text_layout(piece: PageElement, body: float) -> Layout:
-    text = piece.text
+def _text_layout(element: PageElement, body: float) -> Layout:
+    text = element.text
     words = len(text.split())
     if words <= 150 and caption_label(text) is not None:
         return "caption"
-    if BULLET.match(text) and words > 1 and not (piece.bold and SECTION_NUMBER.match(text)):
+    if BULLET.match(text) and words > 1 and not (element.bold and SECTION_NUMBER.match(text)):
         return "list"
-    if _is_title(piece, body):
+    if _is_title(element, body):
         return "title"
     if words <= 40 and EQUATION.search(text) and _is_formula(text):
         return "equation"
     return "paragraph"
 
 
-def _is_title(piece: PageElement, body: float) -> bool:
-    words = piece.text.split()
-    if not 1 <= len(words) <= 25 or piece.lines > 3 or not any(c.isalpha() for c in piece.text):
+def _is_title(element: PageElement, body: float) -> bool:
+    words = element.text.split()
+    if not 1 <= len(words) <= 25 or element.lines > 3 or not any(c.isalpha() for c in element.text):
         return False
-    if piece.size >= 1.18 * body and sum(c.isalpha() for c in piece.text) >= 3:
+    if element.size >= 1.18 * body and sum(c.isalpha() for c in element.text) >= 3:
         return True
-    ends = piece.text.rstrip().endswith((".", ",", ";", ":"))
-    stands_out = piece.bold or (piece.text.isupper() and len(words) > 1)
-    numbered = bool(SECTION_NUMBER.match(piece.text)) and piece.text[-1].isalnum() and piece.lines == 1
-    return len(words) <= 14 and not ends and (stands_out or (numbered and len(words) >= 2)) and piece.size >= 0.9 * body
+    ends = element.text.rstrip().endswith((".", ",", ";", ":"))
+    stands_out = element.bold or (element.text.isupper() and len(words) > 1)
+    numbered = bool(SECTION_NUMBER.match(element.text)) and element.text[-1].isalnum() and element.lines == 1
+    return (
+        len(words) <= 14 and not ends and (stands_out or (numbered and len(words) >= 2)) and element.size >= 0.9 * body
+    )
 
 
 def _is_formula(text: str) -> bool:
@@ -218,24 +222,24 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
     margins: dict[tuple[Layout, str, int], list[tuple[int, int]]] = {}
     found: dict[tuple[int, int], Layout] = {}
     for page in pages:
-        for i, piece in enumerate(page.pieces):
-            zone = _zone(piece, page)
-            if zone is None or len(piece.text) > 200:
+        for i, element in enumerate(page.elements):
+            zone = _zone(element, page)
+            if zone is None or len(element.text) > 200:
                 continue
-            if piece.kind == "text" and PAGE_NUMBER.fullmatch(piece.text.strip()):
+            if element.kind == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
                 found[page.number, i] = zone
-            pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(piece.text.lower().split()))
-            margins.setdefault((zone, pattern, round(piece.box[1] / 12)), []).append((page.number, i))
+            pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(element.text.lower().split()))
+            margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i))
     for (zone, _, _), places in margins.items():
         if len({number for number, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
             found.update(dict.fromkeys(places, zone))
     return found
 
 
-def _zone(piece: PageElement, page: PageContent) -> Layout | None:
-    if piece.box[3] < MARGIN * page.height:
+def _zone(element: PageElement, page: PageContent) -> Layout | None:
+    if element.box[3] < MARGIN * page.height:
         return "header"
-    if piece.box[1] > (1 - MARGIN) * page.height:
+    if element.box[1] > (1 - MARGIN) * page.height:
         return "footer"
     return None
 
@@ -243,9 +247,9 @@ def _zone(piece: PageElement, page: PageContent) -> Layout | None:
 def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[str]:
     """Page labels: the file's own; else numbers printed in the margins if they increase steadily; else page + 1."""
     printed: dict[int, int] = {}
-    for page, names in zip(pages, layouts, strict=True):
-        for piece, layout in zip(page.pieces, names, strict=True):
-            match = PAGE_NUMBER.fullmatch(piece.text.strip()) if layout in ("header", "footer") else None
+    for page, page_layouts in zip(pages, layouts, strict=True):
+        for element, layout in zip(page.elements, page_layouts, strict=True):
+            match = PAGE_NUMBER.fullmatch(element.text.strip()) if layout in ("header", "footer") else None
             if match and match.group(1).isdigit():
                 printed[page.number] = int(match.group(1))
     steps = Counter(label - number for number, label in printed.items())
@@ -297,8 +301,12 @@ def _contents(
     for number, label in enumerate(labels):
         numbers.setdefault(label, number)
     found: list[Bookmark] = []
-    for page, names in itertools.islice(zip(pages, layouts, strict=True), FIRST_PAGES):
-        texts = (piece.text for piece, name in zip(page.pieces, names, strict=True) if name not in NOT_CONTENTS)
+    for page, page_layouts in itertools.islice(zip(pages, layouts, strict=True), FIRST_PAGES):
+        texts = (
+            element.text
+            for element, layout in zip(page.elements, page_layouts, strict=True)
+            if layout not in NOT_CONTENTS
+        )
         entries = list(_entries(texts))
         known = [(title, numbers[label]) for title, label in entries if label in numbers]
         if _is_contents([number for _, number in known], len(entries)):

@@ -1,10 +1,10 @@
 """Headers, footers and the labels of pages."""
 
 import pytest
-from made_pieces import body, image, page, text
+from made_elements import body, image, page, text
 
+from quoteweave.documents.assembly import assemble, find_headers_and_footers, page_labels
 from quoteweave.documents.layout.page import PageContent
-from quoteweave.documents.structure import assemble, find_headers_and_footers, page_labels
 
 
 def labels(*printed: str | None, y: float = 770) -> list[str]:
@@ -37,13 +37,13 @@ def test_a_line_must_repeat_at_the_same_height_on_enough_pages() -> None:
     assert find_headers_and_footers(moving) == {}
 
 
-def test_logos_that_repeat_are_furniture_too() -> None:
+def test_logos_that_repeat_are_headers_too() -> None:
     pages = [page(i, image("figure", (500, 10, 560, 50)), body()) for i in range(4)]
     assert find_headers_and_footers(pages) == {(i, 0): "header" for i in range(4)}
 
 
 @pytest.mark.parametrize("number", ["7", "- 7 -", "Page 7", "vii", "7 of 12", "7/12"])
-def test_a_page_number_that_stands_alone_in_the_margin_is_furniture_on_one_page(number: str) -> None:
+def test_a_page_number_that_stands_alone_in_the_margin_is_a_footer_on_one_page(number: str) -> None:
     assert find_headers_and_footers([page(0, body(), text(number, 770))]) == {(0, 1): "footer"}
 
 
