@@ -9,6 +9,7 @@ from weakref import finalize
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
 from quoteweave.collection.stores.generations import MANIFEST, build_command, read_manifest
+from quoteweave.collection.unreferenced import MILVUS_FOLDER
 from quoteweave.collection.views import PageMap
 from quoteweave.core.errors import CollectionError, CollectionLocked, FingerprintMismatch, StorageError
 from quoteweave.index import kinds
@@ -58,7 +59,7 @@ def open_generation(collection: Collection, state: IndexState) -> OpenedIndex:
 
 def open_plan_index(collection: Collection, plan: IndexPlan, dimension: int, folder: Path | None = None) -> VectorIndex:
     """The index as it was saved in `folder`, or an empty one. Raises as `open_index`."""
-    return kinds.open_index(plan.kind, dimension, place=collection.root / "milvus", folder=folder)
+    return kinds.open_index(plan.kind, dimension, place=collection.root / MILVUS_FOLDER, folder=folder)
 
 
 def open_if_intact(collection: Collection, plan: IndexPlan, dimension: int, folder: Path) -> VectorIndex | None:

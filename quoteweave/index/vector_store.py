@@ -104,7 +104,7 @@ class VectorStore:
             reads = "pictures" if plan.view in PICTURE_VIEWS else "what OCR reads on pictures"
             raise UsageError(
                 f"{plan.name} reads {reads}, and was not told where they are: in Python, "
-                "make_retriever(NAME, collection, Means(pictures=CollectionPictures(collection)))"
+                "make_retriever(NAME, collection, Resources(pictures=CollectionPictures(collection)))"
             )
         self.collection, self.plan, self.pictures = collection, plan, pictures
         self._encoder = encoder

@@ -15,7 +15,7 @@ from quoteweave.collection.catalog.stored_words import heads_of_words, unknown_w
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.segments.segment import SUFFIX, read_segment
-from quoteweave.collection.unreferenced import referenced_keys, unreferenced_files
+from quoteweave.collection.unreferenced import MILVUS_FOLDER, referenced_keys, unreferenced_files
 from quoteweave.core.errors import CollectionError, MissingExtra, UsageError
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
@@ -203,7 +203,7 @@ def _in_segments(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
 
 def _in_milvus(folder: CollectionFolder, wanted: _Wanted) -> Iterator[str]:
     """Yield what is left in the embedded Milvus, whose files are read as such: they are compressed."""
-    paths = sorted((folder.root / "milvus").rglob("*.parquet"))
+    paths = sorted((folder.root / MILVUS_FOLDER).rglob("*.parquet"))
     if not paths:
         return
     try:

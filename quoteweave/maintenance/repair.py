@@ -14,6 +14,7 @@ from quoteweave.collection.records import IndexState, LostDocument, Origin
 from quoteweave.collection.stores.generations import PLAN, build_command, read_plan, try_read_manifest, write_plan
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, drop_damaged_descriptions
 from quoteweave.collection.stores.unfinished import unfinished_key
+from quoteweave.collection.unreferenced import MILVUS_FOLDER
 from quoteweave.collection.writer import Writer
 from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.errors import CollectionError, QuoteweaveError
@@ -263,7 +264,7 @@ class _Repair:
                 command = build_command(self._collection.root, state.name)
                 self._advice[damage.file] = f"how it was built is lost with it; build it again: {command}"
             elif not self._refresh(state) and plan.kind == "milvus":
-                shutil.rmtree(self._collection.root / "milvus", ignore_errors=True)
+                shutil.rmtree(self._collection.root / MILVUS_FOLDER, ignore_errors=True)
                 self._refresh(state)
 
     def _refresh(self, state: IndexState) -> bool:

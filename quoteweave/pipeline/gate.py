@@ -1,4 +1,4 @@
-"""The gate that an answer passes before people see it: checks, policy, abstention and price.
+"""The gate that an answer passes before people see it: checks, policy, abstention, highlights and price.
 
 Checkers of claims have names for the command line and configuration files; code passes objects:
 
@@ -13,29 +13,23 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quoteweave.core.answers import NO_TOKENS, Answer, Context, TextBlock, Usage
-from quoteweave.core.chat.prices import FREE
+from quoteweave.core.answers import NO_TOKENS, Answer, Context, TextBlock
 from quoteweave.core.concurrency.pools import run_briefly
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.errors import UsageError
-from quoteweave.core.examples import Spending
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker, Entailment, PageSource
-from quoteweave.endpoints.prices import chat_price
 from quoteweave.generation.chat_checker import ChatClaimChecker
 from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.extractive import MODEL, off_topic_abstention
-from quoteweave.generation.gate import Policy, apply_policy, check_answer, check_entailment
-from quoteweave.generation.highlights import text_of
+from quoteweave.generation.gate import Policy, apply_policy, check_citations, check_entailment
 from quoteweave.models.checkpoints import is_local
 from quoteweave.models.loading import make_shared
-from quoteweave.pipeline.highlighting import add_highlights
+from quoteweave.pipeline.highlighting import highlight_briefly
+from quoteweave.pipeline.prices import with_price
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_chat_model
-
-MAX_BRIEF_QUOTE = 10_000
-"""Longest quote, in characters, that is searched for highlights within milliseconds."""
 
 NOT_ASKED = "No model was asked; any_topic = true (`Gate.on_topic` off) has it asked all the same."
 
@@ -73,8 +67,8 @@ class Gate:
     def check_context(self, question: str, context: Context) -> Answer | None:
         """Return an abstention where the context is not good enough for the model to be asked, else None.
 
-        Whether it is about it at all is decided where the retriever knows how rare words are; without, and where what
-        is found shares no words with the question, words alone tell too little.
+        Whether the context is on the question's topic is tested only if the retriever supplies word rarities
+        (`Context.rarity`). With no words in common, words tell too little, and the model is still asked.
         """
         abstention = off_topic_abstention(question, context) if self.on_topic and context.rarity else None
         if abstention is not None:
@@ -84,12 +78,12 @@ class Gate:
         return abstention and with_price(abstention)
 
     async def apply(self, answer: Answer, context: Context) -> Answer:
-        """Check the answer, apply the policy and add its price; `context` is what it was written from.
+        """Check the answer, apply the policy, and add highlights and its price; `context` is what it was written from.
 
-        What only repeats its quotes is not checked by rule. Raises what `check_entailment` raises.
+        An extractive answer only repeats its quotes, and is not checked by rule. Raises what `check_entailment` raises.
         """
         if self.policy is not None and answer.model != MODEL:
-            answer = await run_briefly("answer", answer.text, check_answer, answer, context)
+            answer = await run_briefly("answer", answer.text, check_citations, answer, context)
         if self.checker is not None:
             answer = await check_entailment(answer, context, self.checker)
         if self.policy is not None:
@@ -97,11 +91,7 @@ class Gate:
         if self.calibration is not None:
             answer = abstain_below(answer, context, self.calibration)
         if self.pages is not None:
-            # An extracted answer is as short as its question lets it be, though it quotes more than a question has.
-            written = answer.question if answer.model == MODEL else answer.text
-            longest = max((text_of(hit.quote) for hit in context.hits), key=len, default="")
-            measure = longest if len(longest) > MAX_BRIEF_QUOTE else written
-            answer = await run_briefly("answer", measure, add_highlights, answer, context, self.pages)
+            answer = await highlight_briefly(answer, context, self.pages)
         return with_price(answer)
 
 
@@ -129,8 +119,8 @@ def abstain_before(question: str, context: Context, calibration: Calibration) ->
 def abstain_below(answer: Answer, context: Context, calibration: Calibration) -> Answer:
     """Return the answer, or an abstention where its confidence is below the threshold; `raw` keeps the response.
 
-    `context` must be the one that it was written from, and the gate have checked it as it had the answers that the
-    calibration was fitted on.
+    `context` must be the one that the answer was written from. Check the answer with the same gate settings as when
+    the calibration was fitted.
     """
     if answer.status != "answered":
         return answer
@@ -193,44 +183,3 @@ def make_checker(text: str, *, resources: Resources | None = None, chats: ChatMo
             "folder or by name on the hub (owner/name)"
         )
     return EntailedClaims(make_shared(make_entailment, text, resources.hardware))
-
-
-def with_price(answer: Answer) -> Answer:
-    """Return the answer with the price of its tokens by the table of prices; extracted answers are free.
-
-    A text that came from a folder of kept calls has the price that it had; other kept calls are not counted (see
-    `add_spending`). Raises UsageError where the user's
-    own table of prices cannot be read.
-    """
-    return answer.model_copy(update={"price_usd": price_of(answer.model, answer.usage)})
-
-
-def price_of(model: str, usage: Usage) -> float | None:
-    """Return what a model's tokens cost in US dollars; None where that is not known. Raises as `with_price`."""
-    price = FREE if model == MODEL else chat_price(model)
-    if price == FREE:
-        return 0.0
-    input_tokens, output_tokens = usage.input_tokens, usage.output_tokens
-    return (
-        None
-        if price is None or input_tokens is None or output_tokens is None
-        else price.of(input_tokens, output_tokens)
-    )
-
-
-def add_spending(answer: Answer, spending: Spending) -> Answer:
-    """Return the answer with what other calls than the one that wrote it took in its usage and price.
-
-    Tokens are None where the endpoint of any of them did not count. What `record_spending` records is counted: calls of
-    every chat model that is made by its name, but of those that a folder of kept calls answers none.
-    """
-    if not spending.calls:
-        return answer
-    took = Usage() if spending.estimated else Usage(**spending.model_dump(include=set(Usage.model_fields)))
-    return add_usage(answer, took, None if spending.estimated else spending.price_usd)
-
-
-def add_usage(answer: Answer, usage: Usage, price_usd: float | None) -> Answer:
-    """Return the answer with more tokens in its usage, and what they cost, in US dollars, in its price."""
-    price = None if answer.price_usd is None or price_usd is None else answer.price_usd + price_usd
-    return answer.model_copy(update={"usage": answer.usage.plus(usage), "price_usd": price})

@@ -7,13 +7,15 @@ from typing import Literal
 
 from quoteweave.core.answers import Answer, Citation, Context, Region, Span
 from quoteweave.core.boxes import area, fraction_of
+from quoteweave.core.concurrency.pools import run_briefly
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.protocols import PageSource
-from quoteweave.core.records import Page, PageWord, Quote
+from quoteweave.core.records import BODY_LAYOUTS, Page, PageWord, Quote
 from quoteweave.core.text.continuations import SENTENCE_END, continues, may_continue
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
+from quoteweave.generation.extractive import MODEL
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.generation.gate.claims import Claim
 from quoteweave.generation.highlights import find_highlights, text_of
@@ -21,7 +23,18 @@ from quoteweave.generation.sentences import split_sentences
 
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTATION = re.compile("“([^“”]+)”")
-_BODY_TEXT = ("paragraph", "list")
+MAX_BRIEF_QUOTE = 10_000
+"""Longest quote, in characters, that is searched for highlights within milliseconds."""
+
+
+async def highlight_briefly(answer: Answer, context: Context, pages: PageSource) -> Answer:
+    """Call `add_highlights`, in a thread where it may take more than milliseconds."""
+    # The length of this text stands for the time. An extractive answer is only as long as its question lets it be,
+    # though it quotes more words than a question has.
+    written = answer.question if answer.model == MODEL else answer.text
+    longest_quote = max((text_of(hit.quote) for hit in context.hits), key=len, default="")
+    measure = longest_quote if len(longest_quote) > MAX_BRIEF_QUOTE else written
+    return await run_briefly("answer", measure, add_highlights, answer, context, pages)
 
 
 def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answer:
@@ -158,7 +171,7 @@ class _QuoteLocations:
 
     def _neighbour(self, quote: Quote, step: Literal[-1, 1]) -> Quote | None:
         """The body text before or after a quote: on its page, or the last or first one of the page beside it."""
-        if quote.layout not in _BODY_TEXT:
+        if quote.layout not in BODY_LAYOUTS:
             return None
         try:
             here = self._texts(quote.document, quote.page)
@@ -174,7 +187,7 @@ class _QuoteLocations:
 
     def _body_text(self, document: str, page: int) -> list[Quote]:
         quotes = self._pages.page_quotes(document, page)
-        return [quote for quote in quotes if quote.layout in _BODY_TEXT]
+        return [quote for quote in quotes if quote.layout in BODY_LAYOUTS]
 
     def _alignment(self, quote: Quote) -> WordAlignment:
         if quote.id not in self._aligned:

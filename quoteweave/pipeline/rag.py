@@ -28,7 +28,8 @@ from quoteweave.generation.citations import image_event
 from quoteweave.generation.gate import Policy
 from quoteweave.generation.gate.policies import StreamingGate
 from quoteweave.pipeline.context import Window, fit_to_window
-from quoteweave.pipeline.gate import Gate, add_spending
+from quoteweave.pipeline.gate import Gate
+from quoteweave.pipeline.prices import add_spending
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace
 
 

@@ -18,7 +18,7 @@ from quoteweave.documents.ingest import add
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive import MODEL as EXTRACTIVE
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.pipeline import gate
+from quoteweave.pipeline import highlighting
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.highlighting import add_highlights, evidence_for
 from quoteweave.pipeline.rag import Answered, Rag
@@ -335,9 +335,9 @@ def test_an_extracted_answer_is_marked_where_it_was_made_however_much_it_quotes(
         threads.add(threading.get_ident())
         return answer
 
-    monkeypatch.setattr(gate, "add_highlights", note_thread)
+    monkeypatch.setattr(highlighting, "add_highlights", note_thread)
     long = build_answer("q", "It is said. " * 200, Context(), model=EXTRACTIVE)
-    asyncio.run(gate.Gate(pages=harbour).apply(long, Context()))
+    asyncio.run(Gate(pages=harbour).apply(long, Context()))
     assert len(threads) == 1
 
 
@@ -348,8 +348,8 @@ def test_a_long_quote_is_searched_in_a_thread(harbour: Collection, monkeypatch: 
         threads.add(threading.get_ident())
         return answer
 
-    monkeypatch.setattr(gate, "add_highlights", note_thread)
+    monkeypatch.setattr(highlighting, "add_highlights", note_thread)
     given = Context(texts=(Hit(rank=1, score=1, quote=quote("text", "1", text="It is said. " * 2000)),))
-    asyncio.run(gate.Gate(pages=harbour).apply(build_answer("q", "It is said [1].", given, model=EXTRACTIVE), given))
+    asyncio.run(Gate(pages=harbour).apply(build_answer("q", "It is said [1].", given, model=EXTRACTIVE), given))
     assert len(threads) == 1
     assert threading.get_ident() not in threads

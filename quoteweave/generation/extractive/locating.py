@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Hit, Quote, Record
+from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record
 from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import interrogative_words
@@ -174,7 +174,7 @@ def _headed_first(
     Only in documents without pages, where a place is called by its heading.
     """
     for at in ranked:
-        own = [one for one in pages[at] if one[1].quote.layout in ("paragraph", "list") and not one[1].quote.has_pages]
+        own = [one for one in pages[at] if one[1].quote.layout in BODY_LAYOUTS and not one[1].quote.has_pages]
         under = [one for one in own if is_headed_by(one[1].quote, question)]
         if under:
             return [at, *(other for other in ranked if other != at)], max(under, key=lambda one: fits[id(one[1])])
@@ -187,7 +187,7 @@ def _under_heading(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, 
     under = [
         one
         for one in hits
-        if one[1].quote.layout in ("paragraph", "list") and " ".join((one[1].quote.section or "").split()) == title
+        if one[1].quote.layout in BODY_LAYOUTS and " ".join((one[1].quote.section or "").split()) == title
     ]
     return min(under, key=lambda one: place_in_document(one[1].quote)) if quote.layout == "title" and under else None
 

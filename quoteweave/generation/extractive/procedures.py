@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Hit, Quote
+from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote
 from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
 from quoteweave.core.text.tokens import words
@@ -66,7 +66,6 @@ _ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
 _ACT = re.compile(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
 _MAKES = frozenset({"make", "find"})
-_STEPS_LAYOUTS = frozenset({"paragraph", "list"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +271,7 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
     """
     sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
     for number, hit in enumerate(context.texts, start=1):
-        if not hit.quote.section or hit.quote.layout not in _STEPS_LAYOUTS:
+        if not hit.quote.section or hit.quote.layout not in BODY_LAYOUTS:
             continue
         if denying_hit(hit.quote, context) is None and not heading_denies(hit.quote.section):  # what must not be done
             sections[hit.quote.document, hit.quote.section].append((number, hit))

@@ -18,7 +18,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.pipeline.follow_ups.rules import rewrite_by_rule
-from quoteweave.pipeline.gate import add_usage, price_of
+from quoteweave.pipeline.prices import add_usage, price_of
 from quoteweave.pipeline.search import Trace
 
 MAX_MESSAGES = 8

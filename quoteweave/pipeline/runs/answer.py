@@ -32,11 +32,10 @@ from quoteweave.pipeline.runs.build import build_indexes
 from quoteweave.pipeline.runs.compose import (
     SharedLimits,
     make_chat,
-    make_claim_checker,
+    make_gate,
     make_generator,
     make_order,
     make_source_generators,
-    read_calibration,
 )
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.dataset_pictures import (
@@ -315,15 +314,14 @@ class _RunExecutor:
     def _gate(self, setting: RunSettings, chats: ChatModels, terms: Sequence[Terms]) -> tuple[Gate, dict[str, str]]:
         """Return the gate, and the fingerprints of its models and files."""
         fingerprints = dict[str, str]()
-        checker = make_claim_checker(setting, chats, self.hooks.progress)
-        if checker is not None:
-            fingerprints["checker"] = checker.name
-        calibration = read_calibration(setting, terms, own_quotes=setting.quotes == "dataset")
+        own_quotes = setting.quotes == "dataset"
+        # A dataset asks what its documents answer, so that a run asks the model on any topic.
+        gate = make_gate(setting, chats, terms, any_topic=True, own_quotes=own_quotes, progress=self.hooks.progress)
+        if gate.checker is not None:
+            fingerprints["checker"] = gate.checker.name
         if setting.abstain is not None:
             fingerprints["abstain"] = file_sha256(setting.abstain)
-        on_topic = setting.any_topic is False and chats.plain is not None
-        policy = None if setting.gate == "off" else setting.gate
-        return Gate(policy, checker, calibration, on_topic=on_topic), fingerprints
+        return gate, fingerprints
 
 
 def _names(documents: Sequence[str]) -> dict[str, str]:

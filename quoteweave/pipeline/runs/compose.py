@@ -1,6 +1,7 @@
 """Builds chat models, generators, gates and a whole `Rag` from settings."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
@@ -185,6 +186,29 @@ def read_calibration(
     )
 
 
+def make_gate(
+    settings: AnswerSettings,
+    chats: ChatModels,
+    terms: Sequence[Terms],
+    *,
+    any_topic: bool,
+    own_quotes: bool = False,
+    progress: Progress = NO_PROGRESS,
+) -> Gate:
+    """Make the gate of the settings, without the pages on which highlights are placed.
+
+    `any_topic` is the default of the setting of that name: whether the model is asked even where the context is about
+    something else. `own_quotes`: as in `read_calibration`. Raises what `make_claim_checker` and it raise.
+    """
+    any_topic = any_topic if settings.any_topic is None else settings.any_topic
+    return Gate(
+        None if settings.gate == "off" else settings.gate,
+        make_claim_checker(settings, chats, progress),
+        read_calibration(settings, terms, own_quotes=own_quotes),
+        on_topic=chats.plain is not None and not any_topic,
+    )
+
+
 def make_rag(
     collection: Collection,
     settings: AnswerSettings | None = None,
@@ -217,19 +241,20 @@ def compose_rag(
     limits = limits or Limits()
     chats = make_limited_chat_models(settings, limits)
     terms = read_all_terms(settings)
-    gate = Gate(
-        None if settings.gate == "off" else settings.gate,
-        make_claim_checker(settings, chats, progress),
-        read_calibration(settings, terms),
-        on_topic=chats.plain is not None and not settings.any_topic,
-        pages=collection,
-    )
+    gate = make_gate(settings, chats, terms, any_topic=False, progress=progress)
     order = make_order(settings, fallback=fallback, progress=progress)
     search = make_search(collection, settings, where, chats=chats, progress=progress)
     generator = make_generator(settings, collection, chats.plain, fallback=fallback, order=order)
     if limits.calls is None:  # which may hold the answer
         settings.check_address()
-    return Rag(search, generator, split=settings.split, where=where, gate=gate, window=settings.reading_window)
+    return Rag(
+        search,
+        generator,
+        split=settings.split,
+        where=where,
+        gate=replace(gate, pages=collection),
+        window=settings.reading_window,
+    )
 
 
 def make_follow_ups(settings: ChatSettings) -> FollowUps:

@@ -1,14 +1,16 @@
 """Makes the sources of papers by name."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import Field
 
 from quoteweave.attribution.literature.sources.openalex import OPENALEX, OpenAlex
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, PaperReader
 from quoteweave.attribution.literature.sources.semantic_scholar import SEMANTIC_SCHOLAR, SemanticScholar
-from quoteweave.attribution.literature.sources.service import ReplyCache
+from quoteweave.attribution.literature.sources.service import ReplyCache, SourceService
 from quoteweave.attribution.literature.sources.source_client import SourceClient, SourceLimits
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
@@ -49,6 +51,20 @@ class SourceOptions(Record):
     field: FieldOfStudy | None = Field(default=None, description="of which papers alone are searched for")
 
 
+@dataclass(frozen=True, slots=True)
+class _SourceKind:
+    service: SourceService
+    make: type[SemanticScholar] | type[OpenAlex]
+    per_second: float
+    """Most requests a second, where none is set."""
+
+
+_SOURCES: Mapping[SourceName, _SourceKind] = {
+    "semantic-scholar": _SourceKind(SEMANTIC_SCHOLAR, SemanticScholar, per_second=1.0),
+    "openalex": _SourceKind(OPENALEX, OpenAlex, per_second=10.0),
+}
+
+
 def make_source(
     name: SourceName, reader: PaperReader, options: SourceOptions | None = None, *, api_key: str | None = None
 ) -> SemanticScholar | OpenAlex:
@@ -59,14 +75,13 @@ def make_source(
     source does not have.
     """
     options = options or SourceOptions()
-    if name not in get_args(SourceName):
-        raise UsageError(f"{name!r} is no source; there are {' and '.join(get_args(SourceName))}")
-    service, per_second = (SEMANTIC_SCHOLAR, 1.0) if name == "semantic-scholar" else (OPENALEX, 10.0)
+    kind = _SOURCES.get(name)
+    if kind is None:
+        raise UsageError(f"{name!r} is no source; there are {' and '.join(_SOURCES)}")
     client = SourceClient(
-        service,
-        service.address(options.base_url, api_key),
-        limits=SourceLimits(per_second=options.per_second or per_second, in_all_s=options.timeout_s),
+        kind.service,
+        kind.service.address(options.base_url, api_key),
+        limits=SourceLimits(per_second=options.per_second or kind.per_second, in_all_s=options.timeout_s),
         cache=None if options.cache is None else ReplyCache(options.cache),
     )
-    source = SemanticScholar if name == "semantic-scholar" else OpenAlex
-    return source(client, reader, open_access_only=options.open_access_only, field=options.field)
+    return kind.make(client, reader, open_access_only=options.open_access_only, field=options.field)

@@ -1,0 +1,47 @@
+"""The price of an answer: what the tokens of all its model calls cost."""
+
+from quoteweave.core.answers import Answer, Usage
+from quoteweave.core.chat.prices import FREE
+from quoteweave.core.examples import Spending
+from quoteweave.endpoints.prices import chat_price
+from quoteweave.generation.extractive import MODEL
+
+
+def with_price(answer: Answer) -> Answer:
+    """Return the answer with the price of its tokens by the table of prices; extracted answers are free.
+
+    A text that a folder of saved calls supplied has the price that it had when it was written; other saved calls are
+    not counted (see `add_spending`). Raises UsageError where the user's own table of prices cannot be read.
+    """
+    return answer.model_copy(update={"price_usd": price_of(answer.model, answer.usage)})
+
+
+def price_of(model: str, usage: Usage) -> float | None:
+    """Return what a model's tokens cost in US dollars; None where that is not known. Raises as `with_price`."""
+    price = FREE if model == MODEL else chat_price(model)
+    if price == FREE:
+        return 0.0
+    input_tokens, output_tokens = usage.input_tokens, usage.output_tokens
+    return (
+        None
+        if price is None or input_tokens is None or output_tokens is None
+        else price.of(input_tokens, output_tokens)
+    )
+
+
+def add_spending(answer: Answer, spending: Spending) -> Answer:
+    """Return the answer with the tokens and cost of further model calls added to its usage and price.
+
+    `spending` is what `record_spending` recorded, which includes every chat model that is made by its name, but no
+    call that a folder of saved calls answered. Tokens are None where an endpoint did not count them.
+    """
+    if not spending.calls:
+        return answer
+    further = Usage() if spending.estimated else Usage(**spending.model_dump(include=set(Usage.model_fields)))
+    return add_usage(answer, further, None if spending.estimated else spending.price_usd)
+
+
+def add_usage(answer: Answer, usage: Usage, price_usd: float | None) -> Answer:
+    """Return the answer with these tokens added to its usage, and their cost in US dollars to its price."""
+    price = None if answer.price_usd is None or price_usd is None else answer.price_usd + price_usd
+    return answer.model_copy(update={"usage": answer.usage.plus(usage), "price_usd": price})
