@@ -54,7 +54,7 @@ class Collection:
 
     Get one with `open`, `create` or `open_or_create`; close it, or use it in a `with` statement. Every method sees one
     committed state, whatever is written meanwhile. All raise CollectionError where the catalogue is damaged or cannot
-    be read, and UsageError, with names that are near, where they are asked of a document that does not exist.
+    be read, and UsageError, with similar names, for a document that does not exist.
 
     >>> with Collection.open("my-collection") as collection:
     ...     [document.name for document in collection.documents()]
@@ -70,7 +70,7 @@ class Collection:
     def open(cls, root: Path | str) -> Self:
         """The collection at `root`. Raises CollectionNotFound, or FormatMismatch where another format is there.
 
-        Its catalogue is verified meanwhile: whatever is read first waits for that, and raises where it is damaged.
+        Verifying the catalogue begins in the background; the first read waits for it, and raises if it is damaged.
         """
         root = Path(root)
         check_format(root)
@@ -118,17 +118,17 @@ class Collection:
 
     @property
     def sources(self) -> SourceStore:
-        """Copies of the files that were added; those of no document go when a writer ends."""
+        """Copies of the added files; those that no document refers to are removed when a writer ends."""
         return self._folder.sources
 
     @property
     def ocr_texts(self) -> OcrTextStore:
-        """What OCR read on crops after their documents were added."""
+        """The texts that OCR read on crops after their documents were added."""
         return self._folder.ocr_texts
 
     @property
     def shards(self) -> ShardStore:
-        """Embedding shards; those that `Writer.keep_shards` has not tied to a document go when a writer ends."""
+        """Embedding shards; those not assigned to a document by `Writer.keep_shards` go when a writer ends."""
         return self._folder.shards
 
     @property
@@ -284,9 +284,9 @@ class Collection:
             return [Quote.model_validate_json(record) for (record,) in db.execute(_QUOTES, (name,))]
 
     def iter_documents_quotes(self) -> Iterator[tuple[Document, list[int], list[Quote]]]:
-        """Each document, by name, with the rows of its quotes and the quotes themselves, headers and footers included.
+        """Yield each document, by name, with the rows of its quotes and all its quotes, headers and footers included.
 
-        All of one committed state; one document at a time is in memory.
+        All are of one committed state, and one document at a time is in memory.
         """
         with self._catalog.read() as db:
             documents = db.execute("SELECT key, record FROM checked_documents ORDER BY name")
@@ -297,20 +297,20 @@ class Collection:
                 yield Document.model_validate_json(document), [row for row, _ in found], quotes
 
     def iter_retrievable_rows(self) -> "Iterator[tuple[str, Rows, Rows]]":
-        """Each document's name, with the rows of its quotes that retrievers may return, ascending, and their pages.
+        """Yield each document's name, the rows of its quotes that retrievers may return, ascending, and their pages.
 
-        All of one committed state; one document at a time is in memory.
+        All are of one committed state, and one document at a time is in memory.
         """
         import numpy as np
 
-        furniture = json.dumps(sorted(HEADERS_AND_FOOTERS))
+        excluded = json.dumps(sorted(HEADERS_AND_FOOTERS))
         with self._catalog.read() as db:
             for key, name in db.execute("SELECT key, name FROM documents ORDER BY name"):
-                found = np.array(db.execute(_RETRIEVABLE, (key, furniture)).fetchall(), dtype=np.int64).reshape(-1, 2)
+                found = np.array(db.execute(_RETRIEVABLE, (key, excluded)).fetchall(), dtype=np.int64).reshape(-1, 2)
                 yield name, found[:, 0], found[:, 1]
 
     def shard_keys(self, fingerprint: str) -> dict[str, str]:
-        """The shard of that encoder that `Writer.keep_shards` tied to each document, by the document's name."""
+        """The encoder's shard that `Writer.keep_shards` assigned to each document, by the document's name."""
         query = "SELECT name, shards.key FROM shards JOIN documents ON documents.key = document WHERE fingerprint = ?"
         with self._catalog.read() as db:
             return dict(db.execute(query, (fingerprint,)).fetchall())
@@ -329,20 +329,20 @@ class Collection:
         return [found.get(row) for row in wanted]
 
     def rows_containing(self, text: str, *, first: int = 0, last: int | None = None) -> "Rows":
-        """Rows of the quotes whose text, caption or OCR text contains a string to the letter, ascending, as int64.
+        """Rows of the quotes whose text, caption or OCR text contains exactly this string, ascending, as int64.
 
-        Every record from row `first` to row `last` is read, so that this takes longer the more quotes there are.
+        Every record from row `first` to row `last` is read, so the time grows with the number of quotes.
         """
         import numpy as np
 
-        # The characters that are patterns stand for themselves in brackets.
+        # In brackets, the wildcards of GLOB stand for themselves.
         written = re.sub(r"([*?[])", r"[\1]", json.dumps(text, ensure_ascii=False)[1:-1])
         parameters = {"written": f"*{written}*", "text": text, "first": first, "last": last}
         with self._catalog.read() as db:
             return np.fromiter((row for (row,) in db.execute(_CONTAINING, parameters)), dtype=np.int64)
 
     def segments(self) -> tuple[list[Path], int]:
-        """The files of the lexical index, and of how many documents they are: of all that the catalogue lists."""
+        """The files of the lexical index, and the number of documents that they cover: all in the catalogue."""
         with self._catalog.read() as db:
             found = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
             (count,) = db.execute("SELECT count(*) FROM documents").fetchone()
@@ -363,7 +363,7 @@ class Collection:
             before = state
 
     def indexes(self) -> list[IndexState]:
-        """The current index of each fingerprint, by name; those that are damaged or lost too."""
+        """The current index of each fingerprint, by name, including damaged and lost ones."""
         with self._catalog.read() as db:
             found = db.execute(f"{_INDEXES} ORDER BY name, fingerprint").fetchall()
         states = [self._index_state(*values) for values in found]

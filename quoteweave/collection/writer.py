@@ -36,7 +36,7 @@ from quoteweave.core.records import Document, ParsedDocument
 _FAILURE = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, row_checksum(?2, ?1))"
 _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$.root') || '/' || ?"
 _LOST = "SELECT name FROM failures WHERE json_extract(record, '$.lost') IS NOT NULL"
-# Documents whose words are counted at once when the lexical index is made anew.
+# Documents whose words are counted at once when the lexical index is rebuilt.
 _AT_ONCE = 200
 _DROPPED = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
@@ -45,7 +45,8 @@ _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key,
 class Writer:
     """The write operations of a collection, for one thread at a time of the lock's owner; see `Collection.writer`.
 
-    Each method is one transaction: done, or not begun. All raise StorageError where the disk is full or refuses.
+    Each method is one transaction: it is done whole or not at all. All raise StorageError where the disk is full or
+    cannot be written.
     """
 
     def __init__(self, folder: CollectionFolder) -> None:
@@ -56,11 +57,11 @@ class Writer:
     def prepare(
         self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
     ) -> PreparedDocument:
-        """As `prepared.prepare`, with the copies of this collection."""
+        """Call `prepare_document` with this collection's source store."""
         return prepare_document(source, self._folder.sources, name=name, format=format, origin=origin, parsed=parsed)
 
     def store(self, documents: Sequence[PreparedDocument]) -> None:
-        """Stores documents, each in place of one of the same name, and clears their failures.
+        """Store documents, each in place of one of the same name, and clear their recorded failures.
 
         They can be searched by words as soon as they are listed. No two may have the same name.
         """
@@ -79,26 +80,26 @@ class Writer:
         self._prune_segments()
 
     def store_words(self, one: PreparedDocument) -> None:
-        """Stores the words of the pages of a document that is there, and nothing else of it."""
+        """Store the page words of a document that is already stored, and nothing else of it."""
         with self._folder.catalog.write() as db:
             (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (one.document.name,)).fetchone()
             store_words(db, key, one.words)
 
     def put(self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument) -> Document:
-        """Prepares and stores one document. Raises what `prepare` and `store` raise."""
+        """Prepare and store one document. Raises what `prepare` and `store` raise."""
         prepared = self.prepare(source, name=name, format=format, origin=origin, parsed=parsed)
         self.store([prepared])
         return prepared.document
 
     def remove(self, *names: str) -> None:
-        """Removes documents and all that belongs to them. Raises UsageError where there is none of a name.
+        """Remove documents and everything that belongs to them. Raises UsageError for an unknown name.
 
         Vector indexes and the catalogue's free pages still hold traces of them: `quoteweave.remove_documents` removes
         documents and traces, and so does the next command that writes.
 
-        On a disk that is too full for it room is made: by the reserve, then by dropping indexes of vectors, which are
-        built from their vectors again, at last by dropping the lexical index, which is then made anew; what is deleted
-        is overwritten later. Raises StorageError if that is not enough.
+        If the disk is too full to remove them, room is made in this order: by releasing the reserve, by overwriting
+        deleted data only later, by dropping the vector indexes (rebuilt later from their stored vectors), and by
+        dropping the lexical index (rebuilt at once). Raises StorageError if that is not enough.
         """
         for make_room, overwrite in (
             (_nothing, True),
@@ -121,7 +122,7 @@ class Writer:
         raise refused
 
     def _restore_dropped(self, refused: StorageError) -> None:
-        """Makes the lexical index again, which was dropped in vain. Raises StorageError where there is no room."""
+        """Rebuild the lexical index, which was dropped in vain. Raises StorageError where there is no room."""
         try:
             self.rebuild_lexical()
         except StorageError:
@@ -155,7 +156,7 @@ class Writer:
         self._prune_segments()
 
     def _drop_recovered(self, db: sqlite3.Connection, names: Sequence[str]) -> None:
-        """Removes what a repair set aside of these documents, before they were added again."""
+        """Remove the files of these documents that a repair set aside before they were added again."""
         query = "SELECT source FROM documents WHERE name IN (SELECT value FROM json_each(?))"
         for (key,) in db.execute(query, (json.dumps(names),)):
             path = self._folder.root / RECOVERED_FOLDER / Path(key).name
@@ -163,7 +164,7 @@ class Writer:
                 path.unlink(missing_ok=True)
 
     def unfinished_removals(self, names: Iterable[str]) -> set[str]:
-        """Those of the names that were removed, but not without a trace yet."""
+        """Return those of the names whose removal has still left traces."""
         return removals.unfinished_removals(self._folder, names)
 
     def unclean_indexes(self) -> set[str]:
@@ -172,19 +173,19 @@ class Writer:
             return {fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM unclean_indexes")}
 
     def mark_index_clean(self, fingerprint: str) -> None:
-        """Says that an index was brought up to date, or is gone."""
+        """Record that an index was brought up to date, or is gone."""
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM unclean_indexes WHERE fingerprint = ?", (fingerprint,))
 
     def finish_removals(self) -> tuple[str, ...]:
-        """Removes every trace of documents that were removed; says what remains, and until when.
+        """Remove every trace of removed documents; return sentences on what remains, and until when.
 
-        To be called once the indexes are up to date. Raises CollectionError where the catalogue is damaged.
+        Call this once the indexes are up to date. Raises CollectionError where the catalogue is damaged.
         """
         return removals.finish_removals(self._folder, self.prune)
 
     def set_metadata(self, name: str, metadata: Mapping[str, str]) -> Document:
-        """Replaces a document's metadata; its quotes and their rows stay. Raises UsageError for an unknown name."""
+        """Replace a document's metadata; its quotes and their rows stay. Raises UsageError for an unknown name."""
         with self._folder.catalog.write() as db:
             require_documents(db, [name])
             query = "SELECT record FROM checked_documents WHERE name = ?"
@@ -199,11 +200,11 @@ class Writer:
         return new
 
     def describe(self, words: Mapping[str, Mapping[str, str]]) -> None:
-        """Says of image quotes what a vision model wrote of them: by document, quote id to `vlm_text`.
+        """Store a vision model's descriptions of image quotes: by document, from quote id to `vlm_text`.
 
-        All quotes of these documents get new rows, in their order, for a row in an index stands for what the quote said
-        then, and vectors of what it said are no more the document's. Raises UsageError for an unknown name,
-        DamagedDocument for text that cannot be stored.
+        All quotes of these documents get new rows, in the same order, because a row in an index stands for the words
+        that the quote had when it was indexed; vectors of the old words no longer belong to the document. Raises
+        UsageError for an unknown name, DamagedDocument for text that cannot be stored.
         """
         of_pictures = json.dumps(sorted(shards_of_pictures(self._folder)))
         with self._folder.catalog.write() as db:
@@ -216,7 +217,7 @@ class Writer:
         self._prune_segments()
 
     def move(self, name: str, root: Path, path: str | None = None) -> None:
-        """Says that a document's file is now below another folder, at that path where it is not the document's name.
+        """Record that a document's file is now below another folder, at `path` where that is not its name.
 
         Raises UsageError for an unknown name.
         """
@@ -238,7 +239,7 @@ class Writer:
         path: str | None = None,
         lost: LostDocument | None = None,
     ) -> None:
-        """Records why a file did not become a document, in place of an earlier reason. Any document stays."""
+        """Record why a file could not be stored, in place of an earlier reason; a document of that name stays."""
         failure = Failure(
             name=escape_invalid_unicode(name),
             root=Path(escape_invalid_unicode(str(root))),
@@ -252,12 +253,12 @@ class Writer:
             db.execute(_FAILURE, (failure.name, failure.model_dump_json()))
 
     def clear_failure(self, name: str) -> None:
-        """Forgets a failure, if there is one of that name."""
+        """Delete the recorded failure of that name, if there is one."""
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM failures WHERE name = ?", (escape_invalid_unicode(name),))
 
     def keep_shards(self, fingerprint: str, keys: Mapping[str, str]) -> None:
-        """Says that a document's vectors of an encoder are that shard, so that it stays as long as the document.
+        """Assign to each document its shard of an encoder's vectors, which is kept as long as the document.
 
         Raises UsageError for an unknown name.
         """
@@ -266,25 +267,26 @@ class Writer:
             db.executemany(_SHARD, ((fingerprint, key, name) for name, key in keys.items()))
 
     def drop_shard_parts(self, fingerprint: str, name: str) -> None:
-        """Says that the parts of a document's shard (`part_fingerprint`) are not needed any more."""
+        """Record that the parts of a document's shard (`part_fingerprint`) are no longer needed."""
         query = "DELETE FROM shards WHERE fingerprint GLOB ? AND document IN (SELECT key FROM documents WHERE name = ?)"
         with self._folder.catalog.write() as db:
             db.execute(query, (f"{fingerprint}.*", name))
 
     def drop_shard(self, fingerprint: str, key: str) -> None:
-        """Says that no document has that shard, which is damaged."""
+        """Take a damaged shard away from the documents that have it."""
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM shards WHERE fingerprint = ? AND key = ?", (fingerprint, key))
 
     def put_source(self, source: Path, content: str) -> str:
-        """Stores the file of a document again. Raises as `put`."""
+        """Store the file of a document again. Raises what `SourceStore.put` raises."""
         return self._folder.sources.put(source, content)
 
     def publish(self, name: str, fingerprint: str, *, build: Callable[[Path], None], revision: int) -> IndexState:
-        """Has `build` fill an empty folder with a derived index, and makes it the current one of that fingerprint.
+        """Have `build` fill an empty folder with a derived index, and make it the current one of that fingerprint.
 
-        `revision` is that of the documents which it is built from. Until it is current the one before stays so; then
-        that one is removed. Raises what `build` raises, and ValueError for a fingerprint that cannot name a folder.
+        `revision` is the revision of the documents from which the index is built. The previous index stays current
+        until then, and is removed afterwards. Raises what `build` raises, and ValueError for a fingerprint that cannot
+        name a folder.
         """
         generations = self._folder.generations
         with self._folder.catalog.read() as db:
@@ -299,21 +301,21 @@ class Writer:
         return IndexState(name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder)
 
     def advance(self, fingerprint: str, revision: int) -> None:
-        """Says that an index, as it is, fits the documents of that revision."""
+        """Record that an index, as it is, is up to date with the documents of that revision."""
         with self._folder.catalog.write() as db:
             db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
 
     def empty_index(self, fingerprint: str) -> None:
-        """Removes the files of a derived index; that it was built, and how, is remembered, and its shards stay."""
+        """Remove the files of a derived index; its shards, and the record of how it was built, stay."""
         with self._folder.catalog.read() as db:
             query = "SELECT generation FROM indexes WHERE fingerprint = ?"
             for (generation,) in db.execute(query, (fingerprint,)):
                 shutil.rmtree(self._folder.generations.path(fingerprint, generation), ignore_errors=True)
 
     def drop_index(self, fingerprint: str) -> None:
-        """Removes a derived index, and its shards unless another uses them; nothing happens where there is none.
+        """Remove a derived index, and its shards unless another index uses them; do nothing if there is no such index.
 
-        An index's shards have its fingerprint, or what stands before the dot in it.
+        The fingerprint of an index's shards is its own fingerprint, or the part of it before the dot.
         """
         shards = shards_fingerprint(fingerprint)
         with self._folder.catalog.write() as db:
@@ -324,24 +326,24 @@ class Writer:
         self._prune_generations()
 
     def prune(self) -> None:
-        """Removes images, sources, shards, indexes and read pages that nothing needs. Done when the writer ends."""
+        """Remove images, sources, shards, indexes and read pages that nothing needs; runs when the writer ends."""
         remove_unused(self._folder, self.unfinished)
 
     def _drop_generations(self) -> None:
-        """Removes the files of all indexes."""
+        """Remove the files of all vector indexes."""
         with self._folder.catalog.read() as db:
             fingerprints = [fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM indexes")]
         for fingerprint in fingerprints:
             self.empty_index(fingerprint)
 
     def _drop_segments(self) -> None:
-        """Removes the files of the lexical index; until that is made anew, whoever searches is told that it is gone."""
+        """Remove the files of the lexical index; until it is rebuilt, searches report that it is missing."""
         self._folder.segments.prune(())  # first, for the transaction may need the room
         with self._folder.catalog.write(overwrite=False) as db:
             db.execute("DELETE FROM segments")
 
     def restore_lexical(self) -> None:
-        """Makes the lexical index anew where it was dropped on a full disk, unless that still is full."""
+        """Rebuild the lexical index where it was dropped on a full disk, unless the disk is still full."""
         with self._folder.catalog.read() as db:
             (dropped,) = db.execute(_DROPPED).fetchone()
         if dropped:
@@ -349,7 +351,7 @@ class Writer:
                 self.rebuild_lexical()
 
     def rebuild_lexical(self) -> None:
-        """Makes the lexical index anew from the quotes of the catalogue, whatever is in its files."""
+        """Rebuild the lexical index from the quotes of the catalogue, whatever its files contain."""
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM segments")
             names = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY key")]
@@ -377,11 +379,11 @@ def part_fingerprint(fingerprint: str, number: int) -> str:
 
 
 def _nothing() -> None:
-    """Makes no room."""
+    """Make no room: the removal is tried as it is."""
 
 
 def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
-    """Those of the names that are documents'."""
+    """Return those of the names that belong to stored documents."""
     query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
     return {name for (name,) in db.execute(query, (json.dumps(names),))}
 

@@ -59,8 +59,8 @@ class Reason(Record):
     """One contribution to the score of a hit's page."""
 
     part: str = Field(description="what it is called, such as 'words' or 'reference'")
-    points: float = Field(description="what it adds to the score of the page")
-    detail: str = Field(default="", description="what it comes from: the words, the names, the terms")
+    points: float = Field(description="what the part adds to the score of the page")
+    detail: str = Field(default="", description="what the contribution comes from: words, names or terms")
 
 
 class Explanation(Record):
@@ -68,7 +68,7 @@ class Explanation(Record):
 
     read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each")
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
-        default_factory=dict, description="by quote id: what speaks for its page, the heaviest first"
+        default_factory=dict, description="by quote id: the contributions to the score of its page, largest first"
     )
     rarity: Mapping[str, float] = Field(default_factory=dict, description="as `Context.rarity`")
     pages: int | None = Field(default=None, description="as `Context.pages`")
@@ -154,7 +154,7 @@ class SuggestsCallSize(Protocol):
 
     @property
     def at_once(self) -> int:
-        """Preferred views per call: several batches, so that views of like length share one; fewer if images."""
+        """Preferred number of views per call: several batches, so that views of similar length share a batch."""
         ...
 
 
@@ -194,8 +194,8 @@ class Reranking(Record):
     True
     """
 
-    hits: tuple[Hit, ...] = Field(description="all that it was given, best first, with its scores and ranks from 1")
-    note: str | None = Field(default=None, description="what went wrong, where hits stay as they were")
+    hits: tuple[Hit, ...] = Field(description="all hits given, best first, with new scores and ranks from 1")
+    note: str | None = Field(default=None, description="what went wrong, where the hits keep their order")
 
 
 class Reranker(Protocol):
@@ -220,9 +220,9 @@ class SentenceScorer(Protocol):
         ...
 
     async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
-        """For each passage a number for each of its sentences: higher for a better answer, comparable in one call.
+        """Return a number for each sentence of each passage, higher for a better answer; comparable within a call.
 
-        A passage is sentences that stand together, in order. None: the model says that it does not answer. Raises
+        A passage is a list of consecutive sentences. None means that the model finds no answer in the sentence. Raises
         ModelError or EndpointError.
         """
         ...
@@ -231,8 +231,10 @@ class SentenceScorer(Protocol):
 class Expansion(Record):
     """The result of query expansion."""
 
-    clauses: tuple[str, ...] = Field(min_length=1, description="to search for, each by itself")
-    note: str | None = Field(default=None, description="what went wrong, where the question had to do")
+    clauses: tuple[str, ...] = Field(min_length=1, description="the questions to search for, each separately")
+    note: str | None = Field(
+        default=None, description="what went wrong, where only the question itself is searched for"
+    )
 
 
 class Expander(Protocol):
@@ -240,7 +242,7 @@ class Expander(Protocol):
 
     @property
     def name(self) -> str:
-        """As traces and runs record it."""
+        """The expander's name, as traces and runs record it."""
         ...
 
     async def expand(self, query: Query) -> Expansion:
@@ -266,7 +268,7 @@ class StreamingChatModel(ChatModel, Protocol):
     """A chat model that can also stream its completions."""
 
     def stream(self, messages: Sequence[Mapping[str, object]]) -> AsyncGenerator[CompletionDelta | Completion, None]:
-        """Pieces as they come, then the completion that they add up to, last. Raises what `complete` does.
+        """Yield pieces as they come, and last the whole completion. Raises what `complete` does.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """
@@ -286,7 +288,7 @@ class StreamingGenerator(Generator, Protocol):
     """A generator that can also stream its answer."""
 
     def stream(self, query: Query, context: Context) -> AsyncGenerator[Event, None]:
-        """The answer's events, as `core.answers` says. Raises what `answer` does.
+        """Yield the events of the answer (`core.answers`). Raises what `answer` does.
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """
@@ -310,7 +312,7 @@ class EvidenceJudge(Protocol):
 
     @property
     def name(self) -> str:
-        """The model and its prompts: changes whenever grades are not to be mixed."""
+        """The model and its prompts; changes whenever grades of two judges must not be mixed."""
         ...
 
     async def support(self, statement: str, evidence: Sequence[Quote]) -> Grade:
@@ -357,7 +359,7 @@ class Entailment(Protocol):
 
     @property
     def name(self) -> str:
-        """The model and all that changes what it says, as runs record it."""
+        """The model and every setting that changes its verdicts, as runs record them."""
         ...
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
@@ -370,12 +372,12 @@ class ClaimChecker(Protocol):
 
     @property
     def name(self) -> str:
-        """The model and all that changes what it says, as runs record it."""
+        """The model and every setting that changes its verdicts, as runs record them."""
         ...
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-        """For each (premise, claim), in order, whether the premise supports the claim; None where it could not say.
+        """Return, for each (premise, claim) in order, whether the premise supports the claim; None for no verdict.
 
-        Raises ModelError or EndpointError where it can say nothing at all.
+        Raises ModelError or EndpointError where there is no verdict on any of them.
         """
         ...

@@ -2,9 +2,9 @@
 
 A heading that is the question ("Who can nominate members?") announces the text under it.
 
-A text that ends with a colon says half of what it has to say, and the quotes behind it the other half. A search ranks
-each by itself, so that it may find the one without the other. An item without the sentence above it may even say the
-opposite of what the document does ("Never do any of the following:"): a sentence that prohibits is always added.
+A text that ends with a colon is incomplete without the quotes that follow it. A search ranks each quote by itself, so
+it may find one without the other. A list item without the sentence above it may even mean the opposite of what the
+document says ("Never do any of the following:"), so a sentence that prohibits is always added.
 """
 
 import re

@@ -82,9 +82,9 @@ class ServedCollection:
         return self._opening[1]
 
     def _key(self, what: str, settings: AnswerSettings, where: Filter | None = None) -> str:
-        """Return under what something is kept that is made of these settings, the indexes that there are, and a filter.
+        """Return the cache key of `what`: the settings, the filter, and the fingerprints of the current indexes.
 
-        A retriever's short name stands for the index that was built under it, which may be another one by now.
+        The indexes belong to it because a retriever's short name selects the index that was last built under it.
         """
         indexes: tuple[str, ...] = ()
         if any(part not in SPARSE_RETRIEVERS for text in settings.retriever for part in member_specs(text)):

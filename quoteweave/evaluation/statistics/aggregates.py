@@ -30,12 +30,12 @@ PRODUCT = " * "
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`formula` of the sums of `columns` over the rows in which all of these are defined.
+    """A figure computed by `formula` from the sums of `columns` over the rows in which all of these are defined.
 
-    It is given an array (1 + columns, …): the number of such rows, then the sum of each column; and gives an array (…),
-    NaN where the figure is undefined. `PRODUCT` between two names is the product of these columns. Columns that are
-    `optional` count 0 where a row lacks them. `by_domain` is of
-    means that papers also print as a mean over domains (`mean_over_domains`).
+    The formula takes an array (1 + columns, …), the number of such rows and then the sum of each column, and returns
+    an array (…), NaN where the figure is undefined. A column written as two names with `PRODUCT` between them is their
+    product. Columns that are `optional` count 0 where a row lacks them. `by_domain`: also report the mean over domains,
+    as papers do (`mean_over_domains`).
 
         >>> share = Aggregate("share", ("cited", "gold"), lambda sums: sums[1] / sums[2])
         >>> share.of([{"cited": 1, "gold": 2}, {"cited": 2, "gold": 2}, {"cited": None, "gold": 5}])
