@@ -28,7 +28,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.documents.ingest import add
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import check_answer
+from quoteweave.generation.gate import check_citations
 
 SENTENCES = Path(__file__).with_name("gate_sentences.jsonl")
 SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
@@ -68,7 +68,7 @@ class Variant:
 
     def outcome(self) -> Outcome:
         """What the gate says of it."""
-        answer = check_answer(build_answer(self.question, self.text, self.context, model="made"), self.context)
+        answer = check_citations(build_answer(self.question, self.text, self.context, model="made"), self.context)
         verdicts = {citation.verdict for citation in answer.citations}
         if answer.unresolved or "unsupported" in verdicts:
             return "caught"

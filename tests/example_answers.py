@@ -83,8 +83,8 @@ def make_answer(question: str, text: str, context: Context, **more: object) -> A
 def make_found(answer: Answer, found: Sequence[Found]) -> Answer:
     """The answer with these verdicts, reasons and words of a checker on its citations, in their order."""
     citations = tuple(
-        citation.model_copy(update={"verdict": verdict, "reason": reason, "entailed": entailed})
-        for citation, (verdict, reason, entailed) in zip(answer.citations, found, strict=True)
+        citation.model_copy(update={"verdict": verdict, "reason": reason, "checker_verdict": checker_verdict})
+        for citation, (verdict, reason, checker_verdict) in zip(answer.citations, found, strict=True)
     )
     images = iter([citation for citation in citations if citation.kind == "image"])
     blocks = tuple(

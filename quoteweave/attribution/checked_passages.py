@@ -22,7 +22,7 @@ from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import words_with_headings
-from quoteweave.generation.gate import check_answer
+from quoteweave.generation.gate import check_citations
 from quoteweave.generation.gate.amounts import NUMBER_WORDS
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
@@ -80,7 +80,7 @@ def _confirmed(found: Candidate, supports: bool | None, failure: str | None) -> 
         reason = " ".join(part for part in (citation.reason, failure) if part) or None
         return found.model_copy(update={"citation": citation.model_copy(update={"reason": reason})})
     outcome: Outcome = "supported" if supports else "not_found"
-    said = citation.model_copy(update={"entailed": supports, "reason": None if supports else DENIED})
+    said = citation.model_copy(update={"checker_verdict": supports, "reason": None if supports else DENIED})
     return found.model_copy(update={"outcome": outcome, "citation": said})
 
 
@@ -160,7 +160,7 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     The gate also sees `others`, found in the same document, which may name its year, or what its numbers count.
     """
     context = passage_context([hit, *(other for other in others if other is not hit)])
-    checked = check_answer(cite_passage(claim, hit, context), context)
+    checked = check_citations(cite_passage(claim, hit, context), context)
     (citation,) = checked.citations
     closest = _closest_sentence(hit.quote, weights)
     reason, lacking = _reworded(citation.reason), False

@@ -212,7 +212,9 @@ def print_sources(answer: Answer, pictures: Callable[[str], None] | None = None)
     for citation in answer.citations:
         if (why := citation_failure(citation)) is not None:
             typer.echo(printable(f"note: {citation.mark} does not support what cites it: {why}"), err=True)
-    unchecked = sum(citation.verdict == "unchecked" and citation.entailed is None for citation in answer.citations)
+    unchecked = sum(
+        citation.verdict == "unchecked" and citation.checker_verdict is None for citation in answer.citations
+    )
     if unchecked:
         of = f"{unchecked} of {pluralize(len(answer.citations), 'citation')}"
         typer.echo(f"note: {of} could not be checked by rule; the setting check has a model look", err=True)

@@ -6,7 +6,7 @@ citations are its citations, in order. Only the gate's verdict on a citation com
 not complete before. A mark is never split, and never withdrawn.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
@@ -32,17 +32,6 @@ C15 = ContextSize(texts=10, images=5)
 C20 = ContextSize(texts=12, images=8)
 CONTEXT_SIZES: Mapping[str, ContextSize] = MappingProxyType({"c15": C15, "c20": C20})
 """The sizes that contexts are measured at (MMDocRAG, arXiv 2505.16470, section 4.1), by name."""
-
-
-def max_fair_share(sizes: Sequence[int], room: int) -> int | None:
-    """The largest cap such that sizes cut to it sum to at most `room` (max-min fairness); None if none must be cut."""
-    left, ordered = room, sorted(sizes)
-    for place, size in enumerate(ordered):
-        share = left // (len(ordered) - place)
-        if size > share:
-            return share
-        left -= size
-    return None
 
 
 StructureKind = Literal["page", "chapter", "section", "appendix", "heading", "figure", "chart", "table"]
@@ -194,7 +183,11 @@ class Citation(Record):
     has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
     verdict: Verdict | None = Field(default=None, description="what the gate says of it; None where it was not asked")
     reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
-    entailed: bool | None = Field(default=None, description="what an entailment model says; None where none was asked")
+    checker_verdict: bool | None = Field(
+        default=None,
+        description="the checker's verdict, from an entailment or chat model: whether what is cited supports the "
+        "sentence; None if it was not asked or gave none",
+    )
     quoted: str | None = Field(default=None, description="the quote's words; None where evidence was not looked for")
     page_size: tuple[float, float] | None = Field(default=None, description="width and height of its page, in points")
     evidence: Evidence | None = Field(default=None, description="how closely it is known; None where not looked for")
@@ -291,8 +284,8 @@ class Answer(Record):
     model: str = Field(description="'extractive', or the model's name")
     usage: Usage = Field(
         default=Usage(),
-        description="tokens of writing it, and of rewriting a question that follows others; without those of steps of "
-        "the search and of checks that ask a model",
+        description="tokens of all model calls for this answer: writing, steps of the search, checks, and rewriting a "
+        "question that follows others",
     )
     price_usd: float | None = Field(default=None, ge=0, description="of these tokens; None where it is not known")
     seconds: float = Field(ge=0, description="from question to answer, retrieval included")

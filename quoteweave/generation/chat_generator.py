@@ -153,7 +153,7 @@ class _EventStream:
     """Turns the pieces of a model's stream into events, without whitespace around the answer."""
 
     def __init__(self, context: Context) -> None:
-        self._weaver = MarkResolver(context)
+        self._resolver = MarkResolver(context)
         self._begun = self._thought = False
         self._last = ""
 
@@ -168,11 +168,11 @@ class _EventStream:
                 "(thinking = true), or ask for the answer as a whole, not as a stream",
                 remedy="on the command line: --json",
             )
-        yield from to_events(self._weaver.feed(piece.text if self._begun else piece.text.lstrip()))
+        yield from to_events(self._resolver.feed(piece.text if self._begun else piece.text.lstrip()))
         self._begun = self._begun or bool(piece.text.strip())
 
     def end(self) -> Iterator[Event]:
-        yield from to_events(self._weaver.end())
+        yield from to_events(self._resolver.end())
 
 
 def _is_empty(context: Context) -> bool:
@@ -186,8 +186,8 @@ def _to_answer(query: Query, context: Context, completion: Completion, warnings:
     status: Literal["answered", "abstained"] = "abstained" if _abstains(text) else "answered"
     # A model that calls itself "extractive" must not bypass the gate.
     model = f"chat:{MODEL}" if completion.model == MODEL else completion.model
-    woven = build_answer(query.text, text, context, model=model, status=status, warnings=(*warnings, *cut))
-    return woven.model_copy(update={"usage": completion.usage})
+    answer = build_answer(query.text, text, context, model=model, status=status, warnings=(*warnings, *cut))
+    return answer.model_copy(update={"usage": completion.usage})
 
 
 def _without_reasoning(completion: Completion) -> str:

@@ -75,7 +75,7 @@ class MarkResolver:
         self.taken_out = self.left = 0
         """Numbers of marks with such numbers: changed or removed, and left in place."""
         self._context = context
-        self._written, self._page = MarkReader(), ShownText()
+        self._written, self._shown = MarkReader(), ShownText()
         self._blank = ""
         self._gap: list[str] = []  # marks to be removed, each after its whitespace: a blank, a mark, a blank, a mark…
 
@@ -101,7 +101,7 @@ class MarkResolver:
         begin = token.index(body)
         self._blank += token[:begin]
         yield from self._blank_before(body[0])
-        yield self._page.add(body)
+        yield self._shown.add(body)
         self._blank = token[begin + len(body) :]
 
     def _mark(self, mark: Mark) -> Iterable[AnswerPart]:
@@ -115,7 +115,7 @@ class MarkResolver:
             return
         yield from self._blank_before(mark.mark[0])
         text = mark.mark
-        if missing and self._page.joins("", text[0], instead=""):
+        if missing and self._shown.joins("", text[0], instead=""):
             self.left += 1
         elif missing:
             self.taken_out += 1
@@ -138,24 +138,24 @@ class MarkResolver:
             for number, quote in known.items()
             if quote is not None
         ]
-        yield self._page.add(text, citations)
+        yield self._shown.add(text, citations)
 
     def _blank_before(self, following: str) -> Iterable[AnswerPart]:
         """The whitespace before `following`, in place of any marks removed there."""
         blank, gap = self._blank, self._gap
         self._blank, self._gap = "", []
         if gap:
-            tidy = widest_blank([*gap[::2], blank], following) if self._page.length else ""
-            if self._page.joins(tidy, following, instead=blank):
+            tidy = widest_blank([*gap[::2], blank], following) if self._shown.length else ""
+            if self._shown.joins(tidy, following, instead=blank):
                 self.left += len(gap) // 2
                 blank = "".join([*gap, blank])
             else:
                 self.taken_out += len(gap) // 2
                 blank = tidy
-        if not self._page.length:
+        if not self._shown.length:
             blank = blank.lstrip()
         if blank:
-            yield self._page.add(blank)
+            yield self._shown.add(blank)
 
 
 def widest_blank(blanks: Iterable[str], following: str) -> str:
@@ -164,15 +164,15 @@ def widest_blank(blanks: Iterable[str], following: str) -> str:
     return "" if following in _NO_SPACE_BEFORE and "\n" not in widest else widest
 
 
-def to_events(strands: Iterable[AnswerPart]) -> Iterator[Event]:
+def to_events(parts: Iterable[AnswerPart]) -> Iterator[Event]:
     """Turn parts of the text shown into events: text in one piece, and each mark followed by its citations."""
-    for cites, together in groupby(strands, key=lambda strand: bool(strand.citations)):
+    for cites, together in groupby(parts, key=lambda part: bool(part.citations)):
         if not cites:
-            yield TextEvent(text="".join(strand.text for strand in together))
+            yield TextEvent(text="".join(part.text for part in together))
             continue
-        for strand in together:
-            yield TextEvent(text=strand.text)
-            yield from (CitationEvent(citation=citation) for citation in strand.citations)
+        for part in together:
+            yield TextEvent(text=part.text)
+            yield from (CitationEvent(citation=citation) for citation in part.citations)
 
 
 def _begins_line(blank: str) -> bool:
@@ -200,12 +200,12 @@ def build_answer(
     whitespace alone gives no block. So a TextBlock begins where the ImageBlock before it ends, or at 0. `seconds` is 0
     and `usage` unknown; a caller who knows them replaces them with `model_copy`.
     """
-    weaver = MarkResolver(context)
-    parts = weaver.end(text)
+    resolver = MarkResolver(context)
+    parts = resolver.end(text)
     shown, citations = "".join(part.text for part in parts), [one for part in parts for one in part.citations]
     message = (
-        _unresolved_warning(weaver.taken_out, "taken out of the answer"),
-        _unresolved_warning(weaver.left, "left where {} stood"),
+        _unresolved_warning(resolver.taken_out, "taken out of the answer"),
+        _unresolved_warning(resolver.left, "left where {} stood"),
     )
     return Answer(
         question=question,
@@ -213,7 +213,7 @@ def build_answer(
         text=shown,
         blocks=split_blocks(shown, citations, {n: hit.quote.image for n, hit in enumerate(context.images, 1)}),
         citations=tuple(citations),
-        unresolved=tuple(weaver.unresolved),
+        unresolved=tuple(resolver.unresolved),
         raw=text if shown != text else None,
         model=model,
         seconds=0.0,

@@ -15,7 +15,7 @@ from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Rer
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.text.question_analysis import check_question
 from quoteweave.pipeline.announced import add_announced
-from quoteweave.pipeline.structure import structure_context
+from quoteweave.pipeline.document_structure import structure_context
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.
@@ -133,7 +133,7 @@ class Search:
         """Return the best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
         What the best texts announce is among them (`pipeline.announced`). A question that asks what
-        one document consists of gets that document's structure, and the quotes that show it (`pipeline.structure`).
+        one document consists of gets that document's structure, and the quotes that show it (`document_structure`).
         Raises what `find` does.
         """
         (context,), trace = await self.contexts(query, (split,), where=where)
@@ -268,9 +268,9 @@ class Search:
 
 
 def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits without quotes that have the very words of a better one of their document and kind.
+    """Drop hits whose text equals that of a higher-ranked hit of the same document and kind.
 
-    On one page the smallest quote with these words takes the place of the first: a picture, rather than the whole page.
+    Of equal quotes on one page the smallest is kept, at the best rank: a picture, rather than the whole page.
     """
     kept: dict[tuple[str, ...], Hit] = {}
     for hit in hits:

@@ -116,7 +116,7 @@ def _check_blocks(answer: Answer) -> None:
 
 
 def _unchecked(citation: Citation) -> Citation:
-    return citation.model_copy(update={"verdict": None, "reason": None, "entailed": None, **_NOT_LOOKED_FOR})
+    return citation.model_copy(update={"verdict": None, "reason": None, "checker_verdict": None, **_NOT_LOOKED_FOR})
 
 
 # ruff: noqa: S101 - what holds is asserted

@@ -34,7 +34,7 @@ def test_a_second_opinion_stands_beside_the_gate_s(quoteweave: Quoteweave, port:
         got = quoteweave("ask", QUESTION, "-c", port, "--json", "--html", tmp_path / "a.html", *model)
         assert len(server.requests) == 3
     value = got.json()
-    assert [citation["entailed"] for citation in value["citations"]] == [True, False]
+    assert [citation["checker_verdict"] for citation in value["citations"]] == [True, False]
     assert value["warnings"][-1] == "The checker does not find 1 of 2 cited sentences supported by what is cited."
     page = html.document_fromstring((tmp_path / "a.html").read_text())
     assert [chip.get("class") for chip in page.find_class("chip")] == ["chip supported", "chip unsupported"]

@@ -69,7 +69,7 @@ def test_a_model_confirms_passages_or_not(
         cited = quoteweave("cite", draft, "-c", port, *check)
         asked = str(server.requests[0]["messages"])
     (found,) = got.json()["attributions"]
-    assert (found["outcome"], found["candidates"][0]["citation"]["entailed"]) == (outcome, says == "yes")
+    assert (found["outcome"], found["candidates"][0]["citation"]["checker_verdict"]) == (outcome, says == "yes")
     assert "3,210 tonnes" in asked
     assert "are sent to 127.0.0.1" in got.err
     assert [one["status"] for one in cited.json()["sentences"]] == [status]

@@ -286,7 +286,7 @@ def test_a_judge_gives_its_verdict_beside_the_gate_and_is_part_of_the_run(run_it
     assert run.fingerprints["checker"].startswith("chat:scripted check_claim ")
     for prediction in predictions:
         assert prediction.answer is not None
-        assert {one.entailed for one in prediction.answer.citations} == {prediction.example != "coal"}
+        assert {one.checker_verdict for one in prediction.answer.citations} == {prediction.example != "coal"}
         assert bool(prediction.answer.warnings) == (prediction.example == "coal")
     assert isinstance(other.exception, UsageError)
     assert "check is 'chat' there" in str(other.exception)

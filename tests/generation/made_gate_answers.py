@@ -8,7 +8,7 @@ from quoteweave.generation.citations import build_answer
 from quoteweave.generation.gate import check_sentence
 
 
-def woven(text: str, context: Context, *, question: str = "What happened?") -> Answer:
+def built(text: str, context: Context, *, question: str = "What happened?") -> Answer:
     return build_answer(question, text, context, model="m")
 
 
@@ -23,4 +23,4 @@ def verdict(sentence: str, *quotes: Quote | str, question: str = "") -> Verdict:
     if "[" not in sentence:
         numbers = ", ".join(str(number) for number, _ in enumerate(context.texts, 1))
         marked = f"{sentence} [{numbers}]" if numbers else f"{sentence} ![it](image1)"
-    return check_sentence(marked, woven(marked, context).citations, context, question=question).verdict
+    return check_sentence(marked, built(marked, context).citations, context, question=question).verdict

@@ -20,7 +20,7 @@ def resolved(text: str) -> tuple[Numbered, Numbered]:
     return [n for n in numbers if CONTEXT.quote(*n)], [n for n in numbers if not CONTEXT.quote(*n)]
 
 
-def woven(text: str) -> Answer:
+def built(text: str) -> Answer:
     return build_answer("why?", text, CONTEXT, model="m")
 
 
@@ -103,7 +103,7 @@ def test_a_range_too_wide_or_backwards_stands_for_its_ends(text: str, numbers: t
 
 
 def test_each_number_of_a_mark_is_cited_or_unresolved() -> None:
-    answer = woven("So [1, 9] and ![it](image2).")
+    answer = built("So [1, 9] and ![it](image2).")
     assert [(c.mark, c.start, c.end, c.quote_id, c.page, c.page_label) for c in answer.citations] == [
         ("[1]", 3, 6, "text:1", 1, "p1"),
         ("![it](image2)", 11, 24, "image:2", 2, "p2"),
@@ -111,8 +111,8 @@ def test_each_number_of_a_mark_is_cited_or_unresolved() -> None:
     assert [(u.mark, u.start, u.end, u.kind, u.number) for u in answer.unresolved] == [("[1, 9]", 3, 9, "text", 9)]
 
 
-def test_weave_cuts_the_text_where_images_stand() -> None:
-    answer = woven("Sales grew [1, 2].\n\n![Sales](image2)\n\n![Costs](image1) Costs fell [3].")
+def test_build_answer_cuts_the_text_where_images_stand() -> None:
+    answer = built("Sales grew [1, 2].\n\n![Sales](image2)\n\n![Costs](image1) Costs fell [3].")
     first, sales, costs, last = answer.blocks
     assert isinstance(first, TextBlock)
     assert (first.text, [c.number for c in first.citations]) == ("Sales grew [1, 2].\n\n", [1, 2])
@@ -146,22 +146,22 @@ def test_weave_cuts_the_text_where_images_stand() -> None:
     ],
 )
 def test_unresolved_numbers_leave_the_shown_text_tidy(text: str, shown: str) -> None:
-    answer = woven(text)
+    answer = built(text)
     assert answer.text == shown
     assert answer.unresolved
     assert all(text[mark.start : mark.end] == mark.mark for mark in answer.unresolved)
 
 
 def test_a_warning_counts_the_marks_not_their_numbers() -> None:
-    assert woven("a [98, 99]").warnings == (
+    assert built("a [98, 99]").warnings == (
         "1 mark names a quote that was not given, and was taken out of the answer.",
     )
-    assert woven("a [98] [99]").warnings[0].startswith("2 marks name ")
+    assert built("a [98] [99]").warnings[0].startswith("2 marks name ")
 
 
 @pytest.mark.parametrize("text", ["a [[99]1]", "![a](im[99]age1)", "[1[99]]", "a [[99] 1]", "[3]![x](image9)(u)"])
 def test_text_stays_where_taking_a_mark_out_would_make_another(text: str) -> None:
-    answer = woven(text)
+    answer = built(text)
     assert answer.text == text
     assert len(answer.unresolved) == 1
     assert answer.warnings == ("1 mark names a quote that was not given, and was left where it stood.",)
@@ -186,8 +186,8 @@ def test_marks_are_exact_ordered_and_apart(text: str) -> None:
 @example("[99]```\n[1]")
 @example("```\n[99]\n```\n[1]")
 @example("[3]![x](image9)(u)")
-def test_what_is_woven_is_exact_and_complete(text: str) -> None:
-    answer = woven(text)
+def test_what_is_built_is_exact_and_complete(text: str) -> None:
+    answer = built(text)
     cited, missing = resolved(text)
     assert [(c.kind, c.number) for c in answer.citations] == cited
     assert [(u.kind, u.number) for u in answer.unresolved] == missing
@@ -200,15 +200,15 @@ def test_what_is_woven_is_exact_and_complete(text: str) -> None:
 
 
 @given(TEXTS)
-def test_weaving_an_answers_own_text_changes_nothing(text: str) -> None:
-    answer = woven(text)
-    again = woven(answer.text)
+def test_building_an_answers_own_text_changes_nothing(text: str) -> None:
+    answer = built(text)
+    again = built(answer.text)
     assert (again.text, again.blocks, again.citations) == (answer.text, answer.blocks, answer.citations)
 
 
 @given(TEXTS)
 def test_blocks_put_together_are_the_text_but_for_whitespace_between_images(text: str) -> None:
-    answer = woven(text)
+    answer = built(text)
     position, cited = 0, []
     for block in answer.blocks:
         if isinstance(block, ImageBlock):
@@ -227,7 +227,7 @@ def test_blocks_put_together_are_the_text_but_for_whitespace_between_images(text
 @given(st.text(alphabet="ab [].,\n", max_size=60))
 def test_taking_marks_out_loses_no_word(text: str) -> None:
     marked = text.replace("a", "a[99]")
-    assert re.sub(r"\s|\[99\]", "", woven(marked).text) == re.sub(r"\s", "", text)
+    assert re.sub(r"\s|\[99\]", "", built(marked).text) == re.sub(r"\s", "", text)
 
 
 @pytest.mark.parametrize("piece", ["[", "![", "![a", "[1,", "[1 ", "`a\n", "`", "![ ![a]", "![a [b] ", "[99] ", " "])

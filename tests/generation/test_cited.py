@@ -38,7 +38,7 @@ def completion(text: str, finish_reason: str = "stop") -> Completion:
     return Completion(text=text, model="m-1", finish_reason=finish_reason, usage=Usage(input_tokens=7, output_tokens=3))
 
 
-def test_what_the_model_writes_is_woven() -> None:
+def test_marks_that_the_model_writes_become_citations() -> None:
     given = answer(FakeChat([completion("Yes, by 5% [1].\n![Sales](image1)\nSee [9].")]))
     assert (given.status, given.model, given.usage.input_tokens) == ("answered", "m-1", 7)
     assert [citation.quote_id for citation in given.citations] == ["d:2:1", "d:4:1"]

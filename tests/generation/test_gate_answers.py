@@ -7,14 +7,14 @@ import pytest
 from builders import make_context, make_quote
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_gate_answers import verdicts, woven
+from made_gate_answers import built, verdicts
 
 from quoteweave.core.answers import Answer, Citation, Context, ImageBlock, TextBlock
 from quoteweave.core.errors import BudgetSpent, EndpointUnreachable, ModelFailed, ModelNotFound
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import REFUSAL, apply_policy, check_answer, check_entailment
+from quoteweave.generation.gate import REFUSAL, apply_policy, check_citations, check_entailment
 from quoteweave.generation.gate.answer_check import MOST_WARNINGS
 from quoteweave.generation.gate.claims import claims_of
 
@@ -27,7 +27,7 @@ GOOD, BAD = "The port received 1,058 vessel calls [1].", "Grain came to 557 thou
 
 
 def checked(text: str) -> Answer:
-    return check_answer(woven(text, CONTEXT), CONTEXT)
+    return check_citations(built(text, CONTEXT), CONTEXT)
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_factual_sentences_without_citation_are_warned_of() -> None:
 
 def test_checking_again_changes_nothing() -> None:
     answer = checked(f"{GOOD} {BAD} Timber came to 296 thousand tonnes.")
-    assert check_answer(answer, CONTEXT) == answer
+    assert check_citations(answer, CONTEXT) == answer
 
 
 def test_an_abstained_answer_is_not_warned_of() -> None:
     answer = build_answer("q", "The 12 quotes do not say.", CONTEXT, model="m", status="abstained")
-    assert check_answer(answer, CONTEXT) == answer
+    assert check_citations(answer, CONTEXT) == answer
 
 
 def test_warnings_of_an_answer_that_never_cites_are_bounded() -> None:
@@ -109,7 +109,7 @@ def test_drop_takes_sentences_out(text: str, left: str) -> None:
     answer = apply_policy(before, "drop")
     assert (answer.text, answer.raw, answer.status) == (left, text, "answered")
     assert set(verdicts(answer)) == {"supported"}
-    again = check_answer(woven(left, CONTEXT), CONTEXT)
+    again = check_citations(built(left, CONTEXT), CONTEXT)
     assert (answer.blocks, answer.citations) == (again.blocks, again.citations)
 
 
@@ -139,8 +139,8 @@ def test_raw_keeps_the_marks_that_were_removed_before() -> None:
 
 
 def test_answers_saved_without_verdicts_are_read() -> None:
-    fields = {"verdict", "reason", "entailed"}
-    (citation,) = woven(GOOD, CONTEXT).citations
+    fields = {"verdict", "reason", "checker_verdict"}
+    (citation,) = built(GOOD, CONTEXT).citations
     assert Citation.model_validate_json(citation.model_dump_json(exclude=fields)) == citation
 
 
@@ -170,13 +170,13 @@ class Failing:
 
 
 def opined(text: str, checker: ClaimChecker, context: Context = CONTEXT) -> Answer:
-    return asyncio.run(check_entailment(check_answer(woven(text, context), context), context, checker))
+    return asyncio.run(check_entailment(check_citations(built(text, context), context), context, checker))
 
 
 def test_a_checker_says_its_own_beside_the_gate() -> None:
     model = Containing()
     answer = opined(f"{GOOD} Ships came [2]. It is so.", model)
-    assert [(citation.verdict, citation.entailed) for citation in answer.citations] == [
+    assert [(citation.verdict, citation.checker_verdict) for citation in answer.citations] == [
         ("supported", True),
         ("unchecked", False),
     ]
@@ -188,7 +188,7 @@ def test_a_checker_says_its_own_beside_the_gate() -> None:
 
 def test_warnings_say_how_much_a_checker_does_not_find_supported() -> None:
     answer = opined(f"{GOOD} {GOOD} Ships came [2]. Some timber came [2]. It is so.", Containing())
-    assert [citation.entailed for citation in answer.citations] == [True, True, False, None]
+    assert [citation.checker_verdict for citation in answer.citations] == [True, True, False, None]
     assert answer.warnings == (
         "The checker does not find 1 of 3 cited sentences supported by what is cited.",
         "The checker could not say whether 1 of 3 cited sentences is supported.",
@@ -201,19 +201,19 @@ def test_blocks_hold_what_the_checker_says() -> None:
     assert isinstance(text, TextBlock)
     assert isinstance(image, ImageBlock)
     assert (*text.citations, image.citation) == answer.citations
-    assert [citation.entailed for citation in answer.citations] == [True, False]
+    assert [citation.checker_verdict for citation in answer.citations] == [True, False]
 
 
 def test_a_checker_is_not_asked_of_images_without_words() -> None:
     model = Containing()
     answer = opined("It shows ships ![ships](image1).", model, make_context(make_quote(layout="figure")))
-    assert (answer.citations[0].entailed, answer.warnings, model.asked) == (None, (), [])
+    assert (answer.citations[0].checker_verdict, answer.warnings, model.asked) == (None, (), [])
 
 
 @pytest.mark.parametrize("error", [EndpointUnreachable("nobody there"), ModelFailed("nobody there")])
 def test_a_checker_that_fails_costs_no_answer(error: Exception) -> None:
     answer = opined(GOOD, Failing(error))
-    assert (answer.text, verdicts(answer), answer.citations[0].entailed) == (GOOD, ["supported"], None)
+    assert (answer.text, verdicts(answer), answer.citations[0].checker_verdict) == (GOOD, ["supported"], None)
     assert answer.warnings == ("The checker gave no verdict: nobody there",)
 
 
@@ -236,8 +236,8 @@ _PIECES = st.sampled_from(
 @given(st.lists(_PIECES | st.text(max_size=5), max_size=14).map("".join))
 @settings(max_examples=300, deadline=None)
 def test_any_text_keeps_its_words_under_report_and_its_spans_after_drop(text: str) -> None:
-    plain = woven(text, CONTEXT)
-    answer = check_answer(plain, CONTEXT)
+    plain = built(text, CONTEXT)
+    answer = check_citations(plain, CONTEXT)
     assert (answer.text, len(answer.citations)) == (plain.text, len(plain.citations))
     assert None not in verdicts(answer)
     shown = apply_policy(answer, "drop")

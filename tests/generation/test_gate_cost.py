@@ -10,7 +10,7 @@ from quoteweave.core.chat.streams import ReasoningSplitter
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import check_answer
+from quoteweave.generation.gate import check_citations
 from quoteweave.generation.gate.claims import ClaimReader, claims_of
 from quoteweave.pipeline.context import Window, fit_to_window
 
@@ -30,7 +30,7 @@ def test_a_sentence_of_thousands_of_numbers_is_judged_in_a_moment() -> None:
     given = context_of(" ".join(f"{n * 7 + 1000} kg" for n in range(60)))
     text = f"Together {' '.join(str(n * 13 + 200_003) for n in range(2000))} [1]."
     answer = build_answer("why?", text, given, model="m")
-    assert seconds(lambda: check_answer(answer, given)) < 2
+    assert seconds(lambda: check_citations(answer, given)) < 2
 
 
 def test_long_reasoning_and_long_sentences_are_read_in_linear_time() -> None:
@@ -46,7 +46,9 @@ def test_long_reasoning_and_long_sentences_are_read_in_linear_time() -> None:
 
 def test_code_amid_a_line_does_not_hide_the_marks_behind_it() -> None:
     given = context_of("It grew.", "Dues rose by 7 %.")
-    answer = check_answer(build_answer("why?", "It grew [1]. ```x``` dues rose by 7 % [2].", given, model="m"), given)
+    answer = check_citations(
+        build_answer("why?", "It grew [1]. ```x``` dues rose by 7 % [2].", given, model="m"), given
+    )
     assert answer.citations[1].verdict != "unsupported"
 
 

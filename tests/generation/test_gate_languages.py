@@ -4,7 +4,7 @@ import pytest
 from harbour_quotes import context
 
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import check_answer
+from quoteweave.generation.gate import check_citations
 
 QUOTE = (
     "The port received 1,204.5 tonnes of grain in 2023, a share of 12.4 %. On 17 February 2023 the storm closed it for "
@@ -14,7 +14,7 @@ QUOTE = (
 
 def verdict(sentence: str) -> str | None:
     given = context([QUOTE])
-    (citation,) = check_answer(build_answer("?", sentence, given, model="m"), given).citations
+    (citation,) = check_citations(build_answer("?", sentence, given, model="m"), given).citations
     return citation.verdict
 
 

@@ -6,7 +6,7 @@ import pytest
 from builders import make_context, make_quote
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from made_gate_answers import verdict, woven
+from made_gate_answers import built, verdict
 
 from quoteweave.generation.gate import check_sentence
 
@@ -199,7 +199,7 @@ def test_numbers_beside_each_other_in_a_chart_are_read_apart_and_together() -> N
 def test_a_quote_that_adds_nothing_is_unchecked_beside_one_that_bears_all() -> None:
     context = make_context(CALLS, "Dogs need a muzzle.")
     sentence = "The port received 1,058 vessel calls [1][2]."
-    checked = check_sentence(sentence, woven(sentence, context).citations, context)
+    checked = check_sentence(sentence, built(sentence, context).citations, context)
     assert [citation.verdict for citation in checked.citations] == ["supported", "unchecked"]
     assert checked.verdict == "supported"
 
@@ -207,7 +207,7 @@ def test_a_quote_that_adds_nothing_is_unchecked_beside_one_that_bears_all() -> N
 def test_the_reason_names_what_is_missing() -> None:
     context = make_context(CALLS)
     sentence = "The port received 1,068 vessel calls [1]."
-    checked = check_sentence(sentence, woven(sentence, context).citations, context)
+    checked = check_sentence(sentence, built(sentence, context).citations, context)
     assert checked.reason == "1,068 does not occur in what it cites."
     assert checked.citations[0].reason == checked.reason
 

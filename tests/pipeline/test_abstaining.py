@@ -9,7 +9,7 @@ from quoteweave.core.confidence import Calibration, ConfidenceModel, RiskCoverag
 from quoteweave.core.records import Hit, Quote
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.confidence_signals import signals_of
-from quoteweave.generation.gate import check_answer
+from quoteweave.generation.gate import check_citations
 from quoteweave.pipeline.gate import NOT_ENOUGH, abstain_before, abstain_below
 
 TEXT = "In 1921 the port shipped 1,204 tonnes of grain."
@@ -42,7 +42,7 @@ CALIBRATION = Calibration(
 
 def written(said: str) -> Answer:
     answer = build_answer(ASKED, said, context(), model="m", warnings=("Cut short.",))
-    return check_answer(answer, context()).model_copy(update={"usage": Usage(input_tokens=9), "seconds": 2.0})
+    return check_citations(answer, context()).model_copy(update={"usage": Usage(input_tokens=9), "seconds": 2.0})
 
 
 def test_an_answer_that_is_sure_enough_is_given_as_it_is() -> None:

@@ -7,16 +7,16 @@ from lxml import html
 from lxml.html import HtmlElement
 
 from quoteweave.core.answers import Answer, Context, Verdict
-from quoteweave.generation.gate import REFUSAL, apply_policy, check_answer
+from quoteweave.generation.gate import REFUSAL, apply_policy, check_citations
 from quoteweave.pipeline.answer_page.render import AnswerView, render_answer
 from quoteweave.pipeline.answer_page.sections import checked_citations, tally
 
 CONTEXT = make_context(make_quote("a.pdf:0", "Grain came to 547 tons.", (0, 0, 100, 20)))
 
 
-def answer(verdict: Verdict | None, entailed: bool | None = None, reason: str | None = None) -> Answer:
+def answer(verdict: Verdict | None, checker_verdict: bool | None = None, reason: str | None = None) -> Answer:
     made = make_answer("?", "So it is [1].", CONTEXT)
-    update = {"verdict": verdict, "reason": reason, "entailed": entailed}
+    update = {"verdict": verdict, "reason": reason, "checker_verdict": checker_verdict}
     return made.model_copy(update={"citations": tuple(one.model_copy(update=update) for one in made.citations)})
 
 
@@ -29,7 +29,7 @@ def words(element: HtmlElement) -> str:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "entailed", "shown", "said"),
+    ("verdict", "checker_verdict", "shown", "said"),
     [
         ("supported", None, "supported", "supported"),
         ("unsupported", None, "unsupported", "not supported"),
@@ -42,9 +42,9 @@ def words(element: HtmlElement) -> str:
     ],
 )
 def test_a_mark_shows_the_worse_of_two_verdicts_and_any_before_none(
-    verdict: Verdict | None, entailed: bool | None, shown: str, said: str
+    verdict: Verdict | None, checker_verdict: bool | None, shown: str, said: str
 ) -> None:
-    (chip,) = page_of(answer(verdict, entailed)).find_class("chip")
+    (chip,) = page_of(answer(verdict, checker_verdict)).find_class("chip")
     assert chip.get("class") == f"chip {shown}"
     assert chip.get("aria-label") == f"Citation 1, {said}: a.pdf, page 1"
     assert chip.xpath(".//*[@class='verdict']/use/@href") == [f"#icon-{shown}"]
@@ -96,7 +96,7 @@ def test_a_hostile_reason_stays_text() -> None:
 def test_an_answer_that_was_refused_says_so_and_why() -> None:
     context = CONTEXT
     refused = apply_policy(
-        check_answer(make_answer("?", "Grain came to 557 tons [1].", context, model="m"), context), "refuse"
+        check_citations(make_answer("?", "Grain came to 557 tons [1].", context, model="m"), context), "refuse"
     )
     page = page_of(refused)
     assert words(page.find_class("notice")[0]) == f"The answer is withheld {REFUSAL}"

@@ -93,7 +93,7 @@ def test_a_checker_stands_beside_the_gate_and_the_policy_heeds_both(
     policy: Policy | None, word: str, verdicts: list[tuple[str | None, bool | None]], shown: str
 ) -> None:
     answer = found(policy, word)
-    assert [(citation.verdict, citation.entailed) for citation in answer.citations] == verdicts
+    assert [(citation.verdict, citation.checker_verdict) for citation in answer.citations] == verdicts
     assert answer.text.strip() == shown
 
 
@@ -106,7 +106,7 @@ def test_what_the_checker_alone_doubts_is_taken_out_and_why_is_told() -> None:
 
 def test_whoever_asks_for_a_checker_has_repeated_quotes_checked_too() -> None:
     answer = found("report", "harbour", ExtractiveGenerator())
-    assert {(citation.verdict, citation.entailed) for citation in answer.citations} == {(None, False)}
+    assert {(citation.verdict, citation.checker_verdict) for citation in answer.citations} == {(None, False)}
 
 
 @pytest.mark.parametrize("policy", ["report", "drop", "refuse"])
@@ -123,7 +123,7 @@ def test_what_is_streamed_is_the_answer_that_the_checker_leaves(policy: Policy, 
     text, answer = asyncio.run(streamed())
     assert text == answer.text
     assert "unsupported" not in [one.verdict for one in answer.citations] or policy == "report"
-    assert False not in [one.entailed for one in answer.citations] or policy == "report"
+    assert False not in [one.checker_verdict for one in answer.citations] or policy == "report"
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from quoteweave.collection.records import Origin
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Filter, Page, ParsedDocument, Query, Quote
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.extractive.structure import COUNTED_REASON
+from quoteweave.generation.extractive.structure_answer import COUNTED_REASON
+from quoteweave.pipeline.document_structure import structure_context
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
-from quoteweave.pipeline.structure import structure_context
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 

@@ -1,4 +1,4 @@
-"""Plain BM25 against bm25s itself, and what all retrievers over the lexical index keep: filters, ties, furniture."""
+"""Plain BM25 against bm25s itself, and what retrievers over the lexical index keep: filters, ties, no headers."""
 
 import tempfile
 from collections.abc import Sequence

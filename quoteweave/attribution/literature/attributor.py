@@ -366,7 +366,7 @@ def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, f
     # A passage that lacks a number of the claim, or has it from another paper, is not its source, whoever cites it.
     if confidence >= fitted.threshold and support > 0:
         outcome = "supported" if best.outcome == "supported" else "likely"
-    if best.citation.entailed is not None:
+    if best.citation.checker_verdict is not None:
         outcome = best.outcome  # the checker has said it of this passage
     unsure = UNSURE if signals.cited else NOT_CITED
     reason = best.citation.reason or (unsure if outcome == "not_found" else None)

@@ -45,7 +45,7 @@ from quoteweave.retrievers.registry import DEFAULT_RETRIEVER, make_retriever
 
 JSON = """--json prints the answer: question, status (answered, located or abstained), text, blocks (text
 and images, with citations), citations (mark, start, end, kind, number, quote_id, document,
-page from 0, page_label, bbox, section, has_pages, verdict, reason, entailed, quoted,
+page from 0, page_label, bbox, section, has_pages, verdict, reason, checker_verdict, quoted,
 page_size, evidence, spans, regions: where it stands on each page, in points and as fractions of the page;
 url and image_url, of a server), unresolved, raw, model, usage, price_usd,
 seconds, warnings; context: texts and images, the hits that marks refer to, rarity, of the question's words, pages, and

@@ -47,7 +47,7 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Splitter
 from quoteweave.evaluation.judges.batch import JudgingItem, JudgingPlan
-from quoteweave.evaluation.judges.evidence_judge import ChatSplitter, EvidenceJudge
+from quoteweave.evaluation.judges.evidence_judge import ChatEvidenceJudge, ChatSplitter
 from quoteweave.evaluation.judges.evidence_verdicts import (
     EvidenceVerdict,
     judge_evidence,
@@ -134,7 +134,7 @@ def citations(
         "retries": retries,
     }
     settings, path = make_settings(ChatSettings, given), judgements_path(run, out, CITATIONS)
-    judge = EvidenceJudge(
+    judge = ChatEvidenceJudge(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
     )
     splitter, cut = _splitter(split, settings, calls), sentence_texts
@@ -187,7 +187,7 @@ def _count_unseen_pictures(pairs: Sequence[JudgingItem]) -> int:
 
 
 def _judge_answers(
-    pairs: Sequence[JudgingItem], path: Path, judge: EvidenceJudge, splitter: Splitter, concurrency: int
+    pairs: Sequence[JudgingItem], path: Path, judge: ChatEvidenceJudge, splitter: Splitter, concurrency: int
 ) -> dict[str, EvidenceVerdict]:
     """Judge the answers, with a progress bar on a terminal."""
 

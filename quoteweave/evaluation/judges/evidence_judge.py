@@ -111,7 +111,7 @@ def _words(text: str) -> list[str]:
 EXPLANATION = "explanation"
 
 
-class EvidenceJudge:
+class ChatEvidenceJudge:
     """Meets `core.protocols.EvidenceJudge` with a chat model.
 
     A reply that cannot be read is asked for once more, then the grade is undefined.

@@ -50,7 +50,7 @@ from quoteweave.generation.extractive.statements import (
     text_statements,
     words_with_headings,
 )
-from quoteweave.generation.extractive.structure import structure_answer
+from quoteweave.generation.extractive.structure_answer import structure_answer
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.relevance import QuestionTerms, question_terms, split_into_questions, weigh_terms
 

@@ -1,6 +1,6 @@
 """The gate: checks by rule, without a model, whether the quotes that an answer cites support it."""
 
-from quoteweave.generation.gate.answer_check import check_answer, check_entailment
+from quoteweave.generation.gate.answer_check import check_citations, check_entailment
 from quoteweave.generation.gate.policies import REFUSAL, Policy, apply_policy
 from quoteweave.generation.gate.sentence_check import SentenceCheck, check_sentence, is_factual
 
@@ -9,7 +9,7 @@ __all__ = [
     "Policy",
     "SentenceCheck",
     "apply_policy",
-    "check_answer",
+    "check_citations",
     "check_entailment",
     "check_sentence",
     "is_factual",

@@ -17,7 +17,7 @@ SHOWN_CHARACTERS = 120
 """Most characters of a sentence that a warning repeats."""
 
 
-def check_answer(answer: Answer, context: Context) -> Answer:
+def check_citations(answer: Answer, context: Context) -> Answer:
     """Put a verdict on each citation of an answer, and add a warning for each factual sentence that cites nothing.
 
     The answer's text stays as it is. `context` must be the one that its marks refer to.
@@ -35,11 +35,11 @@ def check_answer(answer: Answer, context: Context) -> Answer:
 
 
 async def check_entailment(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
-    """Set `entailed` on each citation of an answer: whether everything that its sentence cites together supports it.
+    """Set `checker_verdict` on each citation: whether all that its sentence cites, together, supports the sentence.
 
     The checker is called once, with each sentence once; warnings count the sentences that it does not find supported,
-    and those on which it gives no verdict. `entailed` is None where what is cited has no words. If the checker fails,
-    all stay None, and a warning gives the reason. Raises ModelNotFound and UsageError.
+    and those on which it gives no verdict. `checker_verdict` is None where what is cited has no words. If the checker
+    fails, all stay None, and a warning gives the reason. Raises ModelNotFound and UsageError.
     """
     cited = [(claim, citations) for claim, citations in cited_claims(answer) if citations and claim.sentence]
     premises = [_premise(citations, context) for _, citations in cited]
@@ -59,7 +59,7 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
         )
     says = dict(zip(asked, verdicts, strict=True))
     judged = [
-        citation.model_copy(update={"entailed": says.get((premise, claim.sentence))})
+        citation.model_copy(update={"checker_verdict": says.get((premise, claim.sentence))})
         for premise, (claim, citations) in zip(premises, cited, strict=True)
         for citation in citations
     ]

@@ -32,7 +32,7 @@ class UnsupportedFilter:
         """The sentences that were dropped, each with the reason."""
         self.cited = False
         """Whether any text that is shown cites a quote."""
-        self._page = ShownText()
+        self._shown = ShownText()
         self._gap: list[str] = []
         self._waiting: list[AnswerPart] = []
         self._ended = False
@@ -42,8 +42,8 @@ class UnsupportedFilter:
         failed = next((why for one in citations if (why := citation_failure(one)) is not None), None)
         reason = "It stands behind what was taken out." if failed is None else failed
         if self._gap and failed is None:
-            bridge = widest_blank([*self._gap, blank], text[0]) if self._page.length else ""
-            self._ended = self._ended or self._page.joins(bridge, text[0], instead=blank)
+            bridge = widest_blank([*self._gap, blank], text[0]) if self._shown.length else ""
+            self._ended = self._ended or self._shown.joins(bridge, text[0], instead=blank)
             blank = bridge
         if failed is not None or self._ended:
             self.dropped.append((claim, reason))
@@ -71,18 +71,18 @@ class UnsupportedFilter:
         for mark in claim.marks:
             before += text[at - claim.start : mark.start - claim.start]
             if before:
-                shown.append(self._page.add(before))
-            shown.append(self._page.add(mark.mark, by_start[mark.start]))
+                shown.append(self._shown.add(before))
+            shown.append(self._shown.add(mark.mark, by_start[mark.start]))
             before, at = "", mark.end
         before += text[at - claim.start :]
-        return [*shown, self._page.add(before)] if before else shown
+        return [*shown, self._shown.add(before)] if before else shown
 
 
 def citation_failure(citation: Citation) -> str | None:
     """Why a citation fails: the gate's reason, or that the checker finds no support; None if it does not fail."""
     if citation.verdict == "unsupported":
         return citation.reason or ""
-    return NOT_SUPPORTED if citation.entailed is False else None
+    return NOT_SUPPORTED if citation.checker_verdict is False else None
 
 
 Policy = Literal["report", "drop", "refuse"]
@@ -127,7 +127,7 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
 
 
 class StreamingGate:
-    """Takes the events of an answer, and yields those of the text that `policies.apply` keeps under `drop`."""
+    """Streams only the text of an answer that `apply_policy` keeps under `drop`."""
 
     def __init__(self, context: Context, question: str) -> None:
         self._context, self._question = context, question

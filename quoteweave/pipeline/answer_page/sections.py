@@ -84,8 +84,10 @@ def _findings(citation: Citation) -> tuple[CitationVerdict, ...]:
     found = []
     if citation.verdict is not None:
         found.append(CitationVerdict(by="By rule", verdict=citation.verdict, reason=citation.reason or ""))
-    if citation.entailed is not None:
-        found.append(CitationVerdict(by="By the checker", verdict="supported" if citation.entailed else "unsupported"))
+    if citation.checker_verdict is not None:
+        found.append(
+            CitationVerdict(by="By the checker", verdict="supported" if citation.checker_verdict else "unsupported")
+        )
     return tuple(found)
 
 

@@ -32,8 +32,8 @@ SIZES = st.lists(st.integers(1, 7), min_size=1, max_size=5)
 
 
 def shown_of(parts: Sequence[str]) -> list[AnswerPart]:
-    weaver = MarkResolver(CONTEXT)
-    return [*(one for part in parts for one in weaver.feed(part)), *weaver.end()]
+    resolver = MarkResolver(CONTEXT)
+    return [*(one for part in parts for one in resolver.feed(part)), *resolver.end()]
 
 
 @given(TEXTS, SIZES)
@@ -52,11 +52,11 @@ def test_marks_are_read_alike_however_the_text_is_cut(text: str, sizes: list[int
 @example("news! [99] [1]", [1])
 def test_the_same_is_shown_however_the_text_is_cut(text: str, sizes: list[int]) -> None:
     answer = build_answer("why?", text, CONTEXT, model="m")
-    weaver = MarkResolver(CONTEXT)
-    shown = [*(one for part in parts_of(text, sizes) for one in weaver.feed(part)), *weaver.end()]
+    resolver = MarkResolver(CONTEXT)
+    shown = [*(one for part in parts_of(text, sizes) for one in resolver.feed(part)), *resolver.end()]
     assert "".join(one.text for one in shown) == answer.text
     assert tuple(citation for one in shown for citation in one.citations) == answer.citations
-    assert tuple(weaver.unresolved) == answer.unresolved
+    assert tuple(resolver.unresolved) == answer.unresolved
 
 
 @given(TEXTS, SIZES)
@@ -80,22 +80,22 @@ def test_a_mark_is_shown_whole_and_with_its_citations(text: str, sizes: list[int
     ],
 )
 def test_text_is_shown_as_soon_as_it_is_certain(parts: list[str], shown: list[str]) -> None:
-    weaver = MarkResolver(CONTEXT)
-    told = [one.text for part in parts for one in weaver.feed(part)]
-    assert [*told, *(one.text for one in weaver.end())] == shown
+    resolver = MarkResolver(CONTEXT)
+    told = [one.text for part in parts for one in resolver.feed(part)]
+    assert [*told, *(one.text for one in resolver.end())] == shown
 
 
 def test_what_is_certain_does_not_wait_for_more() -> None:
-    weaver = MarkResolver(CONTEXT)
-    assert [one.text for one in weaver.feed("The harbour ")] == ["The harbour"]
-    assert [one.text for one in weaver.feed("grew [1] and")] == [" ", "grew", " ", "[1]", " ", "and"]
+    resolver = MarkResolver(CONTEXT)
+    assert [one.text for one in resolver.feed("The harbour ")] == ["The harbour"]
+    assert [one.text for one in resolver.feed("grew [1] and")] == [" ", "grew", " ", "[1]", " ", "and"]
 
 
 @pytest.mark.parametrize("begun", ["![never closed", "`never closed", "[1"])
 def test_nothing_is_held_back_for_ever(begun: str) -> None:
-    weaver = MarkResolver(CONTEXT)
+    resolver = MarkResolver(CONTEXT)
     more = "1, " if begun == "[1" else "on and on "
-    told = sum(len(one.text) for _ in range(1000) for one in weaver.feed(begun[:1] + more))
+    told = sum(len(one.text) for _ in range(1000) for one in resolver.feed(begun[:1] + more))
     assert len(more) * 1000 - told < 2 * MAX_MARK_CHARACTERS + 2000
 
 
