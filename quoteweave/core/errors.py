@@ -47,6 +47,7 @@ Each message says what happened, to which file or field, and what to do. Program
 exceptions (`ValueError`, `TypeError`).
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -78,6 +79,7 @@ class QuoteweaveError(Exception):
         """Whether the chat model failed that was to write the answer, which can be had without it."""
 
 
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _log_instead: ContextVar[Callable[[str], None] | None] = ContextVar("_log_instead", default=None)
 
 
@@ -107,12 +109,19 @@ def note_text(summary: str, *, remedy: str | None) -> str:
 
 
 def error_reason(error: Exception) -> str:
-    """Return an error's message; that of one which is not ours says its class, without which it may tell nothing.
+    """Return an error's message; that of one which is not ours says its kind, without which it may tell nothing.
 
     >>> error_reason(UsageError("no such file")), error_reason(KeyError("page"))
-    ('no such file', "KeyError: 'page'")
+    ('no such file', "unexpected key error: 'page'")
+    >>> error_reason(FileNotFoundError(2, "No such file or directory", "a.png"))
+    "No such file or directory: 'a.png'"
     """
-    return str(error) if isinstance(error, QuoteweaveError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, QuoteweaveError):
+        return str(error)
+    if isinstance(error, OSError) and str(error):
+        return (error.strerror or str(error)) if error.filename is None else f"{error.strerror}: {error.filename!r}"
+    kind = _CAPITAL.sub(" ", type(error).__name__).lower()
+    return f"unexpected {kind}: {error}" if str(error) else f"unexpected {kind}"
 
 
 class UsageError(QuoteweaveError):

@@ -6,6 +6,7 @@ Where a paper was to be named, a prediction has how it was searched for: each ac
 search ended (CiteME).
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Literal, get_args
 
@@ -181,6 +182,12 @@ class Example(Record):
         return self.document or gold or next(iter(self.documents), None)
 
 
+def asked_hash(question: str, context: Context | None = None) -> str:
+    """SHA-256 of a question and of the quotes shown with it; white space in the question does not count."""
+    shown = [(hit.quote.id, hit.quote.text, hit.quote.image) for hit in (context or Context()).hits]
+    return hashlib.sha256(repr((question.split(), shown)).encode()).hexdigest()
+
+
 class Spending(Record):
     """Tokens and price of all chat model calls for a question, including expansion, reranking and checks."""
 
@@ -241,6 +248,10 @@ class Prediction(Record):
         default=None,
         description="where answers cite boxes: all quotes of the pages that hold gold; a page that is not here, the "
         "document lacks; one without boxes has no quotes, or is of a document that the collection lacks",
+    )
+    asked: str | None = Field(
+        default=None,
+        description="`asked_hash` of what a file of answers repeats; None where it does not repeat its questions",
     )
     response: str | None = Field(default=None, description="what the model said, as it came; metrics read this")
     answer: Answer | None = Field(default=None, description="the checked answer that a user would see")

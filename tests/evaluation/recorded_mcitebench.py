@@ -2,14 +2,17 @@
 
 The scripts ran on these inputs with their calls of a judge answered from the tables below: `recall` on 0 to 2 and
 `precision` on 0 or 1, by sentence and citation, `rating` on 0 to 2; None is a call that raises. Expected figures are
-per cent, None where a response is left out. Every response has the same items.
+per cent, None where a response is left out. Every response has the same items. `RANDOM_CASES` were drawn at random, and
+judged over HTTP by a scripted server, once for the scripts as they are and once for our own commands.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 TEXTS = {"1": "Trains run daily.", "2": "Coal came by rail.", "3": "It rained."}
-FIGURES = {"3": "images/f.jpg"}
+FIGURES = {"3": "images/f.jpg", "12": "images/g.jpg"}
 TABLES = {"1": "images/t.jpg"}
 
 
@@ -241,3 +244,6 @@ CASES = (
         answer="",
     ),
 )
+
+_RANDOM = json.loads((Path(__file__).parent / "recorded" / "mcitebench_runs.json").read_text("utf-8"))["cases"]
+RANDOM_CASES = tuple(Case(**{**case, "expected": Expected(*case["expected"])}) for case in _RANDOM)

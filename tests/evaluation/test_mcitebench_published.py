@@ -1,17 +1,24 @@
 """The `published` convention of MCiteBench's figures against what its own scripts make of the same responses."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 from made_selection import answered
-from recorded_mcitebench import CASES, FIGURES, TABLES, TEXTS, Case
+from recorded_mcitebench import CASES, FIGURES, RANDOM_CASES, TABLES, TEXTS, Case
 
 from quoteweave.core.examples import Example
 from quoteweave.core.protocols import Grade
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, SentenceVerdict
+from quoteweave.evaluation.judges.evidence_verdicts import (
+    ACCURACY_SCALE,
+    RELEVANCE_SCALE,
+    SUPPORT_SCALE,
+    EvidenceVerdict,
+    SentenceVerdict,
+)
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.metrics.registry import MetricOptions, evidence_metrics
 from quoteweave.evaluation.text.source_marks import item_name
@@ -48,8 +55,11 @@ def example_of(case: Case, folder: Path) -> Example:
     return example
 
 
-def grade(score: float | None) -> Grade:
-    return Grade(score=score, error=None if score is not None else "away", model="m", prompt="0")
+def grade(field: str, score: float | None, scale: Sequence[float]) -> Grade:
+    """A judge's grade as it is kept: of a reply off the scale, its text alone."""
+    raw = None if score is None else json.dumps({field: score})
+    known = score if score in scale else None
+    return Grade(score=known, error="away" if known is None else None, raw=raw, model="m", prompt="0")
 
 
 def sentence_of(case: Case, place: int) -> SentenceVerdict:
@@ -61,8 +71,8 @@ def sentence_of(case: Case, place: int) -> SentenceVerdict:
         text="It is so.",
         cited=cited,
         written=written,
-        support=grade(None if support is None else support / 2) if known else None,
-        relevance={name: grade(scores.get(name, 1)) for name in known},
+        support=grade("support", None if support is None else support / 2, SUPPORT_SCALE) if known else None,
+        relevance={name: grade("relevance", scores.get(name, 1), RELEVANCE_SCALE) for name in known},
     )
 
 
@@ -74,7 +84,7 @@ def verdict_of(case: Case) -> EvidenceVerdict:
         by_rule=False,
         request="0",
         sentences=tuple(sentence_of(case, place) for place in range(len(case.cited))),
-        accuracy=grade(case.rating) if case.answer else None,
+        accuracy=grade("accuracy", case.rating, ACCURACY_SCALE) if case.answer else None,
     )
 
 
@@ -86,7 +96,7 @@ def row_of(case: Case, folder: Path, convention: Convention) -> dict[str, float 
     return {name: row.get(column) for name, column in COLUMNS.items()}
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@pytest.mark.parametrize("case", [*CASES, *RANDOM_CASES], ids=lambda case: case.name)
 def test_every_response_has_the_published_figures(case: Case, tmp_path: Path) -> None:
     expected = {name: None if value is None else pytest.approx(value / 100) for name, value in _figures(case).items()}
     assert row_of(case, tmp_path, "published") == expected

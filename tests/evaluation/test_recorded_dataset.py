@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from made_citevqa import element, question, tag, written
 from made_mcitebench import line
 
 from quoteweave.core.answers import Answer
@@ -42,7 +43,7 @@ def test_another_version_with_the_same_ids_is_noticed(tmp_path: Path, dataset: s
     new = references(tmp_path / "new.jsonl", dataset, "What was sunk?")
     file, question = notes(tmp_path, dataset, old, new)
     assert f"the run was made over another file than {new}" in file
-    assert question.startswith("1 answer is to another question than the dataset asks under the same id (q)")
+    assert question.startswith("1 answer is to another question, or over other quotes, than the dataset has under")
 
 
 @pytest.mark.parametrize("dataset", ["questions", "mcitebench"])
@@ -56,3 +57,22 @@ def test_a_copy_with_other_spaces_asks_the_same_questions(tmp_path: Path) -> Non
     copy = references(tmp_path / "copy.jsonl", "questions", "What  was shipped? ")
     (note,) = notes(tmp_path, "questions", old, copy)
     assert "another file" in note
+
+
+@pytest.mark.parametrize(("field", "value"), [("question", "What was sunk?"), ("idx_2_image", {"3": "images/new.jpg"})])
+def test_a_file_of_responses_over_another_version_is_noticed(tmp_path: Path, field: str, value: object) -> None:
+    shown, asked = {**line("q"), "idx_2_image": {"3": "images/old.jpg"}}, tmp_path / "data.jsonl"
+    asked.write_text(json.dumps(shown) + "\n")
+    for other, noticed in (({}, []), ({field: value}, ["q"])):
+        (tmp_path / "model.jsonl").write_text(json.dumps({**shown, **other, "response": "Grain [1]."}) + "\n")
+        request = ScoringRequest(run=tmp_path / "model.jsonl", dataset="mcitebench", references=asked)
+        found = [note for note in score(request, intervals=None).scores.notes if "over other quotes" in note]
+        assert len(found) == len(noticed)
+        assert all(f"the same id ({name})" in note for name, note in zip(noticed, found, strict=True))
+
+
+def test_citevqas_answers_to_another_question_are_noticed(tmp_path: Path) -> None:
+    asked = written(tmp_path / "data.json", question(element()))
+    answers = written(tmp_path / "m.json", {**question(element()), "Question": "Why?", "model_predict": tag()})
+    found = score(ScoringRequest(run=answers, dataset="citevqa", references=asked), intervals=None)
+    assert any("over other quotes" in note for note in found.scores.notes)

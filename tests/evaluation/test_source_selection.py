@@ -53,6 +53,18 @@ def test_hostile_text_is_read_in_linear_time(part: str) -> None:
     assert long < 30 * short + 0.05  # ten times the text; in quadratic time it would take a hundred times as long
 
 
+def test_a_name_by_itself_may_be_short_and_a_number_begin_with_zeros() -> None:
+    assert [item_name(name) for name in ("Tab 1", "tab3", "FIG 03", "Figure  3", "01", "1-3")] == [
+        "Table 1",
+        "Table 3",
+        "Figure 3",
+        "Figure 3",
+        "1",
+        "1-3",
+    ]
+    assert cited_items("Open tab 1.") == ()
+
+
 def test_names() -> None:
     assert [item_name(name) for name in ("Figure 1a", "fig. 2 (b)", " Table 3 ", "7", "image3")] == [
         "Figure 1",

@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, GoldRegion, Prediction, Reference
+from quoteweave.core.examples import Example, GoldRegion, Prediction, Reference, asked_hash
 from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets.rows import iter_items
 from quoteweave.evaluation.judges.judgements import HIGHEST, Judgement
@@ -185,6 +185,7 @@ class _Answered(BaseModel):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     index: str
+    question: str | None = Field(default=None, alias="Question")
     model_predict: str | None = None
     infer_model: str | None = None
 
@@ -209,6 +210,7 @@ def load_citevqa_answers(path: Path) -> list[Prediction]:
         Prediction(
             example=item.index,
             scope="context",
+            asked=asked_hash(item.question) if item.question else None,
             response=item.model_predict,
             model=item.infer_model,
             error="no response" if item.model_predict is None else None,

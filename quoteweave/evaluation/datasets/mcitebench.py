@@ -26,7 +26,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
-from quoteweave.core.examples import Example, Prediction, Reference
+from quoteweave.core.examples import Example, Prediction, Reference, asked_hash
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Hit, Kind, Layout, Query, Quote
@@ -40,13 +40,19 @@ _TYPES = ("explanation", "locating")
 _FIGURE, _TABLE = (re.compile(rf"{kind}\s*\d+", re.IGNORECASE) for kind in ("figure", "table"))
 
 
-class _Line(BaseModel):
+class _Shown(BaseModel):
     # Fields that we do not read may come and go between releases of the dataset.
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     question_id: str
-    question: str
     pdf_id: str | None = None
+    idx_2_text: Mapping[str, str] = {}
+    idx_2_image: Mapping[str, str] = {}
+    idx_2_table: Mapping[str, str] = {}
+
+
+class _Line(_Shown):
+    question: str
     question_type: str | None = None
     answer: Annotated[
         str | None, BeforeValidator(lambda said: "; ".join(map(str, said)) if isinstance(said, list) else said)
@@ -56,9 +62,6 @@ class _Line(BaseModel):
     evidence_count: int | None = None
     distractor_contents: tuple[str, ...] = ()
     evidence_modal: Annotated[tuple[str, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)] = ()
-    idx_2_text: Mapping[str, str] = {}
-    idx_2_image: Mapping[str, str] = {}
-    idx_2_table: Mapping[str, str] = {}
     meta_data: Mapping[str, JsonValue] | None = None
 
 
@@ -85,7 +88,6 @@ def _example(line: _Line, where: str) -> Example:
     if line.evidence_count is not None and line.evidence_keys and line.evidence_count != len(line.evidence_keys):
         count = pluralize(len(line.evidence_keys), "piece is", "pieces are")
         raise DatasetError(f"{where}, evidence_count: {line.evidence_count}, where {count} named by evidence_keys")
-    texts, images = (tuple(_ranked(line, kind)) for kind in ("text", "image"))
     meta = line.meta_data or {}
     right, why = meta.get(_GOLD), meta.get(_EXPLANATION)
     gold = tuple(_gold(line, where))
@@ -95,7 +97,7 @@ def _example(line: _Line, where: str) -> Example:
         document=line.pdf_id,
         question_type=line.question_type,
         evidence_types=tuple("mixed" if modality == "mix" else modality for modality in line.evidence_modal),
-        context=Context(texts=texts, images=images),
+        context=_context(line),
         choices={letter: str(text) for letter, text in meta.items() if len(letter) == 1},
         task="cite_sources",
         sources=tuple(_listed(line, gold, where)),
@@ -109,18 +111,23 @@ def _example(line: _Line, where: str) -> Example:
     )
 
 
-def _shown(line: _Line) -> Iterator[tuple[str, str, Layout]]:
+def _shown(line: _Shown) -> Iterator[tuple[str, str, Layout]]:
     """Id, content and layout of all that is shown, texts first, each kind in the order of its numbers."""
     yield from ((number, text, "paragraph") for number, text in _by_number(line.idx_2_text))
     yield from ((f"Figure {number}", path, "figure") for number, path in _by_number(line.idx_2_image))
     yield from ((f"Table {number}", path, "table") for number, path in _by_number(line.idx_2_table))
 
 
+def _context(line: _Shown) -> Context:
+    texts, images = (tuple(_ranked(line, kind)) for kind in ("text", "image"))
+    return Context(texts=texts, images=images)
+
+
 def _by_number(numbered: Mapping[str, str]) -> list[tuple[str, str]]:
     return sorted(numbered.items(), key=lambda item: (not item[0].isdecimal(), len(item[0]), item[0]))
 
 
-def _ranked(line: _Line, kind: Kind) -> Iterator[Hit]:
+def _ranked(line: _Shown, kind: Kind) -> Iterator[Hit]:
     of_kind = [shown for shown in _shown(line) if (shown[2] == "paragraph") == (kind == "text")]
     for rank, (name, content, layout) in enumerate(of_kind, start=1):
         quote = Quote(
@@ -289,12 +296,16 @@ def _replaced(hit: Hit, drawn: Mapping[str, Quote]) -> Hit:
     return hit.model_copy(update={"quote": drawn[hit.quote.id]}) if hit.quote.id in drawn else hit
 
 
-class _ResponseLine(BaseModel):
-    # The dataset's own fields, and those that its evaluation adds, are not read from here.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-    question_id: str
+class _ResponseLine(_Shown):
+    # The dataset's other fields, and those that its evaluation adds, are not read from here.
+    question: str | None = None
     response: str | None = None
+
+
+def _asked(line: _ResponseLine) -> str | None:
+    """None for a line that does not repeat what was shown."""
+    context = _context(line)
+    return asked_hash(line.question, context) if line.question and context.hits else None
 
 
 def load_mcitebench_responses(path: Path) -> list[Prediction]:
@@ -307,6 +318,7 @@ def load_mcitebench_responses(path: Path) -> list[Prediction]:
         Prediction(
             example=line.question_id,
             scope="context",
+            asked=_asked(line),
             response=line.response,
             model=model,
             error="no response" if line.response is None else None,

@@ -93,8 +93,10 @@ class UnreadableReply(ValueError):
     """A reply that gives no scores; its text is the complaint, fit to be sent back to the judge."""
 
 
-def read_scores(reply: str, scales: Mapping[str, Scale]) -> dict[str, float]:
+def read_scores(reply: str, scales: Mapping[str, Scale | None]) -> dict[str, float]:
     """The score of each field, from the last flat JSON object of the reply that holds any of the fields.
+
+    Without a scale, any number is a score.
 
     Its quotation marks may be wrong or missing, its names in other capitals and with other spaces, dashes or
     underscores, its scores in quotation marks or "4/5"; fields that were not asked for are passed over, and so is what
@@ -114,15 +116,15 @@ def _plain(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
-def _score(field: str, written: set[str], scale: Scale) -> float:
+def _score(field: str, written: set[str], scale: Scale | None) -> float:
     if not written:
         raise UnreadableReply(f"{field} is missing")
     scores = {_number(score) for score in written}
     if len(scores) > 1:
         raise UnreadableReply(f"{field} is given more than once, with different scores")
     score = scores.pop()
-    if score is None or score not in scale:
-        allowed = ", ".join(f"{number:g}" for number in scale)
+    if score is None or (scale is not None and score not in scale):
+        allowed = "all numbers" if scale is None else ", ".join(f"{number:g}" for number in scale)
         raise UnreadableReply(f"{field} is {min(written)[:20]}, which is not one of {allowed}")
     return score
 

@@ -25,6 +25,8 @@ from quoteweave.evaluation.text.source_marks import item_name
 
 NO_ANSWER = "(there is no answer)"
 SUPPORT_SCALE, RELEVANCE_SCALE, ACCURACY_SCALE = (0.0, 0.5, 1.0), (0.0, 1.0), (0.0, 1.0, 2.0)
+GRADE_FIELDS = ("support", "relevance", "accuracy")
+"""Of the judge's replies: each has one of them."""
 PROMPT_TOKENS, GRADE_TOKENS = 350, 15
 """Of a prompt without what it is about, and of a reply; a model that thinks first takes many more."""
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.examples import Example, Prediction, Scope
+from quoteweave.core.examples import Example, Prediction, Scope, asked_hash
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Kind
@@ -136,7 +136,8 @@ def dataset_notes(
     if other := _asked_otherwise(examples, predictions):
         answers = pluralize(len(other), "answer is to another question", "answers are to other questions")
         notes.append(
-            f"{answers} than the dataset asks under the same id ({join_names(other, _IDS_SHOWN)}): they were made over "
+            f"{answers}, or over other quotes, than the dataset has under the same id "
+            f"({join_names(other, _IDS_SHOWN)}): they were made over "
             "another version of it, and their scores mean nothing"
         )
     return notes
@@ -161,11 +162,12 @@ def _same_file(run: Path, dataset: str, references: Path | None) -> bool | None:
 
 
 def _asked_otherwise(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[str]:
-    """The ids of answers that name another question than the dataset does; white space is not compared."""
-    asked = {example.id: example.query.text.split() for example in examples}
-    return [
-        one.example
-        for one in predictions
-        # A file with gold alone has no questions.
-        if one.answer is not None and asked.get(one.example) and one.answer.question.split() != asked[one.example]
-    ]
+    """The ids of answers to another question, or over other quotes, than the dataset has; white space is ignored."""
+    asked = {example.id: example for example in examples if example.query.text}  # a file of gold alone has no questions
+    return [one.example for one in predictions if one.example in asked and _differs(one, asked[one.example])]
+
+
+def _differs(prediction: Prediction, example: Example) -> bool:
+    if prediction.asked is not None:
+        return prediction.asked != asked_hash(example.query.text, example.context)
+    return prediction.answer is not None and prediction.answer.question.split() != example.query.text.split()

@@ -25,6 +25,8 @@ _LABELLED = re.compile(
     rf"(?P<more>(?:(?:\s?,\s?(?:and\s|&\s?)?|\s?(?:and|&)\s|\s?[-\u2013]\s?){_NUMBER}{_PART})*+)",
     re.IGNORECASE,
 )
+_NAMED = re.compile(rf"(?P<label>fig(?:ure)?|tab(?:le)?)\s*+0*+(?P<first>{_NUMBER})", re.IGNORECASE)
+"""A name by itself may be short, "Tab 1"; within a sentence that may be any tab."""
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,200}+)\]")
 _TEXTS = re.compile(r"(?P<first>[0-9]{1,9})(?:\s*+[-\u2013]\s*+(?P<last>[0-9]{1,9}))?+")
 
@@ -64,9 +66,14 @@ def cited_items(text: str) -> tuple[str, ...]:
 
 
 def item_name(item: str) -> str:
-    """The name of an item as marks give it: "Figure 1a" is `Figure 1`; any other id stays as it is."""
-    match = _LABELLED.fullmatch(item.strip())
-    return _labelled(match)[0] if match else item.strip()
+    """The name of an item as marks give it: "Figure 1a" is `Figure 1`, "01" is `1`; any other id stays as it is."""
+    name = item.strip()
+    if number := _TEXTS.fullmatch(name):
+        return name if number["last"] else str(int(name))
+    if named := _NAMED.fullmatch(name):
+        return f"{_kind(named['label'])} {named['first']}"
+    match = _LABELLED.fullmatch(name)
+    return _labelled(match)[0] if match else name
 
 
 def _in_brackets(listed: str) -> list[str]:
@@ -85,7 +92,7 @@ def _in_brackets(listed: str) -> list[str]:
 
 def _labelled(match: re.Match[str]) -> list[str]:
     """`more` belongs to it only where the label is in the plural, but for "Figure 1 and Figure 2", found by itself."""
-    label = "Figure" if match["label"][0] in "fF" else "Table"
+    label = _kind(match["label"])
     if not match["many"]:
         return [f"{label} {match['first']}"]
     numbers = [match["first"]]
@@ -93,6 +100,10 @@ def _labelled(match: re.Match[str]) -> list[str]:
         simple = joint in "-\u2013" and numbers[-1].isdigit() and number.isdigit()
         numbers += _numbers(numbers[-1], number)[1:] if simple else [number]
     return [f"{label} {number}" for number in numbers]
+
+
+def _kind(label: str) -> str:
+    return "Figure" if label[0] in "fF" else "Table"
 
 
 def _numbers(first: str, last: str) -> list[str]:

@@ -28,11 +28,12 @@ nothing cited    a response of which no sentence cites counts in no figure: neit
 failures         a judgement that failed leaves the whole response out likewise: what it raises ends the script's work
                  on that response (`openai.error` is no attribute of the client that the script imports)
 repeated names   an item named twice in a sentence counts twice in the sentence's precision
-other spellings  an item is known as a bare number, or as `figure`, `fig`, `table` or `tab` with a number, in any case
-                 of letters; "Fig. 3", "Figure 3a" and "[1]" are items that are not there. Citations and gold are
-                 compared as written, so that "figure 3" is not "Figure 3". How far a sentence is supported was judged
-                 with all items that `strict` knows, where any of them is known here
-off the scale    a grade off the scale is left out of its mean; a figure without any grade is undefined
+other spellings  an item is known as a bare number ("01" is 1), or as `figure`, `fig`, `table` or `tab` with a number,
+                 in any case of letters; "Fig. 3", "Figure 3a" and "[1]" are items that are not there. Citations and
+                 gold are compared as written, so that "figure 3" is not "Figure 3". How far a sentence is supported
+                 was judged with all items that `strict` knows, where any of them is known here
+off the scale    a grade off the scale is left out of its mean; a figure without any grade is undefined. Our judge is
+                 asked once more, and keeps such a grade as failed; its last reply still tells it
 """
 
 import re
@@ -42,8 +43,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Grade
+from quoteweave.evaluation.judges.chat import UnreadableReply, read_scores
 from quoteweave.evaluation.judges.evidence_verdicts import (
     ACCURACY_SCALE,
+    GRADE_FIELDS,
     RELEVANCE_SCALE,
     SUPPORT_SCALE,
     EvidenceVerdict,
@@ -71,11 +74,12 @@ class PublishedResponse(NamedTuple):
 def read_as_published(verdict: EvidenceVerdict) -> PublishedResponse | None:
     """What the scripts count of a response; None where they leave it out."""
     cited = [sentence for sentence in verdict.sentences or () if sentence.cited]
-    if any(grade.score is None for sentence in cited for grade in sentence.grades()):
+    graded = [(_published_support(sentence), list(_published_relevances(sentence))) for sentence in cited]
+    if any(support is None or None in relevances for support, relevances in graded):
         return None
-    supports = _scores_on_scale(map(_published_support, cited), SUPPORT_SCALE)
-    relevances = [_scores_on_scale(_published_relevances(one), RELEVANCE_SCALE) for one in cited]
-    precisions = [fmean(scores) for scores in relevances if scores]
+    supports = _scores_on_scale((support for support, _ in graded), SUPPORT_SCALE)
+    kept = [_scores_on_scale(relevances, RELEVANCE_SCALE) for _, relevances in graded]
+    precisions = [fmean(scores) for scores in kept if scores]
     if not supports and not precisions:
         return None
     recall, precision = fmean(supports) if supports else None, fmean(precisions) if precisions else None
@@ -92,20 +96,32 @@ def harmonic_mean(recall: float | None, precision: float | None) -> float | None
 
 def _published_support(sentence: SentenceVerdict) -> float | None:
     known = any(_known(name, sentence.relevance) is not None for name in sentence.names)
-    return sentence.support.score if known and sentence.support is not None else 0.0
+    return _given(sentence.support) if known and sentence.support is not None else 0.0
 
 
 def _published_relevances(sentence: SentenceVerdict) -> Iterator[float | None]:
     for name in sentence.names:
         grade = _known(name, sentence.relevance)
-        yield 0.0 if grade is None else grade.score
+        yield 0.0 if grade is None else _given(grade)
+
+
+def _given(grade: Grade) -> float | None:
+    """The score; of a judgement that failed for being off the scale, what the judge replied all the same."""
+    if grade.score is not None or grade.raw is None:
+        return grade.score
+    for field in GRADE_FIELDS:
+        try:
+            return read_scores(grade.raw, {field: None})[field]
+        except UnreadableReply:
+            continue
+    return None
 
 
 def _known(name: str, graded: Mapping[str, Grade]) -> Grade | None:
     """The grade of an item by its name as written; None where the scripts find no such item."""
     numbered = _NUMBERED.fullmatch(name)
     if numbered is None:
-        return graded.get(name) if name.isdigit() else None
+        return graded.get(str(int(name))) if name.isdecimal() else None
     return graded.get(f"{'Figure' if numbered['figure'] else 'Table'} {int(numbered['number'])}")
 
 
@@ -192,8 +208,10 @@ class AnswerAccuracy:
     def row(self, prediction: Prediction, example: Example) -> Row:
         """Fractions."""
         verdict = self._verdicts.get(example.id)
-        rating = None if verdict is None or verdict.accuracy is None else verdict.accuracy.score
+        grade = None if verdict is None else verdict.accuracy
+        rating = None if grade is None else grade.score
         if self._convention == "published" and verdict is not None:
+            rating = None if grade is None else _given(grade)
             rating = FAILED_RATING if rating is None or _unrated(prediction, example) else rating
         elif rating not in ACCURACY_SCALE:
             rating = None
