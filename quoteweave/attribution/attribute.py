@@ -1,15 +1,15 @@
 """Finds the sources of sentences among the documents of a collection, without a model.
 
-1. The excerpt is searched for, text and image quotes each by themselves; the documents of what is found are the
-   candidates, in the order of their best quotes.
-2. The gate's rules (`generation.gate.sentence_check`) say of each candidate's best quotes whether they support the
-   claim: numbers, dates, names and words are looked up. One that does, and has nine tenths of the claim's words, by
-   their rarity, in one sentence, is the candidate's passage; else one that is likely, which has most of what the claim
-   says, and nothing that is known to be wrong (`attribution.checked_passages`); else the one with most of the claim's
+1. The excerpt is searched for, text and image quotes separately. The documents of the hits are the candidates, in the
+   order of their best quotes.
+2. The gate's rules (`generation.gate.sentence_check`) check whether each candidate's best quotes support the claim:
+   numbers, dates, names and words are looked up. The candidate's passage is a quote that supports the claim and has
+   nine tenths of its words, weighted by rarity, in one sentence; else a likely one, which has most of what the claim
+   says and nothing that is known to be wrong (`attribution.checked_passages`); else the quote with most of the claim's
    words that lacks none of its numbers, if there is one.
-3. Candidates stand in this order too: supported, likely, those that lack no number, and each as they were found. Where
-   the first is neither supported nor likely, no source was found. What is likely, and was not confirmed, is said to be
-   so.
+3. Candidates are put in the same order: supported, likely, lacking no number, and within each as they were found. If
+   the first is neither supported nor likely, no source was found. A likely source that was not confirmed is reported as
+   likely.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class Attributor:
     """
 
     def __init__(self, collection: Collection, search: Search, checker: ClaimChecker | None = None) -> None:
-        """`checker`: what confirms the passages of candidates (`confirm`); None for the gate's rules alone."""
+        """`checker` confirms the passages of candidates (`confirm`); None leaves them to the gate's rules alone."""
         self._collection, self._search, self._checker = collection, search, checker
 
     async def attribute(
@@ -73,8 +73,8 @@ class Attributor:
     def check(self, claim: str, by_document: Mapping[str, Sequence[Hit]], context: Context) -> tuple[Candidate, ...]:
         """Check the best quotes of documents, each given by its name, against a claim.
 
-        Candidates whose passage supports it stand first, then likely ones, and else they keep the order given.
-        `context` is what was found in all, by which words are weighed.
+        Candidates whose passage supports the claim come first, then likely ones; otherwise the order given is kept.
+        `context` has all that was found, by which words are weighed.
         """
         hits = [*context.texts, *context.images]
         weights = weigh_terms(question_terms(claim), [words_with_headings(hit.quote) for hit in hits], context.rarity)

@@ -35,7 +35,7 @@ TIMEOUT_S = 180.0
 """Seconds that a server may go without sending anything; it gives an answer 120 seconds unless set otherwise."""
 RETRIES = 2
 ProgressCallback = Callable[[JobProgress], None]
-"""Is called with how far a job is."""
+"""Called with the progress of a job."""
 
 _EVENTS: Mapping[str, type[StreamEvent]] = {
     "sources": SourcesEvent,
@@ -51,14 +51,14 @@ _COLLECTIONS, _JOBS, _CONVERSATIONS = ("v1", "collections"), ("v1", "jobs"), ("v
 class AsyncClient:
     """Asks a running quoteweave server, from asynchronous programs; `Client` has the same methods without `await`.
 
-    `url` is where the server is, with the path below which a proxy shows it; `key` is one of its keys, else that of
-    QUOTEWEAVE_KEY. `collection` is the name of the collection that calls mean which name none, else the server's only
-    one. `timeout_s` is how long the server may go without sending anything, in seconds; a request that it refuses for
-    the moment (429, 503) is sent again `max_retries` times where it says when. Nothing has to be closed: connections
+    `url` is the server's address, with the path below which a proxy shows it; `key` is one of its keys, by default that
+    of QUOTEWEAVE_KEY. `collection` is the collection of calls that name none, by default the server's only one.
+    `timeout_s` is how many seconds the server may go without sending anything. A request that it refuses for the moment
+    (429, 503) is sent again, `max_retries` times at most, when the server says. Nothing has to be closed: connections
     belong to the event loop.
 
-    Methods raise what the same call raises in one process (UsageError, QuoteNotFound, CollectionNotFound,
-    EndpointError and the like), and ServerError where it is the server that could not be asked, or refused.
+    Methods raise what the same call raises without a server (UsageError, QuoteNotFound, CollectionNotFound,
+    EndpointError and the like), and ServerError where the server cannot be reached or refuses.
 
     >>> client = AsyncClient(server.url)
     >>> answer = asyncio.run(client.answer("How much grain was shipped in May?"))
@@ -75,7 +75,7 @@ class AsyncClient:
         timeout_s: float = TIMEOUT_S,
         max_retries: int = RETRIES,
     ) -> None:
-        """Raises UsageError for what is no address of a server, and for a key that no request could carry."""
+        """Raises UsageError for a malformed address, and for a key that no request could carry."""
         self._connection = ServerConnection(server_address(url, key), timeout_s, max_retries)
         self._collection = collection
 

@@ -47,7 +47,7 @@ class Client:
         timeout_s: float = TIMEOUT_S,
         max_retries: int = RETRIES,
     ) -> None:
-        """Raises UsageError for what is no address of a server, and for a key that no request could carry."""
+        """Raises UsageError for a malformed address, and for a key that no request could carry."""
         self._client = AsyncClient(url, key, collection=collection, timeout_s=timeout_s, max_retries=max_retries)
 
     def answer(

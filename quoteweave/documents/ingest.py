@@ -100,7 +100,7 @@ class AddOptions:
 
     @property
     def partial_fingerprint(self) -> str:
-        """That of documents some of whose pages are beyond the limits: with other limits they are read again."""
+        """The fingerprint of documents with pages beyond the limits, which are read again under other limits."""
         limits = self.limits
         return f"{self.fingerprint}/{limits.memory or 0}/{limits.seconds:g}/{limits.document_seconds:g}"
 
@@ -202,10 +202,10 @@ class _Run:
         self._outcome["removed"] = list(gone)
         if gone:
             self._writer.remove(*gone)
-        looked = {file.file for file in files}
+        checked = {file.file for file in files}
         for failure in self._collection.failures():
             there = os.path.lexists(failure.file)
-            if failure.lost is None and (within(failure.file) or failure.file in looked or not there):
+            if failure.lost is None and (within(failure.file) or failure.file in checked or not there):
                 self._writer.clear_failure(failure.name)
 
     def add(self, files: Sequence[FoundFile], progress: AddProgress) -> None:
@@ -221,8 +221,8 @@ class _Run:
             self._batch.tick()
 
         with self._batch, self._workers() as workers:
-            told = replace(progress, on_pages=on_pages)
-            for read in read_files(list(unread.values()), self._job, workers=workers, progress=told):
+            storing = replace(progress, on_pages=on_pages)
+            for read in read_files(list(unread.values()), self._job, workers=workers, progress=storing):
                 reason: str | None
                 if isinstance(read, FileIssue):
                     name, reason = read.name, read.reason
@@ -254,14 +254,14 @@ class _Run:
         """Yield the files that are new or have changed, each name once; unreadable ones are recorded as failures."""
         for file in files:
             try:
-                one = self._looked_at(file)
+                one = self._with_hash(file)
             except (DocumentError, OSError) as error:
                 self._fail(file, None, failure_reason(error))
             else:
                 if not self._bring_up_to_date(one):
                     yield one
 
-    def _looked_at(self, file: FoundFile) -> _Unread:
+    def _with_hash(self, file: FoundFile) -> _Unread:
         """The file with its content's hash. Raises DocumentError or OSError where it cannot be read."""
         if file.refused is not None:
             raise UnsupportedFormat(file.refused)
@@ -336,13 +336,13 @@ class _Batch:
         self._wait_until = 0.0  # on the monotonic clock
 
     def add(self, document: PreparedDocument, kept: UnfinishedPages) -> None:
-        """Takes a document, with what is kept of its pages until it is stored; stores all taken when that is due."""
+        """Take a document, with its pages as kept until it is stored; store all taken ones when that is due."""
         self._ready.append((document, kept))
         self._quotes += len(document.quotes)
         self.tick()
 
     def tick(self) -> None:
-        """Stores what has been taken, unless that was done a moment ago."""
+        """Store the documents taken, unless that was done a moment ago."""
         if self._ready and (time.monotonic() >= self._wait_until or self._quotes >= MAX_WAITING):
             self.flush()
 
@@ -355,7 +355,7 @@ class _Batch:
             self.flush()
 
     def flush(self) -> None:
-        """Stores what has been taken."""
+        """Store the documents taken."""
         ready, self._ready, self._quotes = self._ready, [], 0
         if ready:
             start = time.monotonic()

@@ -69,7 +69,7 @@ class Messages(Protocol):
 class CitedGenerator:
     """A generator that asks a chat model; implements `core.protocols.StreamingGenerator`.
 
-    `prompts_folder` and `sources` are those of `CitedMessages`; other `messages` stand in their place. `pictures`
+    `prompts_folder` and `sources` are passed to `CitedMessages`, which `messages` replaces. `pictures`
     selects the image quotes that are sent as pictures, each after its name and caption; the others, or all without it,
     are sent as words. Raises UsageError when the prompts cannot be read.
 
@@ -100,7 +100,7 @@ class CitedGenerator:
         """
         if _is_empty(context):
             return self._no_quotes_answer(query, context)
-        messages, warnings = await self._asked(query, context)
+        messages, warnings = await self._messages_of(query, context)
         with _marked_errors():
             return _to_answer(query, context, await self.model.complete(messages), warnings)
 
@@ -115,7 +115,7 @@ class CitedGenerator:
             for event in replay_events(self._no_quotes_answer(query, context)):
                 yield event
             return
-        messages, warnings = await self._asked(query, context)
+        messages, warnings = await self._messages_of(query, context)
         events = _EventStream(context)
         with _marked_errors():
             async with aclosing(stream_completion(self.model, messages)) as pieces:
@@ -133,7 +133,7 @@ class CitedGenerator:
         nothing = build_answer(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
         return nothing.model_copy(update={"usage": NO_TOKENS})
 
-    async def _asked(self, query: Query, context: Context) -> tuple[list[Mapping[str, object]], Sequence[str]]:
+    async def _messages_of(self, query: Query, context: Context) -> tuple[list[Mapping[str, object]], Sequence[str]]:
         """Return the messages, and warnings about pictures that could not be included."""
         shown = PreparedPictures({}) if self.pictures is None else await self.pictures.shown(context)
         return self.messages.of(query, context, shown.urls), shown.warnings
@@ -164,8 +164,8 @@ class _EventStream:
         self._thought = self._thought or bool(piece.reasoning)
         if _REASONING_END in self._last and not self._thought:
             raise EndpointBadResponse(
-                "The model wrote its reasoning as its answer, and told so only when it ended: say that it thinks "
-                "(thinking = true), or ask for the answer as a whole, not as a stream",
+                "The model streamed its reasoning as its answer, and marked it only at its end: set thinking = true, "
+                "or ask for the whole answer instead of a stream",
                 remedy="on the command line: --json",
             )
         yield from to_events(self._resolver.feed(piece.text if self._begun else piece.text.lstrip()))

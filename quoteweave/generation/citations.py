@@ -1,7 +1,7 @@
-"""Resolves the marks of an answer to quotes and builds the answer from them, whole or while the text is still coming.
+"""Resolves the marks of an answer to citations and builds the answer, from a whole text or while it is streamed.
 
-Marks that name no quote are taken out of the text that is shown. How the text was cut into parts changes nothing;
-`core.text.marks` says how marks are written.
+Marks that name no quote are removed from the text that is shown. The result does not depend on how the text was cut
+into parts. `core.text.marks` says how marks are written.
 """
 
 import copy
@@ -73,7 +73,7 @@ class MarkResolver:
         self.unresolved: list[UnresolvedMark] = []
         """Each number that names no quote; spans index the text that was fed."""
         self.taken_out = self.left = 0
-        """Numbers of marks with such numbers: changed or removed, and left in place."""
+        """How many marks with such numbers were changed or removed, and how many were left in place."""
         self._context = context
         self._written, self._shown = MarkReader(), ShownText()
         self._blank = ""
@@ -230,10 +230,10 @@ def _unresolved_warning(marks: int, done: str) -> str:
 
 def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequence[str] | None = None) -> Answer:
     """Replace citations of an answer by those with the same position and number; warnings stay unless given."""
-    found = {(citation.start, citation.kind, citation.number): citation for citation in changed}
+    replacements = {(citation.start, citation.kind, citation.number): citation for citation in changed}
 
     def change(own: Citation) -> Citation:
-        return found.get((own.start, own.kind, own.number), own)
+        return replacements.get((own.start, own.kind, own.number), own)
 
     blocks: list[AnswerBlock] = [
         block.model_copy(update={"citation": change(block.citation)})

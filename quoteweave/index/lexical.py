@@ -1,7 +1,7 @@
 """The lexical index: BM25 over quotes and pages, TF-IDF over quotes, and the labels by which people refer to pages.
 
-It lies in segments (`collection.segments.segment`), which change in the same transaction as the documents: what is in
-the catalogue is in the index. Statistics are over all segments, and hits of equal score come in the order of their
+It is stored in segments (`collection.segments.segment`), which change in the same transaction as the documents, so that
+it always covers the catalogue. Statistics are over all segments, and hits of equal score come in the order of their
 documents' names, so that the same documents give the same results, in whatever order and batches they were added.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FINGERPRINT = "lexical-7"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
-# Pages among which it first shows which words are common (`LexicalIndex.rarity_share`).
+# Least number of pages that shows which words are common (`LexicalIndex.rarity_share`).
 FEW_PAGES = 100
 
 
@@ -115,14 +115,14 @@ class LexicalIndex:
 
     @property
     def unit(self) -> float:
-        """What a word that stands on one page alone adds to its score at most: the idf of such a word."""
+        """The largest score of a word that occurs on only one page: its idf."""
         return math.log(1 + (self.page_count - 0.5) / 1.5) if self.page_count else 0.0
 
     def scores(self, field: str, tokens: Sequence[str], *, b: float = B, within: "Mask | None" = None) -> "Scores":
         """BM25 of every quote (n,) or page (m,) for a question's words; 0 where none of them occurs.
 
-        Where only some items are searched, these `within`, a word is as rare as it is among them and among all: its idf
-        is the mean of both; and a text is as long as it is beside these. The scores of others mean nothing then.
+        If only the items `within` are searched, the idf of a word is the mean of that among them and that among all
+        items, and lengths are relative to their mean length; the scores of other items are then meaningless.
         """
         return self._fields[field].bm25([self._ids(token) for token in tokens], b, within)
 
@@ -145,7 +145,7 @@ class LexicalIndex:
     def rarity_share(self, token: str) -> float:
         """How rare a word is among pages, from near 0 for one on every page to 1 for one that stands on none.
 
-        As among `FEW_PAGES` where there are fewer: these do not tell which words are common.
+        A smaller collection counts as one of `FEW_PAGES` pages, as it does not show which words are common.
         """
         having, pages = self._fields["pages"].count(self._ids(token)), max(self.page_count, FEW_PAGES)
         return inverse_frequency(pages, having) / inverse_frequency(pages, 0) if having else 1.0
@@ -167,7 +167,7 @@ class LexicalIndex:
         return self._fields["references"].having(self._ids(name))
 
     def pages_called(self, name: str) -> "Positions":
-        """As `pages_named`; for the number of a page both those where it is printed and those in that place."""
+        """Like `pages_named`; for a page number, the pages with that printed label and those at that position."""
         import numpy as np
 
         pages, number = self.pages_named(name), name.removeprefix("page ")
@@ -182,7 +182,7 @@ class LexicalIndex:
 
     @cached_property
     def _definitions(self) -> list[bytes]:
-        """All that pages say of what acronyms stand for, and which words go by one, sorted."""
+        """All definitions of acronyms on pages, by acronym and by what it stands for, sorted."""
         found = {token for part in self._parts for kind in DEFINITIONS for token in part.beginning(kind)}
         return sorted(found)
 
@@ -237,9 +237,9 @@ def best_positions(scores: "Scores", k: int, order: "Positions") -> "Positions":
 
 
 def current_lexical_index(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex:
-    """The index of the documents that the collection holds now; `opened` if it still is that.
+    """Return the index of the collection's current documents: `opened` if that is still current.
 
-    Raises CollectionError where a file of it is missing or damaged, with the command that makes it anew.
+    Raises CollectionError where a file of it is missing or damaged, with the command that rebuilds it.
     """
     known = opened.segments if opened is not None else {}
     while True:

@@ -48,7 +48,7 @@ def iter_skipped_items(
 def counts_by_reason(manifest: Manifest) -> dict[str, int]:
     """How many items were left out for each kind of reason; kinds without any are left out too."""
     picture = manifest.view in PICTURE_VIEWS
-    refused = "with a picture that cannot be had" if picture else "refused by the endpoint"
+    refused = "with a picture that cannot be loaded" if picture else "refused by the endpoint"
     counts = {f"with {_lack(manifest)}": manifest.skipped - len(manifest.refused), refused: len(manifest.refused)}
     return {reason: count for reason, count in counts.items() if count > 0}
 
@@ -71,7 +71,7 @@ class IndexReport(Record):
     encoded: int = Field(description="views that were encoded for it now")
     skipped: int = Field(description="quotes or pages left out: without words or picture, or with a damaged picture")
     unreadable: tuple[UnreadableItem, ...] = Field(
-        default=(), description="pictures that could not be had just now, and texts refused"
+        default=(), description="pictures that could not be loaded just now, and texts that the endpoint refused"
     )
     left_out: tuple[SkippedItem, ...] = Field(default=(), description="all that are skipped, and why")
 
@@ -111,11 +111,11 @@ class VectorStore:
         self._fingerprint = plan.fingerprint
 
     def refresh(self, writer: Writer, progress: EmbedProgress | None = None, *, replace: bool = False) -> IndexReport:
-        """Encodes what is missing and builds the index, or brings it up to date; what is damaged is made anew.
+        """Encode what is missing, and build the index or bring it up to date; damaged files are rebuilt.
 
-        Raises FingerprintMismatch where there is an index of the same spec with other settings, and DimensionChanged
-        where its vectors are of another dimension than the encoder's; with `replace` these are dropped. Raises what
-        `embed` and `open_index` raise, and StorageError where the disk refuses.
+        Raises FingerprintMismatch if an index of the same spec has other settings, and DimensionChanged if its vectors
+        have another dimension than the encoder's; with `replace` such an index is dropped. Raises what `embed_missing`
+        and `open_index` raise, and StorageError where the disk refuses.
         """
         rivals, progress = self._rivals(), progress or EmbedProgress()
         if rivals and not replace and self.collection.index_state(self._fingerprint) is None:
@@ -156,9 +156,9 @@ class VectorStore:
         if state is None or state.revision == self.collection.revision():
             return None
         manifest = try_read_manifest(state)
-        held, tied = manifest.documents if manifest else {}, self.collection.shard_keys(self.plan.shards)
+        indexed, current = manifest.documents if manifest else {}, self.collection.shard_keys(self.plan.shards)
         names = [document.name for document in self.collection.documents()]
-        lacking = [name for name in names if name not in held or held[name] != tied.get(name)]
+        lacking = [name for name in names if name not in indexed or indexed[name] != current.get(name)]
         if not lacking:
             return None
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
@@ -168,7 +168,7 @@ class VectorStore:
         )
 
     def current(self, opened: OpenedIndex | None = None) -> OpenedIndex:
-        """The index as it was last brought up to date, `opened` if it still is that.
+        """Return the index as it was last brought up to date: `opened` if that is still current.
 
         Raises IndexMissing where it was never built, FingerprintMismatch where one with other settings is there, and
         CollectionError, with what to do, where its files are damaged.
@@ -185,7 +185,7 @@ class VectorStore:
         raise self._missing()
 
     def require_rows(self, opened: OpenedIndex) -> None:
-        """Raises CollectionError unless rows of the index may be gone because documents have changed since."""
+        """Raise CollectionError where rows of the index are missing although no document has changed since."""
         state = self.collection.index_state(self._fingerprint)
         if state is not None and state.folder == opened.folder and state.revision == self.collection.revision():
             lost = "the catalogue lacks quotes that the index of the same revision holds"

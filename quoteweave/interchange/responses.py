@@ -67,7 +67,7 @@ class SearchResponse(Record):
 
 
 class Neighbours(Record):
-    """What stands before and behind a quote on its page and the pages beside it."""
+    """The quotes before and after a quote, on its page and the pages beside it."""
 
     previous: tuple[Quote, ...]
     next: tuple[Quote, ...]
@@ -91,8 +91,8 @@ class QuoteResponse(Record):
     image_url: str | None
     cited_in: CitedIn | None = Field(
         default=None,
-        description="set where the collection holds the quote no more, as its document changed or was removed: where "
-        "it is kept as it was cited",
+        description="set where the collection no longer holds the quote, because its document changed or was removed: "
+        "the stored answer that keeps it as it was cited",
     )
 
 

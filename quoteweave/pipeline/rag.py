@@ -60,10 +60,10 @@ StreamEvent = SourcesEvent | Event | ImageEvent
 class Rag:
     """Answers questions over a collection, from what a retriever, or a `Search` of several steps, finds.
 
-    `where` holds for every question; a question may narrow further with a filter of its own. `gate` says what answers
-    pass; a policy stands for a gate of it alone: what becomes of sentences whose numbers, dates or quoted words are not
-    in the quotes that they cite (reported, taken out, or the answer withheld; None checks nothing). Quotes are cut to
-    the `window`, with a warning.
+    `where` applies to every question; a question may narrow it further with a filter of its own. `gate` checks answers;
+    a policy stands for a gate with that policy alone. Sentences whose numbers, dates or quoted words are not in the
+    quotes that they cite are reported or dropped, or the answer is refused; None checks nothing. Quotes are cut to the
+    `window`, with a warning.
 
     >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator(), where=Filter(kind="text"), gate="drop")
     >>> rag.answer("How much grain was shipped in May?").text.splitlines()[0]
@@ -139,7 +139,7 @@ class Rag:
         return _PreparedQuestion(query, context, found.trace, withheld, started, cut, account.spending)
 
     async def _check(self, answer: Answer, prepared: "_PreparedQuestion") -> Answer:
-        """Return the answer as it passes the gate, with what a model took that checked it in its usage and price."""
+        """Return the answer as it passes the gate, with the tokens and price of checking added."""
         with record_spending() as account:
             checked = await self._gate.apply(answer, prepared.context)
         return add_spending(checked, account.spending)
@@ -158,7 +158,7 @@ class _PreparedQuestion:
     cut: int
     """Quotes cut to the window."""
     spending: Spending
-    """What models took to search."""
+    """Tokens and price of the model calls of the search."""
 
     def complete(self, answer: Answer) -> Answer:
         """Add the time that the answer took, what its search cost, and a warning where quotes were cut."""
@@ -177,28 +177,31 @@ async def answer_events(
 ) -> AsyncGenerator[Event, None]:
     """Stream the events of an answer; `finish` checks what the generator wrote and applies the policy.
 
-    Under `report`, or without a policy, they come as it writes; under `drop` a sentence is held back until it is known
-    whether it is supported, under `refuse` the whole answer, and so it is where a generator does not stream. Raises
-    what the generator and `finish` raise.
+    Under `report`, or without a policy, events come as the text is written. Under `drop` each sentence is held back
+    until its verdict is known. Under `refuse`, and if the generator does not stream, the whole answer is held back.
+    Raises what the generator and `finish` raise.
     """
     if policy == "refuse" or not isinstance(generator, StreamingGenerator):
         for event in replay_events(await finish(await generator.answer(query, context))):
             yield event
         return
     async with aclosing(generator.stream(query, context)) as written:
-        sieve = StreamingGate(context, query.text) if policy == "drop" else None
+        streaming_gate = StreamingGate(context, query.text) if policy == "drop" else None
         async for event in written:
             if isinstance(event, AnswerEvent):
                 answer = await finish(event.answer)
-                for shown in _end(answer, sieve):
+                for shown in _end(answer, streaming_gate):
                     yield shown
-            elif sieve is None or isinstance(event, ThoughtEvent):
+            elif streaming_gate is None or isinstance(event, ThoughtEvent):
                 yield event
             else:
-                for shown in sieve.take(event):
+                for shown in streaming_gate.take(event):
                     yield shown
 
 
-def _end(answer: Answer, sieve: StreamingGate | None) -> list[Event]:
-    shown = [] if sieve is None else list(sieve.end())
-    return list(replay_events(answer)) if sieve is not None and sieve.refuses else [*shown, AnswerEvent(answer=answer)]
+def _end(answer: Answer, gate: StreamingGate | None) -> list[Event]:
+    """Return the last events; where the gate refuses the answer, those of the refusal in place of what remains."""
+    if gate is None:
+        return [AnswerEvent(answer=answer)]
+    remaining = list(gate.end())
+    return list(replay_events(answer)) if gate.refuses else [*remaining, AnswerEvent(answer=answer)]

@@ -50,7 +50,7 @@ class Trace(Record):
         default=None, description="the question as it was asked of the documents, where it followed others"
     )
     rewritten_by: Literal["model", "rule"] | None = Field(
-        default=None, description="what made the question stand alone; None where it was asked as it is"
+        default=None, description="what rewrote the question; None where it was not rewritten"
     )
 
 
@@ -90,9 +90,9 @@ class RetrievedContext(Record):
 class Search:
     """Finds the quotes that are relevant to a question.
 
-    An expander makes several clauses of it, each is searched for by itself, and their rankings are pooled: a quote that
-    several hold counts once (reciprocal rank fusion). A reranker puts the `pool` best in order, of each kind by itself
-    where a context is asked for; it reads the question as it was asked, not its clauses.
+    An expander turns the question into several clauses. Each is searched for separately, and their rankings are fused
+    by reciprocal rank. A reranker orders the `pool` best quotes, separately for each kind if a context is asked for; it
+    reads the original question, not the clauses.
 
     >>> search = Search(LexicalRetriever(collection), pool=20)
     >>> asyncio.run(search.find(Query(text="timber"), k=1)).hits[0].quote.text
@@ -111,8 +111,8 @@ class Search:
     ) -> None:
         """`explain`: whether a trace says why its hits rank where they do (`reasons`).
 
-        `collection`: where a context reads a document's structure, and what texts announce, without quotes that repeat
-        another's words; None leaves a context as it is ranked.
+        `collection`: from it a context gets a document's structure and the quotes that its texts announce, and quotes
+        that repeat the words of another are dropped; without it, a context is the ranking as it is.
         """
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
         self._explains = retriever if isinstance(retriever, Explains) else None
@@ -142,15 +142,15 @@ class Search:
     async def contexts(
         self, query: Query, splits: Sequence[ContextSize], *, where: Filter | None = None
     ) -> tuple[list[Context], Trace]:
-        """Return the context of each size, as `context` makes it, of one search at the largest. Raises what it does."""
+        """Return a context of each size, as `context` does, from one search for the largest. Raises as `context`."""
         check_question(query.text)
         steps, where = _SearchState(query), where or Filter()
         if self._collection is not None:
             with steps.timed("search"):
-                counted = await self._run(query, structure_context, query.text, self._collection, where)
-            if counted is not None:
+                structured = await self._run(query, structure_context, query.text, self._collection, where)
+            if structured is not None:
                 steps.read.append("asks what the document consists of")
-                return [counted] * len(splits), self._trace(steps)
+                return [structured] * len(splits), self._trace(steps)
         await self._expand(steps)
         texts, images = max(split.texts for split in splits), max(split.images for split in splits)
         kinds: tuple[tuple[Kind, int], ...] = (("text", texts), ("image", images))
@@ -187,8 +187,8 @@ class Search:
         for note in collect_warnings(self._retriever):
             steps.add_note(note)
         with steps.timed("search"):
-            # In one go: where many questions are asked at once, each filter would else have to queue up again, and the
-            # first question would be searched no sooner than the last.
+            # In one call: with many questions at once, each filter would otherwise queue up again, and the first
+            # question would be searched no sooner than the last.
             pools = await self._run(steps.query, self._pools, steps.expansion.clauses, wanted, distinct=distinct)
         ranked = [
             await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
@@ -235,7 +235,7 @@ class Search:
         ]
 
     def _pool_of(self, queries: Sequence[Query], most: int, where: Filter | None, *, distinct: bool) -> Sequence[Hit]:
-        """Return the best hits; where they are to be `distinct`, search deeper for those that only repeat others."""
+        """Return the best hits; if they must be `distinct`, search deeper to replace those that only repeat others."""
         depth = most
         while True:
             rankings = self._retriever.search(queries, depth, where=where)

@@ -113,9 +113,9 @@ MIN_PAGE_SHARE = 0.4
 HEADING_WEIGHT = 0.6
 # For questions that ask for steps: headings whose quotes are kept together, and how many quotes of each.
 SECTIONS, MOST_TOGETHER = 2, 8
-# Added to the fit of a quote, relative to the best one of its page, that has the form of what the question asks for: of
-# a table or picture where it asks about pictures, names one, or contains a term; of a text with a contact where it asks
-# for one, among the best pages.
+# Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for: a
+# table or picture, if it asks about pictures, names one or contains a term; a text with a contact, if it asks for a
+# contact, on so many of the best pages.
 FORM_BONUS = 0.5
 CONTACT_PAGES = 10
 
@@ -157,7 +157,7 @@ class LexicalRetriever(Bm25Retriever):
     ) -> list[float]:
         """The evidence for pages, given as (document name, page from 0); 0 for a page that is not in the index.
 
-        The unit is the most that a word adds which occurs on one page of the collection only. Raises what `search`
+        The unit is the largest score of a word that occurs on only one page of the collection. Raises what `search`
         raises.
         """
         index = self._opened = lexical.current_lexical_index(self._collection, self._opened)

@@ -27,10 +27,10 @@ CACHED_SCOPES = 8
 
 
 class VectorRetriever:
-    """Ranks quotes, or whole pages, by the inner product of their vectors with the question's (MaxSim where many).
+    """Ranks quotes, or whole pages, by the inner product of their vectors with the question's (MaxSim for several).
 
     `spec` selects the index: its kind, the view of a quote that the encoder reads, and whether items are quotes or
-    pages. A page that is found gives all its quotes that pass the filter, in their order and with the page's score.
+    pages. A ranked page yields all its quotes that pass the filter, in page order and with the page's score.
     Visual encoders need `pictures`. Raises UsageError for a spec that does not fit the encoder. Thread-safe.
     """
 
@@ -70,15 +70,15 @@ class VectorRetriever:
         unknown document, and whatever the encoder raises.
         """
         hits: list[list[Hit]] = [[] for _ in queries]
-        opened, (asked, vectors) = self._current(), self._asked(queries, k)
-        wanted = k
-        while asked:
-            opened, found = self._find(opened, vectors, wanted, where)
-            for i, ranked in zip(asked, self._ranked(opened, found, where), strict=True):
+        opened, (pending, vectors) = self._current(), self._encode_queries(queries, k)
+        depth = k
+        while pending:
+            opened, top_items = self._find(opened, vectors, depth, where)
+            for i, ranked in zip(pending, self._ranked(opened, top_items, where), strict=True):
                 hits[i] = ranked[:k]
-            # So many of the hits may have been removed since that more have to be fetched.
-            short = [at for at, i in enumerate(asked) if len(hits[i]) < k and len(found[at].rows) == wanted]
-            asked, vectors, wanted = [asked[at] for at in short], [vectors[at] for at in short], 2 * wanted
+            # Where too few hits are left, because quotes were removed since, more are fetched.
+            short = [at for at, i in enumerate(pending) if len(hits[i]) < k and len(top_items[at].rows) == depth]
+            pending, vectors, depth = [pending[at] for at in short], [vectors[at] for at in short], 2 * depth
         return hits
 
     def search_rows(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[TopItems]:
@@ -88,11 +88,11 @@ class VectorRetriever:
         """
         import numpy as np
 
-        opened, (asked, vectors) = self._current(), self._asked(queries, k)
+        opened, (positions, vectors) = self._current(), self._encode_queries(queries, k)
         rows = [TopItems(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
-        if asked:
-            for i, found in zip(asked, self._find(opened, vectors, k, where)[1], strict=True):
-                rows[i] = found
+        if positions:
+            for i, top_items in zip(positions, self._find(opened, vectors, k, where)[1], strict=True):
+                rows[i] = top_items
         return rows
 
     def notes(self) -> tuple[str, ...]:
@@ -105,10 +105,10 @@ class VectorRetriever:
             self._opened = self.store.current(self._opened)
             return self._opened
 
-    def _asked(self, queries: Sequence[Query], k: int) -> "tuple[list[int], list[Matrix]]":
-        """Positions of the queries that are not blank, and their vectors; new ones are encoded in one call."""
-        asked = [i for i, query in enumerate(queries) if query.text.strip()] if k > 0 else []
-        texts = [queries[i].text for i in asked]
+    def _encode_queries(self, queries: Sequence[Query], k: int) -> "tuple[list[int], list[Matrix]]":
+        """Return positions and vectors of the queries that are not blank; new ones are encoded in one call."""
+        positions = [i for i, query in enumerate(queries) if query.text.strip()] if k > 0 else []
+        texts = [queries[i].text for i in positions]
         known = {text: vectors for text in texts if (vectors := self._questions.get(text)) is not None}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
@@ -117,7 +117,7 @@ class VectorRetriever:
             for text, vectors in zip(new, encoded, strict=True):
                 known[text] = vectors
                 self._questions.put(text, vectors)
-        return asked, [known[text] for text in texts]
+        return positions, [known[text] for text in texts]
 
     def _find(
         self, opened: OpenedIndex, vectors: "Sequence[Matrix]", k: int, where: Filter | None
@@ -147,15 +147,15 @@ class VectorRetriever:
     def _ranked(self, opened: OpenedIndex, found: Sequence[TopItems], where: Filter | None) -> list[list[Hit]]:
         """The hits for each question, all quotes loaded in one read; quotes that were removed since are left out."""
         scope = self._scope(opened, where)
-        places = [_scored_rows(opened, one, scope) for one in found]
-        rows = list({row for ranked in places for row, _ in ranked})
+        scored = [_scored_rows(opened, top_items, scope) for top_items in found]
+        rows = list({row for ranked in scored for row, _ in ranked})
         quotes = dict(zip(rows, self.collection.quotes_at(rows), strict=True))
         if None in quotes.values():
             self.store.require_rows(opened)
-        there = [[(quote, score) for row, score in ranked if (quote := quotes[row]) is not None] for ranked in places]
+        kept = [[(quote, score) for row, score in ranked if (quote := quotes[row]) is not None] for ranked in scored]
         return [
             [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(ranked, 1)]
-            for ranked in there
+            for ranked in kept
         ]
 
 
@@ -182,9 +182,9 @@ def _scored_rows(opened: OpenedIndex, found: TopItems, scope: SearchScope | None
     if opened.pages is None:
         return ranked
     passing = scope.quotes.rows if isinstance(scope, PageScope) else None
-    places = []
+    scored = []
     for first, score in ranked:
         rows = opened.pages.rows_of(first)
         kept = rows if passing is None else rows[np.isin(rows, passing)]
-        places += [(row, score) for row in kept.tolist()]
-    return places
+        scored += [(row, score) for row in kept.tolist()]
+    return scored

@@ -1,4 +1,4 @@
-"""The agent: asks the model for one action after another, carries each out, and shows what came of it."""
+"""The agent: asks the model for one action after another, carries each out, and shows the model the result."""
 
 import time
 from pathlib import Path
@@ -39,15 +39,15 @@ from quoteweave.core.errors import SourceError, SourceRefused, UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.evaluation.metrics.answers.title_match import last_line
 
-_OF_QUERIES = (400, 414, 422)
-"""Statuses by which a source refuses one query, and not whoever asks."""
+_QUERY_REFUSALS = (400, 414, 422)
+"""HTTP statuses by which a source refuses one query, rather than the client."""
 
 
 class CiteAgent:
     """Finds the paper that an excerpt cites, with a chat model that searches a source of papers.
 
     Actions are asked for as tool calls where the model can be offered tools (`core.chat.tools.ToolCallingChat`), and as
-    JSON where it cannot, or once an endpoint has refused them, which is noted. Excerpts may be looked for at the same
+    JSON where it cannot, or once an endpoint has refused them, which is noted. Excerpts may be worked on at the same
     time. Raises UsageError for prompts that cannot be read, and without a source where the condition needs one.
 
     >>> agent = CiteAgent(model, source)
@@ -80,8 +80,8 @@ class CiteAgent:
     ) -> Trajectory:
         """Return the trajectory of one excerpt, in which [CITATION] stands where the paper is cited.
 
-        `rule` says what no search and no reading shows: the paper that the excerpt is from, and later ones. `id` is the
-        excerpt's in its dataset.
+        `rule` says which papers no search and no reading shows: the one that the excerpt is from, and later ones. `id`
+        names the excerpt in its dataset.
 
         Each reply and step is appended to the file `saved`, and what the file holds is not asked again: a trajectory
         that was broken off goes on where it stopped, one that ended is returned as it is, without a model or a source.
@@ -161,7 +161,7 @@ class _Search:
         return True
 
     async def _decide(self) -> Decision:
-        """The next action: that of a reply that was saved, else of a new one, asked for again where it has none."""
+        """Return the next action, of a saved reply or a new one; without an action the model is asked again."""
         while True:
             pending = self._pending()
             if pending and pending[-1].problem is None:
@@ -199,12 +199,12 @@ class _Search:
             raise TrajectoryEnded("loops", f"the action of steps {numbers} was made once more: {_shown(action)}")
 
     async def _act(self, number: int, decision: Decision) -> Step:
-        """Carry an action out, and tell the model what came of it."""
+        """Carry an action out; the step has what the model is shown of it."""
         started, error = time.monotonic(), self._error_of(number, decision.action)
         made = [step for step in self._steps if step.action == decision.action]
         earlier = next((step for step in made if step.error is None), None)
         if error is not None:
-            observation = Observation(text=_told(error, decision.action))
+            observation = Observation(text=_refusal(error, decision.action))
         elif earlier is not None:  # it would show the same
             observation = Observation(text=earlier.observed, shown=earlier.shown, read=earlier.read)
         else:
@@ -235,8 +235,9 @@ class _Search:
         try:
             return await self._observe(action)
         except SourceError as failed:
-            # One query that the source does not take, where it took others, is the model's to word anew.
-            if isinstance(failed, SourceRefused) and failed.status in _OF_QUERIES and any(s.shown for s in self._steps):
+            # Where the source has taken other queries, the model is to word this one differently.
+            refused = isinstance(failed, SourceRefused) and failed.status in _QUERY_REFUSALS
+            if refused and any(step.shown for step in self._steps):
                 text = "The source refused this. Use other words."
                 return Observation(text=text, notes=(f"The source refused it: {failed}",))
             raise TrajectoryEnded("source", f"step {number}, {_shown(action)}: {failed}") from failed
@@ -277,7 +278,7 @@ def _shown(action: Action) -> str:
     return f"{action.name}({', '.join(fields)})"
 
 
-def _told(error: StepError, action: Action) -> str:
+def _refusal(error: StepError, action: Action) -> str:
     if error == "only_select":
         return f"{action.name} was not carried out: you can only select now."
     wanted = getattr(action, "paper_id", "")

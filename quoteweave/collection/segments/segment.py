@@ -37,7 +37,7 @@ FIELDS = ("quotes", "pages", "outline", "references")
 """What is counted: words of each quote, words of each page, words of the headings that the outline has above it, and
 names by which people call the page and what is on it."""
 OF_QUOTES = frozenset({"quotes"})
-# A page of numbers is no longer for its words: in the length of a page a number counts as a quarter of a word.
+# In the length of a page a number counts as a quarter of a word: a table of numbers does not make it a long text.
 _PARTS = {"pages": 4}
 _ALIGNMENT = 64
 # As numpy writes it of one dimension. numpy's own reader parses it as Python, which fails at times where several
@@ -102,7 +102,7 @@ class Segment:
 
     @property
     def size(self) -> int:
-        """How much merging it costs: its postings and its quotes."""
+        """What merging it costs: the number of its postings, quotes and documents."""
         return sum(len(postings.items) for postings in self.fields.values()) + len(self.rows) + len(self.names)
 
     @cached_property
@@ -138,19 +138,22 @@ class Segment:
 
 
 class PostingsBuilder:
-    """Gathers which item of a field has which token, until the postings of a segment are made of it."""
+    """Collects the tokens of the items of a field, and makes the postings of a segment from them."""
 
     def __init__(self) -> None:
         self.tokens = array("i")
         self.items = array("i")
 
     def add(self, item: int, tokens: "array[int]") -> None:
-        """Add the tokens of an item, which may be added to again."""
+        """Add tokens of an item; more of them may be added later."""
         self.tokens += tokens
         self.items += array("i", (item,)) * len(tokens)
 
     def postings(self, order: "Array", size: int, numbers: "Array", parts: int) -> Postings:
-        """`order` gives tokens their numbers in the segment; of `numbers`, `parts` are as long as a word."""
+        """Make the postings. `order` has the number in the segment of each token; `numbers`, whether it is a number.
+
+        In the length of an item, `parts` numbers count as one word.
+        """
         import numpy as np
 
         tokens, items = order[np.array(self.tokens, dtype=np.int64)], np.array(self.items, dtype=np.int64)
@@ -204,7 +207,7 @@ def make_segment(
 
 
 def write_segment(folder: Path, segment: Segment) -> str:
-    """Writes a segment into the folder; the name of its file. Raises StorageError where the disk refuses."""
+    """Write a segment into the folder and return its file name. Raises StorageError where the disk refuses."""
     import xxhash
 
     digest, unnamed = xxhash.xxh3_128(), folder / _UNNAMED
@@ -245,7 +248,7 @@ def _file_bytes(arrays: "Iterable[Array]") -> "Iterator[bytes | memoryview]":
 
 
 def narrow(numbers: "Array") -> "Array":
-    """The same whole numbers, none below 0, in as few bytes each as they need."""
+    """Return whole numbers, none below 0, in the smallest type that holds them."""
     import numpy as np
 
     if numbers.dtype == np.bool_:

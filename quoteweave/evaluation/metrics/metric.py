@@ -8,8 +8,8 @@ from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 Convention = Literal["published", "strict"]
 """By which rules figures are computed.
 
-`published`: as the code of each benchmark's authors counts, quirks included. `strict`: ours; what is undefined or
-failed is left out of a figure, and counted.
+`published`: as the code of each benchmark's authors computes them, quirks included. `strict`: our rules; undefined and
+failed items are left out of a figure, and counted.
 """
 
 

@@ -1,7 +1,7 @@
 """Score predictions: a row for each question, then aggregates, by one of two conventions.
 
-strict     ours: what is undefined or failed is left out of a figure, and counted; an error is no wrong answer
-published  as the code of each benchmark's authors counts, quirks included; an error is an empty answer
+strict     our rules: undefined and failed items are left out of a figure, and counted; an error is no wrong answer
+published  as the code of each benchmark's authors computes it, quirks included; an error is an empty answer
 
 An answer that abstains is no failure, but the sentence that says so has no words to compare with gold: `strict` leaves
 it out of the metrics that do (`COMPARES_WORDS`) and counts it; `published` compares it like any other.
@@ -39,7 +39,7 @@ the questions of one run.
 COMPARES_WORDS = ("bleu", "rouge_l", "short_answer", "alce_correctness")
 """Names of the metrics that compare the words of an answer with those of gold; titles of papers are no such words."""
 COUNTS_FAILURES = ("paper_search",)
-"""Names of the metrics that say how predictions failed, and are asked of failed ones by either convention."""
+"""Names of the metrics of how predictions failed; both conventions compute them for failed predictions."""
 
 
 class ScoringSettings(Record):
@@ -66,9 +66,9 @@ def score_predictions(
 ) -> Scores:
     """Score predictions by `metrics`, which are made for the same convention as `settings`.
 
-    One prediction an example at most, each of an example that is among `examples`; examples without one are counted as
-    `missing`, and count in no figure by either convention. Intervals, where asked for, resample documents if the
-    document of every example is known, else questions.
+    There is at most one prediction for an example, and each belongs to one of `examples`; examples without one are
+    counted as `missing`, and enter no figure by either convention. Intervals, where asked for, resample documents if
+    the document of every example is known, else questions.
 
         >>> examples = load_dataset("mmdocrag-20", Path("gold.jsonl"))
         >>> predictions = load_predictions(Path("theirs.jsonl"))
@@ -126,7 +126,7 @@ def _question(
     for metric in metrics:
         if example.task == "name_paper" and metric.name in COMPARES_WORDS:
             continue
-        if convention == "published" or _is_asked(metric, prediction):
+        if convention == "published" or _is_computed(metric, prediction):
             row |= metric.row(read, example)
     return ScoredQuestion(
         example=example.id,
@@ -137,15 +137,15 @@ def _question(
     )
 
 
-def _is_asked(metric: Metric, prediction: Prediction) -> bool:
-    """Whether the metric is computed of a prediction by the strict convention."""
+def _is_computed(metric: Metric, prediction: Prediction) -> bool:
+    """Whether the strict convention computes the metric for a prediction."""
     if prediction.error is not None:
         return metric.name in COUNTS_FAILURES
     return metric.name not in COMPARES_WORDS or not does_not_answer(prediction)
 
 
 def does_not_answer(prediction: Prediction) -> bool:
-    """Whether its answer abstains, or names places in its stead; of bare responses it is not known."""
+    """Whether its answer abstains or only shows places; False for a bare response, of which it is not known."""
     return prediction.error is None and prediction.answer is not None and prediction.answer.status != "answered"
 
 
@@ -176,7 +176,7 @@ RETRIEVAL_METRICS: Mapping[Scope, tuple[str, ...]] = {
 }
 """The scopes in which retrieval is measured, each with its metrics by name."""
 QUOTES_METRIC = "rankings"
-"""What is measured of quotes too, within the document, where the gold names layout elements."""
+"""The metric of ranked quotes, computed within the document if the gold names layout elements."""
 
 
 def score_retrieval(
@@ -187,10 +187,10 @@ def score_retrieval(
     quote_boxes: Boxes | None = None,
     intervals: Intervals | None = bootstrap_intervals,
 ) -> dict[Scope, Scores]:
-    """Scores of both scopes; predictions come in any order, and the last of a question and scope counts.
+    """Score both scopes. Predictions come in any order; the last one of a question and scope counts.
 
-    A question that failed in one scope counts in the other. Where all that was found are whole pages, as in a
-    collection of MMDocIR's pages, boxes are not scored: a page covers any of them. Raises DatasetError for a prediction
+    A question that failed in one scope counts in the other. If only whole pages were found, as in a collection of
+    MMDocIR's pages, boxes are not scored, because a page covers any of them. Raises DatasetError for a prediction
     of a question that is not among the examples. `quote_boxes` are the boxes of all quotes on gold pages, by document
     and page, without which the parser's ceiling is undefined.
 
@@ -201,9 +201,11 @@ def score_retrieval(
         1.0
     """
     made = {(prediction.scope, prediction.example): prediction for prediction in predictions}
-    strangers = sorted({example for _, example in made} - {example.id for example in examples})
-    if strangers:
-        raise DatasetError(f"the run answers {strangers[0]!r}, which the dataset does not ask; score it with its own")
+    unknown = sorted({example for _, example in made} - {example.id for example in examples})
+    if unknown:
+        raise DatasetError(
+            f"the run answers {unknown[0]!r}, which the dataset does not have; score the run with its own"
+        )
     options = MetricOptions() if quote_boxes is None else MetricOptions(quote_boxes=quote_boxes)
     pages_only = only_whole_pages(made.values())
     return {

@@ -81,7 +81,7 @@ class Aggregate:
             return self.formula(sums)
 
     def undefined(self, rows: Sequence[Row]) -> int:
-        """In how many rows a column of it is undefined."""
+        """The number of rows in which one of its columns is undefined."""
         return self.values(rows).count(None)
 
 
@@ -106,9 +106,9 @@ SQUARED = ".squared"
 
 
 def deviation_of(column: str) -> Aggregate:
-    """The standard deviation over questions of a column, divided by their number (`ddof=0` of numpy).
+    """The population standard deviation of a column over questions (`ddof=0` in numpy), called `COLUMN.std`.
 
-    Rows are such as `with_squares` gives. It is called `COLUMN.std`.
+    Rows come from `with_squares`.
 
         >>> rows = [with_squares({"recall": value}, "recall") for value in (1.0, 0.5, None)]
         >>> deviation_of("recall").of(rows)
@@ -138,8 +138,8 @@ DOMAIN_MEAN = ".mean_over_domains"
 def mean_over_domains(mean: Aggregate, domains: Sequence[str]) -> Aggregate:
     """The mean over domains of the mean over each domain's questions: "macro" in MMDocIR (arXiv 2501.08828, Table 5).
 
-    `mean` is of one column; rows are such as `with_domain` gives. A question of no known domain does not count, nor
-    does a domain without a question, as there may be in a bootstrap resample.
+    `mean` has one column; rows come from `with_domain`. Questions of no known domain do not count, nor do domains
+    without a question, which may occur in a bootstrap resample.
     """
     (column,) = mean.columns
     pairs = [pair for domain in domains for pair in (_in_domain(column, domain), _in_domain(DOMAIN, domain))]
@@ -230,8 +230,8 @@ _LARGEST = 10**6
 def exact(figure: Aggregate, rows: Sequence[Row]) -> Fraction | None:
     """The figure without any rounding; None where it is undefined.
 
-    A double tells apart all fractions whose denominators are below a million, so each value is taken for the one that
-    it stands for, and the sums and the formula are those of fractions.
+    A double tells apart all fractions whose denominators are below a million. So each value is read as the fraction
+    that it stands for, and the sums and the formula are computed with fractions.
     """
     import numpy as np
 
@@ -248,10 +248,10 @@ def exact(figure: Aggregate, rows: Sequence[Row]) -> Fraction | None:
 
 def half_up(value: Fraction | float, decimals: int) -> str:
     """The value with so many decimals; a half is rounded away from zero."""
-    held = Fraction(value).limit_denominator(10**9) if isinstance(value, float) else value
-    scaled = floor(abs(held) * 10**decimals + Fraction(1, 2))
+    fraction = Fraction(value).limit_denominator(10**9) if isinstance(value, float) else value
+    scaled = floor(abs(fraction) * 10**decimals + Fraction(1, 2))
     whole, rest = divmod(scaled, 10**decimals)
-    sign = "-" if held < 0 and scaled else ""
+    sign = "-" if fraction < 0 and scaled else ""
     return f"{sign}{whole}" + (f".{rest:0{decimals}d}" if decimals else "")
 
 

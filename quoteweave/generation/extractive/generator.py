@@ -8,14 +8,13 @@
    others of its document from front to back (`composition`). The answer is `answered`. For a question that asks for
    steps, those under the matching heading are given as a list (`procedures`). A compound question ("How many … , and
    why …?") is answered part by part, and for a part without an answer the best place is shown.
-   A question about what the document consists of is answered from what was counted in it (`structure`).
+   A question about what the document consists of is answered from what was counted in it (`structure_answer`).
 3. Where no statement answers, the best quote of each of the best pages is shown with an excerpt (`locating`). The
    answer is `located`.
 
 Each sentence and place is cited. A sentence is repeated as it is written, except for text that looks like an answer's
-mark (`wording`). The rules match words, not meaning: how often they answer, and how often correctly, is measured by
-`benchmarks/answers.py`. With a model that scores sentences, those that answer are put in the model's order
-(`ordering`).
+mark (`answer_text`). The rules match words, not meaning: how often they answer, and how often correctly, is measured by
+`benchmarks/answers.py`. With a model that scores sentences, those that answer are put in the model's order.
 """
 
 from collections.abc import Mapping, Sequence

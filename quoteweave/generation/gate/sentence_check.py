@@ -80,9 +80,11 @@ def check_sentence(
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
     evidence = _evidence([quote for quote in quotes.values() if quote is not None], context)
     facts = read_sentence(statement)
-    asked = read_sentence(question)
+    facts_of_question = read_sentence(question)
     overall = (
-        _judge(statement, facts, asked, evidence) if evidence.quotes else _Finding("unchecked", "It cites nothing.")
+        _judge(statement, facts, facts_of_question, evidence)
+        if evidence.quotes
+        else _Finding("unchecked", "It cites nothing.")
     )
     judged = []
     for citation in citations:
@@ -156,11 +158,12 @@ def _judge(statement: str, facts: Facts, asked: Facts, evidence: CitedEvidence) 
 def _findings(statement: str, facts: Facts, evidence: CitedEvidence) -> Iterator[_Finding]:
     """Yield a finding for each fact that does not occur in the quotes."""
     amounts = [amount for amount in facts.amounts if not _is_article(amount)]
-    found = [evidence.has_amount(amount) for amount in amounts]
-    present, read = [amount for amount, there in zip(amounts, found, strict=True) if there], plain(statement)
-    for amount, there in zip(amounts, found, strict=True):
+    occurs = [evidence.has_amount(amount) for amount in amounts]
+    present = [amount for amount, there in zip(amounts, occurs, strict=True) if there]
+    normalised = plain(statement)
+    for amount, there in zip(amounts, occurs, strict=True):
         if not there:
-            yield _missing_amount(amount, evidence, read, present)
+            yield _missing_amount(amount, evidence, normalised, present)
     absent = [date.text for date in facts.dates if not evidence.has_date(date)]
     absent += [written for written, minutes in facts.clocks if minutes not in evidence.clocks]
     absent += [f"“{quoted}”" for quoted in facts.quoted if not evidence.has_words(quoted)]
