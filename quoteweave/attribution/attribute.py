@@ -64,11 +64,11 @@ class Attributor:
         Raises UsageError for a `k` below 1, and what `Search.context` raises.
         """
         require_candidates(k)
-        found = await self._search.context(Query(text=excerpt.text), POOL, where=where)
-        by_document = hits_by_document(found.context)
-        checked = self.check(excerpt.claim, dict(list(by_document.items())[:k]), found.context)
+        retrieved = await self._search.context(Query(text=excerpt.text), POOL, where=where)
+        by_document = hits_by_document(retrieved.context)
+        checked = self.check(excerpt.claim, dict(list(by_document.items())[:k]), retrieved.context)
         candidates = await self.confirm(excerpt.claim, checked)
-        return attribution_of(excerpt, candidates, found.trace)
+        return attribution_of(excerpt, candidates, retrieved.trace)
 
     def check(self, claim: str, by_document: Mapping[str, Sequence[Hit]], context: Context) -> tuple[Candidate, ...]:
         """Check the best quotes of documents, each given by its name, against a claim.
@@ -79,11 +79,13 @@ class Attributor:
         hits = [*context.texts, *context.images]
         weights = weigh_terms(question_terms(claim), [words_with_headings(hit.quote) for hit in hits], context.rarity)
 
-        def best(found: Sequence[Hit]) -> CheckedPassage:
-            passages = [check_passage(claim, hit, weights, found) for hit in found]
+        def best(own_hits: Sequence[Hit]) -> CheckedPassage:
+            passages = [check_passage(claim, hit, weights, own_hits) for hit in own_hits]
             return min(passages, key=lambda passage: (passage.order, -passage.covered))
 
-        chosen = sorted((best(found[:PASSAGES]) for found in by_document.values()), key=lambda passage: passage.order)
+        chosen = sorted(
+            (best(own_hits[:PASSAGES]) for own_hits in by_document.values()), key=lambda passage: passage.order
+        )
         return tuple(self._candidate(rank, passage) for rank, passage in enumerate(chosen, 1))
 
     async def confirm(self, claim: str, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:

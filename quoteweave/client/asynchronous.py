@@ -90,7 +90,7 @@ class AsyncClient:
         conversation: str | bool | None = None,
     ) -> Answer:
         """Return a cited answer to the question; parameters and errors as for `ask`."""
-        found = await self.ask(
+        answered = await self.ask(
             question,
             collection=collection,
             filters=filters,
@@ -98,7 +98,7 @@ class AsyncClient:
             history=history,
             conversation=conversation,
         )
-        return found.answer
+        return answered.answer
 
     async def ask(
         self,

@@ -195,8 +195,8 @@ class Collection:
     def origins(self) -> dict[str, Origin]:
         """Where each document comes from, by name."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT root, path, record FROM checked_documents ORDER BY name").fetchall()
-            documents = [(Path(root), path, Document.model_validate_json(record)) for root, path, record in found]
+            rows = db.execute("SELECT root, path, record FROM checked_documents ORDER BY name").fetchall()
+            documents = [(Path(root), path, Document.model_validate_json(record)) for root, path, record in rows]
         return {
             document.name: Origin(
                 root=root,
@@ -292,9 +292,9 @@ class Collection:
             documents = db.execute("SELECT key, record FROM checked_documents ORDER BY name")
             for key, document in documents:
                 of_document = "SELECT row, record FROM checked_quotes WHERE document = ? ORDER BY row"
-                found = db.execute(of_document, (key,)).fetchall()
-                quotes = [Quote.model_validate_json(record) for _, record in found]
-                yield Document.model_validate_json(document), [row for row, _ in found], quotes
+                rows = db.execute(of_document, (key,)).fetchall()
+                quotes = [Quote.model_validate_json(record) for _, record in rows]
+                yield Document.model_validate_json(document), [row for row, _ in rows], quotes
 
     def iter_retrievable_rows(self) -> "Iterator[tuple[str, Rows, Rows]]":
         """Yield each document's name, the rows of its quotes that retrievers may return, ascending, and their pages.
@@ -306,8 +306,8 @@ class Collection:
         excluded = json.dumps(sorted(HEADERS_AND_FOOTERS))
         with self._catalog.read() as db:
             for key, name in db.execute("SELECT key, name FROM documents ORDER BY name"):
-                found = np.array(db.execute(_RETRIEVABLE, (key, excluded)).fetchall(), dtype=np.int64).reshape(-1, 2)
-                yield name, found[:, 0], found[:, 1]
+                pairs = np.array(db.execute(_RETRIEVABLE, (key, excluded)).fetchall(), dtype=np.int64).reshape(-1, 2)
+                yield name, pairs[:, 0], pairs[:, 1]
 
     def shard_keys(self, fingerprint: str) -> dict[str, str]:
         """The encoder's shard that `Writer.keep_shards` assigned to each document, by the document's name."""
@@ -353,8 +353,8 @@ class Collection:
         before = None
         while True:
             with self._catalog.read() as db:
-                found = db.execute(f"{_INDEXES} WHERE fingerprint = ?", (fingerprint,)).fetchone()
-            state = self._index_state(*found) if found else None
+                row = db.execute(f"{_INDEXES} WHERE fingerprint = ?", (fingerprint,)).fetchone()
+            state = self._index_state(*row) if row else None
             # A folder that is gone may just have been replaced by that of the next generation.
             if state is None or state.folder.is_dir():
                 return state

@@ -320,8 +320,8 @@ class Writer:
         shards = shards_fingerprint(fingerprint)
         with self._folder.catalog.write() as db:
             db.execute("DELETE FROM indexes WHERE fingerprint = ?", (fingerprint,))
-            left = {shards_fingerprint(found) for (found,) in db.execute("SELECT fingerprint FROM indexes")}
-            if shards not in left:
+            remaining = {shards_fingerprint(other) for (other,) in db.execute("SELECT fingerprint FROM indexes")}
+            if shards not in remaining:
                 db.execute("DELETE FROM shards WHERE fingerprint = ? OR fingerprint GLOB ?", (shards, f"{shards}.*"))
         self._prune_generations()
 

@@ -115,17 +115,17 @@ def _with_whole_lists(
     new_pages, new_layouts = [], []
     for page, page_layouts in zip(pages, layouts, strict=True):
         elements: list[PageElement] = []
-        kept: list[Layout] = []
+        own_layouts: list[Layout] = []
         for element, layout in zip(page.elements, page_layouts, strict=True):
-            if layout == "list" and kept and kept[-1] == "list" and _same_list(elements[-1], element):
+            if layout == "list" and own_layouts and own_layouts[-1] == "list" and _same_list(elements[-1], element):
                 before = elements[-1]
                 box = hull([before.box, element.box])
                 elements[-1] = replace(before, box=box, text=f"{before.text}\n{element.text}")
             else:
                 elements.append(element)
-                kept.append(layout)
+                own_layouts.append(layout)
         new_pages.append(replace(page, elements=tuple(elements)))
-        new_layouts.append(kept)
+        new_layouts.append(own_layouts)
     return new_pages, new_layouts
 
 
@@ -220,20 +220,20 @@ MARGIN = 0.09
 def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
     """Find headers and footers: text in the margins that repeats from page to page, digits aside, or a page number."""
     margins: dict[tuple[Layout, str, int], list[tuple[int, int]]] = {}
-    found: dict[tuple[int, int], Layout] = {}
+    layouts: dict[tuple[int, int], Layout] = {}
     for page in pages:
         for i, element in enumerate(page.elements):
             zone = _zone(element, page)
             if zone is None or len(element.text) > 200:
                 continue
             if element.kind == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
-                found[page.number, i] = zone
+                layouts[page.number, i] = zone
             pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(element.text.lower().split()))
             margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i))
     for (zone, _, _), places in margins.items():
         if len({number for number, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
-            found.update(dict.fromkeys(places, zone))
-    return found
+            layouts.update(dict.fromkeys(places, zone))
+    return layouts
 
 
 def _zone(element: PageElement, page: PageContent) -> Layout | None:
@@ -280,7 +280,7 @@ def page_headings(
     begin: defaultdict[int, list[Bookmark]] = defaultdict(list)
     for bookmark in bookmarks or _contents(pages, layouts, labels):
         begin[bookmark.page].append(bookmark)
-    found, under = [], list[Bookmark]()
+    headings, under = [], list[Bookmark]()
     for number in range(len(pages)):
         # What ends here may do so in the middle of the page.
         here = [*under, *begin[number]]
@@ -289,8 +289,8 @@ def page_headings(
                 under.pop()
             under.append(bookmark)
         here.sort(key=lambda bookmark: bookmark.level)
-        found.append(tuple(dict.fromkeys(bookmark.title for bookmark in here)))
-    return found
+        headings.append(tuple(dict.fromkeys(bookmark.title for bookmark in here)))
+    return headings
 
 
 def _contents(
@@ -300,7 +300,7 @@ def _contents(
     numbers: dict[str, int] = {}
     for number, label in enumerate(labels):
         numbers.setdefault(label, number)
-    found: list[Bookmark] = []
+    bookmarks: list[Bookmark] = []
     for page, page_layouts in itertools.islice(zip(pages, layouts, strict=True), FIRST_PAGES):
         texts = (
             element.text
@@ -310,8 +310,8 @@ def _contents(
         entries = list(_entries(texts))
         known = [(title, numbers[label]) for title, label in entries if label in numbers]
         if _is_contents([number for _, number in known], len(entries)):
-            found += (Bookmark(_level(title), title, number) for title, number in known)
-    return found
+            bookmarks += (Bookmark(_level(title), title, number) for title, number in known)
+    return bookmarks
 
 
 def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -185,7 +185,7 @@ class _Run:
         Where nothing is left in a folder of several documents, these stay: it may be a drive that is not there.
         """
         names = {file.name for file in files if not file.is_folder}
-        found, within = {os.path.realpath(file.file) for file in files}, _below(roots)
+        real_paths, within = {os.path.realpath(file.file) for file in files}, _below(roots)
         unknown = _below({file.file for file in files if file.is_folder})
         gone: dict[str, Path] = {}
         for name, origin in self._known.items():
@@ -193,7 +193,7 @@ class _Run:
             if name in names or origin.imported or not within(file) or unknown(file):
                 continue
             # A file that is there, but not meant by the folder, was added by itself; a link to another is that other.
-            if not os.path.lexists(file) or os.path.realpath(file) in found:
+            if not os.path.lexists(file) or os.path.realpath(file) in real_paths:
                 gone[name] = file
         for folder, names_there in _in_empty_folders(gone).items():
             why = f"no file is left in it; {len(names_there)} documents stay, in case its drive is missing"

@@ -202,7 +202,7 @@ def build_answer(
     """
     resolver = MarkResolver(context)
     parts = resolver.end(text)
-    shown, citations = "".join(part.text for part in parts), [one for part in parts for one in part.citations]
+    shown_text, citations = "".join(part.text for part in parts), [one for part in parts for one in part.citations]
     message = (
         _unresolved_warning(resolver.taken_out, "taken out of the answer"),
         _unresolved_warning(resolver.left, "left where {} stood"),
@@ -210,11 +210,11 @@ def build_answer(
     return Answer(
         question=question,
         status=status,
-        text=shown,
-        blocks=split_blocks(shown, citations, {n: hit.quote.image for n, hit in enumerate(context.images, 1)}),
+        text=shown_text,
+        blocks=split_blocks(shown_text, citations, {n: hit.quote.image for n, hit in enumerate(context.images, 1)}),
         citations=tuple(citations),
         unresolved=tuple(resolver.unresolved),
-        raw=text if shown != text else None,
+        raw=text if shown_text != text else None,
         model=model,
         seconds=0.0,
         warnings=(*warnings, *filter(None, message)),
@@ -241,9 +241,9 @@ def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequen
         else block.model_copy(update={"citations": tuple(map(change, block.citations))})
         for block in answer.blocks
     ]
-    shown = answer.warnings if warnings is None else tuple(warnings)
+    new_warnings = answer.warnings if warnings is None else tuple(warnings)
     citations = tuple(map(change, answer.citations))
-    return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": shown})
+    return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": new_warnings})
 
 
 def split_blocks(text: str, citations: Sequence[Citation], images: Mapping[int, str | None]) -> tuple[AnswerBlock, ...]:

@@ -228,12 +228,12 @@ def best_positions(scores: "Scores", k: int, order: "Positions") -> "Positions":
     least = np.float32(0)
     if blocks > k:
         least = np.partition(scores[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1), -k)[-k]
-    found = np.flatnonzero(scores >= least if least > 0 else scores > 0)
-    if len(found) > k:
+    candidates = np.flatnonzero(scores >= least if least > 0 else scores > 0)
+    if len(candidates) > k:
         # All ties at the cut are kept for now; the arbitrary order of the partition would decide between them.
-        matched = scores[found]
-        found = found[matched >= np.partition(matched, -k)[-k]]
-    return found[np.lexsort((order[found], -scores[found]))][:k]
+        matched = scores[candidates]
+        candidates = candidates[matched >= np.partition(matched, -k)[-k]]
+    return candidates[np.lexsort((order[candidates], -scores[candidates]))][:k]
 
 
 def current_lexical_index(collection: Collection, opened: LexicalIndex | None = None) -> LexicalIndex:
@@ -247,12 +247,12 @@ def current_lexical_index(collection: Collection, opened: LexicalIndex | None = 
         if opened is not None and [path.name for path in paths] == list(known):
             return opened
         try:
-            found = LexicalIndex({path.name: known.get(path.name) or read_segment(path) for path in paths})
-            if found.document_count != documents:
-                raise CollectionError(f"it holds {found.document_count} of {documents} documents")
+            index = LexicalIndex({path.name: known.get(path.name) or read_segment(path) for path in paths})
+            if index.document_count != documents:
+                raise CollectionError(f"it holds {index.document_count} of {documents} documents")
         except (CollectionError, OSError) as error:
             # A segment that is gone may just have been merged with others.
             if collection.segments() == state:
                 raise damaged_index(collection.root, error) from error
         else:
-            return found
+            return index

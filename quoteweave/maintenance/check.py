@@ -82,13 +82,15 @@ class _Check:
     def run(self) -> CheckReport:
         damaged = [*self._header(), *check_catalogue(self._folder.catalog.path)]
         self._read(self._folder.catalog.path)
-        left: list[str] = []
+        leftovers: list[str] = []
         if not damaged:  # else nobody knows what should be there
             with closing(self._folder.catalog), Collection(self.root) as collection:
                 damaged += [*self._contents(collection), *self._shards(), *self._segments(collection)]
                 damaged += [*self._indexes(collection), *self._ocr_texts(), *self._descriptions()]
-                left = self._leftovers()
-        return CheckReport(files=self._files, damaged=tuple(damaged), notes=tuple(self._notes), leftovers=tuple(left))
+                leftovers = self._leftovers()
+        return CheckReport(
+            files=self._files, damaged=tuple(damaged), notes=tuple(self._notes), leftovers=tuple(leftovers)
+        )
 
     def _read(self, path: Path) -> Path:
         self._known.add(path)
@@ -237,13 +239,13 @@ class _Check:
             files = pluralize(recovered, "file", "files")
             what = "whose documents' names a damaged catalogue has lost: add what you want to keep, and delete the rest"
             self._notes.append(f"{RECOVERED_FOLDER}/ holds {files} {what}")
-        left = [*unreferenced_files(self._folder)]
+        leftovers = [*unreferenced_files(self._folder)]
         owner = self.root / OWNER_NAME
         if is_being_written(self.root):
             self._notes.append("a process is writing now: files that nothing refers to yet may be its own")
         elif owner.exists():  # of a process that was killed
-            left.append(owner)
-        return sorted(map(self._place, left))
+            leftovers.append(owner)
+        return sorted(map(self._place, leftovers))
 
     def _place(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()

@@ -275,8 +275,8 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
     kept: dict[tuple[str, ...], Hit] = {}
     for hit in hits:
         quote = hit.quote
-        said = " ".join(quote.words().split())
-        key = (quote.document, quote.kind, said) if said else (quote.id,)
+        text = " ".join(quote.words().split())
+        key = (quote.document, quote.kind, text) if text else (quote.id,)
         first = kept.setdefault(key, hit)
         if quote.page == first.quote.page and area(quote.bbox) < area(first.quote.bbox):
             kept[key] = first.model_copy(update={"quote": quote})

@@ -207,15 +207,15 @@ class ChatSettings(ResourceSettings):
         OPENAI_API_KEY is left to the client, which knows where it may be sent: an address may come from a file of
         somebody else's. Raises UsageError for an address that is none.
         """
-        found = {
+        values = {
             "model": self.model or os.environ.get("QUOTEWEAVE_MODEL") or None,
             "base_url": self.base_url or os.environ.get("OPENAI_BASE_URL") or None,
         }
         try:
-            urlsplit(found["base_url"] or "")
+            urlsplit(values["base_url"] or "")
         except ValueError:  # a bracket left open
             raise UsageError("base_url is no URL; it must look like http://localhost:8000/v1") from None
-        return self.model_copy(update=found)
+        return self.model_copy(update=values)
 
     @property
     def picture_limits(self) -> PictureLimits:

@@ -74,7 +74,7 @@ def _detail(part: str, evidence: PageEvidence, reader: EvidenceReader, page: int
         names = [name for reading in readings for name in (*reading.labels, *reading.places)]
         known = [name for name in names if page in index.pages_called(name)]
         return ", ".join(_shown_name(name) for name in known or names)
-    found: dict[str, list[str]] = {
+    details: dict[str, list[str]] = {
         "quotation": sought_in(readings),
         "amount": [amount for reading in readings for amount in reading.amounts],
         "spelling": evidence.spellings,
@@ -82,7 +82,7 @@ def _detail(part: str, evidence: PageEvidence, reader: EvidenceReader, page: int
         "terms": list(map(str, evidence.expansions)),
         "acronyms": evidence.acronyms,
     }
-    return "; ".join(found.get(part, ()))
+    return "; ".join(details.get(part, ()))
 
 
 def _matching(index: LexicalIndex, field: str, at: int, question: str) -> str:
@@ -162,8 +162,8 @@ class LexicalRetriever(Bm25Retriever):
         """
         index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
         total, unit = self.evidence(index, query.text, where).total, index.unit or 1.0
-        found = [index.page(*page) for page in pages]
-        return [float(total[at]) / unit if at is not None else 0.0 for at in found]
+        positions = [index.page(*page) for page in pages]
+        return [float(total[at]) / unit if at is not None else 0.0 for at in positions]
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Explain each hit by the evidence for its page, and say how the question was read.
@@ -174,13 +174,13 @@ class LexicalRetriever(Bm25Retriever):
         evidence = self.evidence(index, query.text, where)
         reader = self._reader_of(index)
         reasons = {hit.quote.id: reasons_for(evidence, reader, hit.quote) for hit in hits}
-        asked = {word: index.rarity_share(word) for word in words(query.text, stop=False)}
+        rarities = {word: index.rarity_share(word) for word in words(query.text, stop=False)}
         # A term or acronym that was expanded occurs in the documents, though under another name.
         known = [word for expansion in evidence.expansions for word in expansion.asked]
-        asked.update(dict.fromkeys((word for word in known if asked.get(word) == 1.0), 0.5))
+        rarities.update(dict.fromkeys((word for word in known if rarities.get(word) == 1.0), 0.5))
         within = self._pages_within(index, _page_filter(where))
         pages = index.page_count if within is None else int(within.sum())
-        return Explanation(read=describe_reading(evidence), reasons=reasons, rarity=asked, pages=pages)
+        return Explanation(read=describe_reading(evidence), reasons=reasons, rarity=rarities, pages=pages)
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":
         import numpy as np

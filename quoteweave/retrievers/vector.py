@@ -144,10 +144,10 @@ class VectorRetriever:
             self._scopes.put(key, scope)
         return scope
 
-    def _ranked(self, opened: OpenedIndex, found: Sequence[TopItems], where: Filter | None) -> list[list[Hit]]:
+    def _ranked(self, opened: OpenedIndex, of_questions: Sequence[TopItems], where: Filter | None) -> list[list[Hit]]:
         """The hits for each question, all quotes loaded in one read; quotes that were removed since are left out."""
         scope = self._scope(opened, where)
-        scored = [_scored_rows(opened, top_items, scope) for top_items in found]
+        scored = [_scored_rows(opened, top_items, scope) for top_items in of_questions]
         rows = list({row for ranked in scored for row, _ in ranked})
         quotes = dict(zip(rows, self.collection.quotes_at(rows), strict=True))
         if None in quotes.values():
@@ -174,17 +174,17 @@ class PageScope(SearchScope):
         return self._pages.firsts_of(self.quotes.rows)
 
 
-def _scored_rows(opened: OpenedIndex, found: TopItems, scope: SearchScope | None) -> list[tuple[int, float]]:
+def _scored_rows(opened: OpenedIndex, top_items: TopItems, scope: SearchScope | None) -> list[tuple[int, float]]:
     """Row and score of each quote that was found, by itself or through its page."""
     import numpy as np
 
-    ranked = list(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
+    ranked = list(zip(top_items.rows.tolist(), top_items.scores.tolist(), strict=True))
     if opened.pages is None:
         return ranked
     passing = scope.quotes.rows if isinstance(scope, PageScope) else None
     scored = []
     for first, score in ranked:
         rows = opened.pages.rows_of(first)
-        kept = rows if passing is None else rows[np.isin(rows, passing)]
-        scored += [(row, score) for row in kept.tolist()]
+        passing_rows = rows if passing is None else rows[np.isin(rows, passing)]
+        scored += [(row, score) for row in passing_rows.tolist()]
     return scored

@@ -201,16 +201,16 @@ class _Search:
     async def _act(self, number: int, decision: Decision) -> Step:
         """Carry an action out; the step has what the model is shown of it."""
         started, error = time.monotonic(), self._error_of(number, decision.action)
-        made = [step for step in self._steps if step.action == decision.action]
-        earlier = next((step for step in made if step.error is None), None)
+        same_steps = [step for step in self._steps if step.action == decision.action]
+        earlier = next((step for step in same_steps if step.error is None), None)
         if error is not None:
             observation = Observation(text=_refusal(error, decision.action))
         elif earlier is not None:  # it would show the same
             observation = Observation(text=earlier.observed, shown=earlier.shown, read=earlier.read)
         else:
             observation = await self._observe_or_end(number, decision.action)
-        if made:
-            observation = _again(made[0].number, observation)
+        if same_steps:
+            observation = _again(same_steps[0].number, observation)
         return Step(
             number=number,
             replies=self._recorder.trajectory.pending,

@@ -239,10 +239,10 @@ def _file_bytes(arrays: "Iterable[Array]") -> "Iterator[bytes | memoryview]":
     from numpy.lib import format as npy
 
     for numbers in arrays:
-        found = np.ascontiguousarray(narrow(numbers))
+        packed = np.ascontiguousarray(narrow(numbers))
         head = BytesIO()
-        npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(found))
-        pieces = [head.getbuffer(), found.data]
+        npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(packed))
+        pieces = [head.getbuffer(), packed.data]
         yield from pieces
         yield bytes(-sum(piece.nbytes for piece in pieces) % _ALIGNMENT)
 
@@ -276,10 +276,10 @@ def read_segment(path: Path) -> Segment:
         header = _HEADER.match(data, data.tell())
         if header is None:
             raise CollectionError(f"{path} has no array at byte {data.tell():,}, as this version writes it")
-        found: Array = np.frombuffer(data, header[1].decode(), count=int(header[2]), offset=header.end())
-        data.seek(header.end() + found.nbytes)
+        values: Array = np.frombuffer(data, header[1].decode(), count=int(header[2]), offset=header.end())
+        data.seek(header.end() + values.nbytes)
         data.seek(-data.tell() % _ALIGNMENT, 1)
-        return found
+        return values
 
     return Segment(
         names=tuple(json.loads(next_array().tobytes())),

@@ -77,12 +77,12 @@ def score_predictions(
         >>> score_predictions(examples, predictions, metrics=metrics, settings=settings).figures["overall.f1"].value
         0.5
     """
-    made = {prediction.example: prediction for prediction in predictions}
+    by_example = {prediction.example: prediction for prediction in predictions}
     by_document = all(example.cluster is not None for example in examples)
     questions = [
-        _question(example, made[example.id], metrics, convention=settings.convention, by_document=by_document)
+        _question(example, by_example[example.id], metrics, convention=settings.convention, by_document=by_document)
         for example in examples
-        if example.id in made
+        if example.id in by_example
     ]
     counted = [question for question in questions if question.counts_by(settings.convention)]
     aggregates = [*(aggregate for metric in metrics for aggregate in metric.aggregates), *CORRELATIONS]
@@ -90,7 +90,7 @@ def score_predictions(
         **settings.model_dump(exclude={"by"}),
         clusters="document" if by_document else "question",
         failed=sum(question.error is not None for question in questions),
-        not_answered=sum(does_not_answer(made[question.example]) for question in questions),
+        not_answered=sum(does_not_answer(by_example[question.example]) for question in questions),
         missing=len(examples) - len(questions),
         figures=_figures(aggregates, counted, intervals),
         breakdowns=breakdowns(counted, aggregates, intervals, by=settings.by),
@@ -122,12 +122,12 @@ def _question(
     by_document: bool,
 ) -> ScoredQuestion:
     row: dict[str, float | None] = {}
-    read = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
+    scored = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
     for metric in metrics:
         if example.task == "name_paper" and metric.name in COMPARES_WORDS:
             continue
         if convention == "published" or _is_computed(metric, prediction):
-            row |= metric.row(read, example)
+            row |= metric.row(scored, example)
     return ScoredQuestion(
         example=example.id,
         cluster=str(example.cluster) if by_document else example.id,
@@ -200,18 +200,18 @@ def score_retrieval(
         >>> scores["document"].figures["page_recall@1"].value
         1.0
     """
-    made = {(prediction.scope, prediction.example): prediction for prediction in predictions}
-    unknown = sorted({example for _, example in made} - {example.id for example in examples})
+    by_scope_and_example = {(prediction.scope, prediction.example): prediction for prediction in predictions}
+    unknown = sorted({example for _, example in by_scope_and_example} - {example.id for example in examples})
     if unknown:
         raise DatasetError(
             f"the run answers {unknown[0]!r}, which the dataset does not have; score the run with its own"
         )
     options = MetricOptions() if quote_boxes is None else MetricOptions(quote_boxes=quote_boxes)
-    pages_only = only_whole_pages(made.values())
+    pages_only = only_whole_pages(by_scope_and_example.values())
     return {
         scope: score_predictions(
             examples,
-            [prediction for (of, _), prediction in made.items() if of == scope],
+            [prediction for (of, _), prediction in by_scope_and_example.items() if of == scope],
             metrics=[METRICS[name](options) for name in _metrics(scope, examples, pages_only=pages_only)],
             settings=ScoringSettings(name=scope, dataset=dataset),
             intervals=intervals,

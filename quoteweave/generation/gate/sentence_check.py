@@ -140,10 +140,10 @@ def _without(facts: Facts, known: Facts) -> Facts:
     )
 
 
-def _judge(statement: str, facts: Facts, asked: Facts, evidence: CitedEvidence) -> _Finding | None:
+def _judge(statement: str, facts: Facts, facts_of_question: Facts, evidence: CitedEvidence) -> _Finding | None:
     """Return the gravest finding against `supported`, or None."""
     first: _Finding | None = None
-    for finding in _findings(statement, _without(facts, asked), evidence):
+    for finding in _findings(statement, _without(facts, facts_of_question), evidence):
         if finding.verdict == "unsupported":  # no other finding is graver
             wordless = _Finding("unchecked", "It cites an image whose content is not known in words.")
             return wordless if evidence.has_wordless_image else finding
