@@ -9,15 +9,18 @@ chat:local=/path                     one on this machine
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from pydantic import JsonValue
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.chat.prices import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter
+from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, Resources, member_specs
@@ -143,15 +146,57 @@ def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent:
     if not text.startswith("chat:"):
         return None
     name, url = _split_address(text, "chat:")
-    if name.startswith(LOCAL_PREFIX):
-        from quoteweave.models.chat import LocalChat
+    if not name.startswith(LOCAL_PREFIX):
+        from quoteweave.endpoints.address import openai_address
 
-        return chats.through(LocalChat(name.removeprefix(LOCAL_PREFIX), hardware=resources.hardware))
-    from quoteweave.endpoints.address import openai_address
-    from quoteweave.endpoints.chat import OpenAIChat
+        resources.tell(f"{sent} to {openai_address(name, url, None).destination}")
+    options = ChatOptions(base_url=url)
+    model = open_chat_model(name, options, hardware=resources.hardware, retry_options=resources.retry_options)
+    return chats.through(model)
 
-    resources.tell(f"{sent} to {openai_address(name, url, None).destination}")
-    return chats.through(OpenAIChat(name, base_url=url, **resources.retry_options))
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """Where a chat model's endpoint is, and how the model writes; see `pipeline.settings.ChatSettings`."""
+
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    temperature: float | None = None
+    max_tokens: int | None = None
+    thinking: bool | None = None
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+def open_chat_model(name: str, options: ChatOptions, *, hardware: Hardware, retry_options: RetryOptions) -> ChatModel:
+    """Open the chat model of that name: `local=PATH` on this machine, any other at an OpenAI-compatible endpoint.
+
+    Raises UsageError where a model on this machine cannot do what is set.
+    """
+    if not name.startswith(LOCAL_PREFIX):
+        from quoteweave.endpoints.chat import OpenAIChat
+
+        return OpenAIChat(
+            name,
+            base_url=options.base_url,
+            api_key=options.api_key,
+            temperature=options.temperature,
+            max_tokens=options.max_tokens,
+            thinking=options.thinking,
+            extra=options.extra,
+            **retry_options,
+        )
+    from quoteweave.models.chat import LocalChat
+
+    if options.extra:
+        raise UsageError(f"{name} runs on this machine, so that no request takes {', '.join(options.extra)}")
+    return make_shared(
+        LocalChat,
+        name.removeprefix(LOCAL_PREFIX),
+        hardware=hardware,
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
+        thinking=options.thinking,
+    )
 
 
 def _split_address(text: str, prefix: str) -> tuple[str, str | None]:

@@ -17,7 +17,6 @@ from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerat
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
-from quoteweave.models.loading import make_shared
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
 from quoteweave.pipeline.gate import Gate, make_checker
 from quoteweave.pipeline.rag import Rag
@@ -27,7 +26,7 @@ from quoteweave.pipeline.runs.search import make_search, read_all_terms, terms_f
 from quoteweave.pipeline.sentence_scorers import make_sentence_scorer
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.retrievers.registry import Resources
-from quoteweave.retrievers.step_registry import ChatModels
+from quoteweave.retrievers.step_registry import ChatModels, ChatOptions, open_chat_model
 from quoteweave.retrievers.terms import Terms
 
 
@@ -58,39 +57,16 @@ def make_chat(settings: ChatSettings, calls: Path | None = None) -> ChatModel | 
     """
     if settings.model is None:
         return None
-    checkpoint = settings.checkpoint
-    model = _endpoint(settings, settings.model) if checkpoint is None else _local(settings, checkpoint)
-    return model if calls is None else CachedChat(model, calls)
-
-
-def _endpoint(settings: ChatSettings, name: str) -> ChatModel:
-    from quoteweave.endpoints.chat import OpenAIChat
-
-    return OpenAIChat(
-        name,
+    options = ChatOptions(
         base_url=settings.base_url,
         api_key=settings.api_key,
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
         thinking=settings.thinking,
         extra=settings.extra,
-        **settings.retry_options,
     )
-
-
-def _local(settings: ChatSettings, checkpoint: str) -> ChatModel:
-    from quoteweave.models.chat import LocalChat
-
-    if settings.extra:
-        raise UsageError(f"{settings.model} runs on this machine, so that no request takes {', '.join(settings.extra)}")
-    return make_shared(
-        LocalChat,
-        checkpoint,
-        hardware=settings.hardware,
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        thinking=settings.thinking,
-    )
+    model = open_chat_model(settings.model, options, hardware=settings.hardware, retry_options=settings.retry_options)
+    return model if calls is None else CachedChat(model, calls)
 
 
 def make_generator(
