@@ -103,7 +103,9 @@ class Context(Record):
         description="how rare each word of the question is in the collection, from 0 for one that every page has to 1 "
         "for one that none has; empty where the retriever does not know",
     )
-    pages: int | None = Field(default=None, description="of the collection, or those that the filter admits")
+    pages: int | None = Field(
+        default=None, description="number of pages of the collection, or of those that the filter admits"
+    )
     announced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "
@@ -181,7 +183,7 @@ class Citation(Record):
     bbox: Box = Field(description="points from the top left of the page")
     section: str | None = Field(default=None, description="the title that the quote stands under")
     has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
-    verdict: Verdict | None = Field(default=None, description="what the gate says of it; None where it was not asked")
+    verdict: Verdict | None = Field(default=None, description="the gate's verdict; None where nothing was checked")
     reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
     checker_verdict: bool | None = Field(
         default=None,
@@ -190,7 +192,9 @@ class Citation(Record):
     )
     quoted: str | None = Field(default=None, description="the quote's words; None where evidence was not looked for")
     page_size: tuple[float, float] | None = Field(default=None, description="width and height of its page, in points")
-    evidence: Evidence | None = Field(default=None, description="how closely it is known; None where not looked for")
+    evidence: Evidence | None = Field(
+        default=None, description="how precisely the support is located; None where not looked for"
+    )
     spans: tuple[Span, ...] = Field(default=(), description="which words support the claim, where that is sure")
     regions: tuple[Region, ...] = Field(
         default=(), description="where the evidence stands on its pages; empty where there are no pages to show"

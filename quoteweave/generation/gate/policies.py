@@ -1,7 +1,6 @@
 """Policies of the gate: what is done about citations that are `unsupported`, or that a checker does not find supported.
 
-Sentences are dropped from an answer whole, or while its text is still coming: a streaming answer is shown a sentence
-after the sentence was checked.
+Sentences are dropped from a whole answer, or while it is streamed: then each sentence is sent once it has been checked.
 """
 
 from collections import defaultdict

@@ -94,7 +94,7 @@ class RunHooks:
         """Called before a setting's questions are asked. What it raises ends the run."""
 
     def advanced(self, setting: str, spent: Spending) -> str:  # noqa: ARG002
-        """Called after each question with what was spent on the setting now; what its progress is called."""
+        """Called after each question with what the setting has spent in this command; returns its label of progress."""
         return setting
 
     def after(self, outcome: RunOutcome) -> None:
@@ -102,7 +102,7 @@ class RunHooks:
 
 
 MakePredictor = Callable[[RunSettings, SharedLimits, Path], AbstractContextManager[tuple[Predictor, Mapping[str, str]]]]
-"""Makes what answers by a setting within limits, for a run in a folder, and fingerprints of what it answers with."""
+"""Makes the predictor of a setting, within limits, for a run in a folder, and the fingerprints of what it uses."""
 
 
 def answer_dataset(
@@ -116,10 +116,10 @@ def answer_dataset(
 ) -> list[RunOutcome]:
     """Answer every question of a dataset by each setting of a configuration, and keep the answers to be scored.
 
-    The run of a single setting is the folder `out`, those of several are folders in it; questions that a run holds the
-    answers of are not asked again. Quotes are retrieved from the collection in that folder, where a setting says so.
-    `only` names the settings that are wanted. Raises UsageError where something cannot be as it is set, or a folder
-    holds another run, and what concerns all questions, such as BudgetSpent; what was answered is kept.
+    The run of a single setting is the folder `out`; the runs of several are folders in it. Questions that are answered
+    in a run already are not asked again. Settings that retrieve quotes do so from the collection in the folder
+    `collection`. `only` names the settings to run. Raises UsageError where settings do not fit together or a folder
+    holds another run, and errors that concern all questions, such as BudgetSpent; what was answered is kept.
     """
     file = config if isinstance(config, RunFile) else read_run_file(config)
     wanted = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)
@@ -169,30 +169,30 @@ class _RunExecutor:
             self._open_predictor(setting, folder) as (answers, fingerprints),
             open_run(folder, run_record(self.questions, setting, fingerprints)) as writer,
         ):
-            left = [example for example in examples if not writer.has(example.id, answers.scope)]
+            pending = [example for example in examples if not writer.has(example.id, answers.scope)]
             self.limits.count_earlier(writer.spent)
-            asked = sum(map(answers.asks, left))
-            if asked and self.file.limits.calls is None:  # which may hold the answers
+            to_ask = sum(map(answers.asks, pending))
+            if to_ask and self.file.limits.calls is None:  # which may hold the answers
                 setting.check_address()
-            destination = setting.destination if asked else None
+            destination = setting.destination if to_ask else None
             self.hooks.before(
                 PendingQuestions(
                     setting=setting.name,
                     model=setting.model,
                     destination=destination,
-                    left=asked,
-                    done=len(examples) - asked,
+                    left=to_ask,
+                    done=len(examples) - to_ask,
                 )
             )
             left_out = len(self.questions.examples) - len(examples)
-            outcome = RunOutcome(setting=setting.name, run=folder, asked=asked, left_out=left_out)
+            outcome = RunOutcome(setting=setting.name, run=folder, asked=to_ask, left_out=left_out)
             spent = [Spending()]
             try:
-                self._ask(left, answers, writer, setting.name, spent)
+                self._ask(pending, answers, writer, setting.name, spent)
                 sort_predictions(folder, [example.id for example in examples])
             finally:
-                took = {"spent": spent[0], "seconds": time.perf_counter() - started}
-                outcome = outcome.model_copy(update={**took, **_counts(folder, examples)})
+                used = {"spent": spent[0], "seconds": time.perf_counter() - started}
+                outcome = outcome.model_copy(update={**used, **_counts(folder, examples)})
                 self.hooks.after(outcome)
         return outcome
 
