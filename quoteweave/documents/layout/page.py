@@ -125,13 +125,13 @@ class PageReader:
         picture, size = raw.picture, raw.size
         lines, source, is_whole, is_read = self._lines(picture, raw.lines, size)
         layout_elements = analyse_layout(lines, picture, size)
-        shown = _PageView(picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words]))
-        readings = [self._read(layout_element, shown) for layout_element in layout_elements]
-        shown = replace(shown, read=[line for read in readings for line in read or ()])
+        view = _PageView(picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words]))
+        readings = [self._read(layout_element, view) for layout_element in layout_elements]
+        view = replace(view, read=[line for read in readings for line in read or ()])
         elements: list[PageElement] = []
         words = ReadingOrderWords()
         for layout_element, read in zip(layout_elements, readings, strict=True):
-            elements += self._page_elements(layout_element, shown, read)
+            elements += self._page_elements(layout_element, view, read)
             words.add(layout_element, ocr=source == "ocr")
             words.add_lines(read or (), ocr=True)
         if is_whole:
@@ -161,58 +161,58 @@ class PageReader:
         return lines, "text_layer" if lines else "none", scanned, is_read
 
     def _page_elements(
-        self, layout_element: LayoutElement, shown: "_PageView", read: Sequence[Line] | None
+        self, layout_element: LayoutElement, view: "_PageView", read: Sequence[Line] | None
     ) -> Sequence[PageElement]:
         """The elements of the page that a layout element becomes; `read` is what OCR read on it."""
         if isinstance(layout_element, LineBlock):
             return [_text_element(block) for block in split_long_block(layout_element)]
-        if shown.is_shown_whole(layout_element):
+        if view.is_shown_whole(layout_element):
             return [_text_element(block) for block in _as_text(layout_element)]
         kind: ElementKind = "table" if isinstance(layout_element, Table) else layout_element.layout
-        box = shown.box_of(layout_element)
-        parts = _parts(PageElement(kind, box, ""), layout_element, shown.page)
-        whole = self._image(PageElement(kind, box, layout_element.text), shown, read)
+        box = view.box_of(layout_element)
+        parts = _parts(PageElement(kind, box, ""), layout_element, view.page)
+        whole = self._image(PageElement(kind, box, layout_element.text), view, read)
         if isinstance(layout_element, Figure):
-            whole = self._with_values(whole, layout_element, shown, read)
-        return [whole, *(self._image(part, shown, read) for part in parts)]
+            whole = self._with_values(whole, layout_element, view, read)
+        return [whole, *(self._image(part, view, read) for part in parts)]
 
-    def _read(self, element: LayoutElement, shown: "_PageView") -> Sequence[Line] | None:
+    def _read(self, element: LayoutElement, view: "_PageView") -> Sequence[Line] | None:
         """Lines that OCR reads on an image element, in page coordinates; None if the text layer has its text."""
-        if isinstance(element, LineBlock) or self.ocr is None or shown.source == "ocr" or shown.is_shown_whole(element):
+        if isinstance(element, LineBlock) or self.ocr is None or view.source == "ocr" or view.is_shown_whole(element):
             return None
-        box = shown.box_of(element)
-        crop = Raster(shown.picture.cut(box, margin=CROP_MARGIN), shown.picture.scale)
-        if not shows_unread_text(crop, shown.words_on(box)):
+        box = view.box_of(element)
+        crop = Raster(view.picture.cut(box, margin=CROP_MARGIN), view.picture.scale)
+        if not shows_unread_text(crop, view.words_on(box)):
             return None
         x, y = _corner(box)
         return [translated(line, x, y) for line in self.ocr.read(crop)]
 
     def _with_values(
-        self, whole: PageElement, figure: Figure, shown: "_PageView", read: Sequence[Line] | None
+        self, whole: PageElement, figure: Figure, view: "_PageView", read: Sequence[Line] | None
     ) -> PageElement:
         """Pair labels and values of a figure; if the pairs are certain, it becomes a chart with them as its text."""
-        chart = read_chart(shown.picture, whole.box, figure.lines, shown.lines)
-        drawn = None if read is None else read_chart(shown.picture, whole.box, read, shown.read)
+        chart = read_chart(view.picture, whole.box, figure.lines, view.lines)
+        drawn = None if read is None else read_chart(view.picture, whole.box, read, view.read)
         if chart is None and drawn is None:
             return whole
         box = hull(one.box for one in (chart, drawn) if one is not None)
         text, ocr_text = whole.text, whole.ocr_text
-        if chart is not None and shown.source == "ocr":
+        if chart is not None and view.source == "ocr":
             ocr_text = chart.text
         elif chart is not None:
             text = chart.text
         if drawn is not None:
             ocr_text = drawn.text
-        key = whole.image if box == whole.box else self._crop(box, shown)
+        key = whole.image if box == whole.box else self._crop(box, view)
         return replace(whole, kind="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
-    def _crop(self, box: Box, shown: "_PageView") -> str:
-        return self.images.put(encode_image(shown.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
+    def _crop(self, box: Box, view: "_PageView") -> str:
+        return self.images.put(encode_image(view.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
 
-    def _image(self, element: PageElement, shown: "_PageView", read: Sequence[Line] | None) -> PageElement:
+    def _image(self, element: PageElement, view: "_PageView", read: Sequence[Line] | None) -> PageElement:
         """Store the crop and add the OCR text; a part of a large image gets its share of the whole image's text."""
-        key = self._crop(element.box, shown)
-        if shown.source == "ocr":
+        key = self._crop(element.box, view)
+        if view.source == "ocr":
             return replace(element, text="", ocr_text=element.text, image=key)
         here = (
             None if read is None else [line for line in read if inside(line.box, element.box) > 0.5 or not element.part]
