@@ -101,6 +101,7 @@ from .pipeline.runs.build import list_indexes as list_indexes
 from .pipeline.runs.build import plan_indexes as plan_indexes
 from .pipeline.runs.build import remove_indexes as remove_indexes
 from .pipeline.runs.compose import make_rag as make_rag
+from .pipeline.runs.compose import make_sentence_scorer as make_sentence_scorer
 from .pipeline.runs.config import RunFile as RunFile
 from .pipeline.runs.config import RunSettings as RunSettings
 from .pipeline.runs.config import read_run_file as read_run_file
@@ -113,7 +114,6 @@ from .pipeline.runs.retrieval import RetrievalRun as RetrievalRun
 from .pipeline.runs.retrieval import search_dataset as search_dataset
 from .pipeline.search import Search as Search
 from .pipeline.search import Trace as Trace
-from .pipeline.sentence_scorers import make_sentence_scorer as make_sentence_scorer
 from .pipeline.settings import AnswerSettings as AnswerSettings
 from .pipeline.settings import ChatSettings as ChatSettings
 from .pipeline.settings import ResourceSettings as ResourceSettings

@@ -215,7 +215,12 @@ COMMANDS = {
     "remove": _command(
         "Remove documents, and every trace of them, from a collection.", "commands.documents", "remove", "REMOVE_JSON"
     ),
-    "check": _command("Read every file of a collection, and say what is damaged or missing.", "commands.check"),
+    "check": _command(
+        "Read every file of a collection, and say what is damaged or missing.",
+        "commands.documents",
+        "check",
+        "CHECK_JSON",
+    ),
     "demo": _command(
         "Build a collection from the sample documents, ask five questions, and write a page with the answers.",
         "commands.ask",

@@ -1,9 +1,10 @@
-"""Asks a running server for the commands `ask` and `search`, and prints what they print."""
+"""Asks a running server for the commands `ask` and `search`, by their options, and prints what they print."""
 
 from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Collection as Names
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic_core import to_jsonable_python
@@ -11,6 +12,7 @@ from pydantic_core import to_jsonable_python
 from quoteweave.cli.answers import AnswerFormat, ask_and_print
 from quoteweave.cli.console import print_json, print_trace
 from quoteweave.cli.hits import hit_of_server, print_hits
+from quoteweave.cli.options.collection import parse_path
 from quoteweave.cli.terminal_pictures import PicturesName, pictures_on_stdout
 from quoteweave.client.asynchronous import AsyncClient
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -23,6 +25,60 @@ from quoteweave.pipeline.runs.config import Limits, read_answer_settings
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        help="Ask this running server (quoteweave serve); its key, if it wants one, is that of QUOTEWEAVE_KEY.",
+        metavar="URL",
+    ),
+]
+FolderOrNameOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--collection",
+        "-c",
+        envvar="QUOTEWEAVE_COLLECTION",
+        help="The collection's folder; with --server its name there, where that serves several.",
+        metavar="DIR",
+        parser=parse_path,
+    ),
+]
+
+
+def folder(collection: Path | None) -> Path:
+    """Return the folder of the collection. Raises UsageError where none is named."""
+    if collection is None:
+        raise UsageError("no collection is named: give its folder with --collection (-c), or a server with --server")
+    return collection
+
+
+def name_on_server(ctx: typer.Context, collection: Path | None) -> str | None:
+    """Return the name by which a server is asked for a collection; None for its only one.
+
+    The folder of QUOTEWEAVE_COLLECTION is one of this machine, and says nothing of a server.
+    """
+    return str(collection) if _was_given(ctx, "collection") else None
+
+
+def refuse_others(ctx: typer.Context, usable: Names[str]) -> None:
+    """Raise UsageError for options that a server is not asked with; `usable` are the parameters that it is."""
+    refused = [
+        parameter.opts[0]
+        for parameter in ctx.command.params
+        if parameter.name is not None and parameter.name not in usable and _was_given(ctx, parameter.name)
+    ]
+    if refused:
+        raise UsageError(
+            f"{', '.join(refused)}: not with --server, where the server's own settings hold; leave it out, or ask the "
+            "collection's folder without --server"
+        )
+
+
+def _was_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, ImageEve
 from quoteweave.core.errors import JobFailed, UsageError
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Document, Filter
-from quoteweave.interchange.jobs import Job, JobList, JobMade, JobProgress, Uploaded
 from quoteweave.interchange.responses import (
     AnswerResponse,
     CollectionList,
@@ -22,11 +21,16 @@ from quoteweave.interchange.responses import (
     DeletedCollection,
     DocumentList,
     ErrorEvent,
+    Job,
+    JobList,
+    JobMade,
+    JobProgress,
     ModelList,
     PageResponse,
     PageWordBox,
     QuoteResponse,
     SearchResponse,
+    Uploaded,
     WordsResponse,
 )
 from quoteweave.pipeline.rag import SourcesEvent, StreamEvent

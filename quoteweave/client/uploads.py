@@ -11,7 +11,7 @@ from pydantic import Field
 from quoteweave.core.errors import DocumentError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.documents.discovery import FoundFile, find_files
-from quoteweave.interchange.jobs import Job
+from quoteweave.interchange.responses import Job
 
 MAX_FILES = 500
 """Files of one request; a server takes a thousand."""

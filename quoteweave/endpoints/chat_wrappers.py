@@ -8,7 +8,7 @@ from typing import Any
 
 from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.chat.streams import stream_completion
-from quoteweave.core.chat.token_estimates import UsageMeter
+from quoteweave.core.chat.tokens import UsageMeter
 from quoteweave.core.chat.tools import Tool, offer_tools
 from quoteweave.core.protocols import ChatModel
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from quoteweave.core.chat.token_estimates import UsageMeter, estimate_message_tokens
+from quoteweave.core.chat.tokens import UsageMeter, estimate_message_tokens
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.chat_wrappers import MeteredChat

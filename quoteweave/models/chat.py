@@ -13,8 +13,8 @@ from threading import Event
 from typing import Any
 
 from quoteweave.core.answers import Completion, CompletionDelta, Usage
-from quoteweave.core.chat.prices import LOCAL_PREFIX
 from quoteweave.core.chat.streams import ReasoningSplitter
+from quoteweave.core.chat.tokens import LOCAL_PREFIX
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.files.pictures import UnfitPicture, from_data_url, opened, unpack
 from quoteweave.models.batches import catch_out_of_memory

@@ -17,8 +17,8 @@ from quoteweave.core.records import Filter, Hit, Quote
 from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.prohibitions import ends_by_denying
 from quoteweave.generation.relevance import question_terms, subject_terms
+from quoteweave.generation.sentence_kinds import ends_by_denying
 
 MOST_ANNOUNCING = 6
 """Most texts of a context, the best, for which what they announce is looked up."""

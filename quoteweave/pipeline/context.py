@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.views import with_ocr_text
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.token_estimates import estimate_tokens, max_fair_share
+from quoteweave.core.chat.tokens import estimate_tokens, max_fair_share
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.core.messages import pluralize

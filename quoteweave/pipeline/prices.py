@@ -1,7 +1,7 @@
 """The price of an answer: what the tokens of all its model calls cost."""
 
 from quoteweave.core.answers import Answer, Usage
-from quoteweave.core.chat.prices import FREE
+from quoteweave.core.chat.tokens import FREE
 from quoteweave.core.examples import Spending
 from quoteweave.endpoints.prices import chat_price
 from quoteweave.generation.extractive import MODEL

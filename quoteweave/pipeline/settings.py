@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, JsonValue, ValidationError, ValidationInfo, field_validator, model_validator
 
 from quoteweave.core.answers import C15, C20, ContextSize
-from quoteweave.core.chat.prices import LOCAL_PREFIX
+from quoteweave.core.chat.tokens import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from quoteweave.collection.stores.vectors import shard_key
 from quoteweave.collection.views import PICTURE_VIEWS, ItemView
-from quoteweave.core.chat.token_estimates import estimate_tokens
+from quoteweave.core.chat.tokens import estimate_tokens
 from quoteweave.core.errors import DocumentError, MissingExtra, ModelNotFound
 from quoteweave.core.protocols import Encoder, ImageProvider, SuggestsCallSize
 from quoteweave.core.records import Quote, Record

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.chat.prices import LOCAL_PREFIX
+from quoteweave.core.chat.tokens import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel, Expander, Reranker
 from quoteweave.core.records import Filter

@@ -13,7 +13,7 @@ from made_collections import make_collection
 from quoteweave import AsyncClient, Client
 from quoteweave.client.uploads import FileToSend
 from quoteweave.core import errors
-from quoteweave.interchange.jobs import JobProgress
+from quoteweave.interchange.responses import JobProgress
 from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.settings import ServerSettings
 

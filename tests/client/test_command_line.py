@@ -78,7 +78,7 @@ def test_the_model_is_one_of_the_servers_and_its_destination_is_told(quoteweave:
 @pytest.mark.parametrize(
     ("options", "refused"),
     [
-        (("ask", "x", "--html", "a.html", "--trust-remote-code"), "--trust-remote-code, --html: not with --server"),
+        (("ask", "x", "--html", "a.html", "--trust-remote-code"), "--html, --trust-remote-code: not with --server"),
         (("ask", "x", "--base-url", "http://127.0.0.1:9"), "--base-url: not with --server"),
         (("ask", "x", "--fallback", "extractive"), "--fallback: not with --server"),
         (("search", "x", "--device", "cpu", "--terms", "t.toml"), "--terms, --device: not with --server"),

@@ -12,7 +12,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.extractive.sentence_ranking import MIN_SCORE, MIN_SENTENCES, rank_sentences, sentence_key
+from quoteweave.generation.extractive.selection import MIN_SCORE, MIN_SENTENCES, rank_sentences, sentence_key
 from quoteweave.generation.extractive.statements import text_statements
 
 COAL = "The harbour shipped 300 tonnes of coal in 2022."

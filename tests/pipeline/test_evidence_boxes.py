@@ -13,7 +13,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, GoldRegion, PageBoxes, Reference
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.pipeline.context import WholeDocuments, Window
-from quoteweave.pipeline.runs.evidence_boxes import EvidenceBoxes
+from quoteweave.pipeline.runs.answerer import EvidenceBoxes
 
 CAPTION = "Table 1: Grain by month"
 LONG = "Grain was shipped. " * 200

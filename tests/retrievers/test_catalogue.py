@@ -4,7 +4,7 @@ from typing import get_args
 import pytest
 
 from quoteweave.retrievers.catalogue import Loader, ModelRow, catalogue
-from quoteweave.retrievers.encoders.factory import CLASSES
+from quoteweave.retrievers.encoders import CLASSES
 
 QWEN3 = ["qwen3-embedding-0.6b", "qwen3-embedding-4b", "qwen3-embedding-8b"]
 PYLATE = ["gte-moderncolbert", "lateon", "answerai-colbert-small", "mxbai-edge-colbert-17m", "mxbai-edge-colbert-32m"]

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import anyio
 
-from quoteweave.interchange.jobs import Job, JobProgress
+from quoteweave.interchange.responses import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork
 from quoteweave.server.jobs.store import JobStore, job_events
 

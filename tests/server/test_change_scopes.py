@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from made_collections import make_collection
 from test_access import kind, made
 
-from quoteweave.interchange.jobs import Job
+from quoteweave.interchange.responses import Job
 from quoteweave.server.access.keys import KeyStore
 from quoteweave.server.app import make_app
 from quoteweave.server.jobs.records import RemoveWork

@@ -19,7 +19,7 @@ from quoteweave.documents.ingest import AddReport, add
 from quoteweave.index.lexical import current_lexical_index
 from quoteweave.index.sync import RemovalReport, indexes_behind
 from quoteweave.index.vector_store import IndexReport
-from quoteweave.interchange.jobs import Job
+from quoteweave.interchange.responses import Job
 from quoteweave.server.jobs import store as store_module
 from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, RemoveWork, Work
 from quoteweave.server.jobs.runner import JobRunner, RunnerOptions, jobs_lock

@@ -14,8 +14,7 @@ from live_server import LiveServer, Serve
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter
-from quoteweave.interchange.jobs import Job
-from quoteweave.interchange.responses import ErrorEvent
+from quoteweave.interchange.responses import ErrorEvent, Job
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
 from quoteweave.server.answers.requests import AnswerChoices
 from quoteweave.server.jobs.records import RemoveWork

@@ -18,7 +18,7 @@ def keep_conversations():
     store = ConversationStore(state)
     return lambda number: store.create("c", None, f"Harbour {number}")
 def keep_jobs():
-    from quoteweave.interchange.jobs import Job
+    from quoteweave.interchange.responses import Job
     from quoteweave.server.jobs.records import RemoveWork
     from quoteweave.server.jobs.store import JobStore
     store, work = JobStore(state), RemoveWork(root=state, names=("Harbour",))

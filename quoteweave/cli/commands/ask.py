@@ -18,19 +18,18 @@ from quoteweave.cli.options.collection import (
     QuestionArgument,
     make_filter,
 )
-from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
-from quoteweave.cli.options.settings import (
-    ApiKeyOption,
-    BaseUrlOption,
-    ExplainOption,
-    ImagesOption,
-    ModelOption,
-    RetrieversOption,
-    TrustOption,
-    make_settings,
-)
+from quoteweave.cli.options.settings import CHAT, Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.remote import ask_server, remote_collection, settings_to_send
+from quoteweave.cli.remote import (
+    FolderOrNameOption,
+    ServerOption,
+    ask_server,
+    folder,
+    name_on_server,
+    refuse_others,
+    remote_collection,
+    settings_to_send,
+)
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
 from quoteweave.pipeline.answer_page.render import render_answered
@@ -70,9 +69,11 @@ ON_SERVER = frozenset(
 """Parameters with which a server can be asked."""
 
 
+@takes_settings("retriever", "explain", "trust_remote_code", *CHAT, "images")
 def ask(
     ctx: typer.Context,
     question: QuestionArgument,
+    given: Given,
     collection: FolderOrNameOption = None,
     server: ServerOption = None,
     config: Annotated[
@@ -89,13 +90,6 @@ def ask(
     doc: DocumentOption = None,
     pages: PagesOption = None,
     meta: MetaOption = None,
-    retriever: RetrieversOption = None,
-    explain: ExplainOption = False,
-    trust_remote_code: TrustOption = False,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
-    images: ImagesOption = None,
     fallback: Annotated[
         FallbackName | None,
         typer.Option(
@@ -130,23 +124,11 @@ def ask(
     where = make_filter(doc, pages, meta)
     if server is not None:
         refuse_others(ctx, ON_SERVER)
-        options = {"retriever": retriever, "explain": explain or None, "model": model, "images": images}
-        from_options = {key: value for key, value in options.items() if value is not None}
-        chosen = {**({} if config is None else settings_to_send(config, setting)), **from_options}
+        chosen = {**({} if config is None else settings_to_send(config, setting)), **given}
         served = remote_collection(server, name_on_server(ctx, collection), where, chosen)
         ask_server(served, question, asked_for, pictures)
         return
     from_file, limits = ({}, Limits()) if config is None else read_answer_settings(config, setting)
-    options = {
-        "retriever": retriever,
-        "explain": explain,
-        "trust_remote_code": trust_remote_code,
-        "model": model,
-        "base_url": base_url,
-        "api_key": api_key,
-        "images": images,
-    }
-    given = {key: value for key, value in options.items() if value is not None}
     settings = make_settings(AnswerSettings, {**from_file, **given})
     with Collection.open(folder(collection)) as opened:
         rag = make_rag(

@@ -37,19 +37,11 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.settings import (
-    ApiKeyOption,
-    BaseUrlOption,
-    ModelOption,
-    RerankOption,
-    RetrieversOption,
-    make_settings,
-)
+from quoteweave.cli.options.settings import CHAT, Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import SourceError, UsageError
-from quoteweave.core.protocols import ChatModel
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.runs.compose import make_chat
@@ -71,6 +63,7 @@ OUTCOMES = {
 }
 
 
+@takes_settings("retriever", "rerank", *CHAT)
 def attribute(
     sentence: Annotated[
         str,
@@ -80,6 +73,7 @@ def attribute(
             metavar="SENTENCE",
         ),
     ],
+    given: Given,
     collection: OptionalCollectionOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many candidates.", metavar="N")] = CANDIDATES,
     source: SourceOption = None,
@@ -90,12 +84,7 @@ def attribute(
     field: FieldOption = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
-    retriever: RetrieversOption = None,
-    rerank: RerankOption = None,
     check: CheckOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
     html: HtmlOption = None,
     open_it: OpenOption = False,
     as_json: JsonOption = False,
@@ -119,15 +108,16 @@ def attribute(
     With --model, an agent searches and reads in the source until it chooses a
     paper. The passages of that paper are then checked.
     """
-    if model is not None and len(source or ()) != 1:
+    if "model" in given and len(source or ()) != 1:
         raise UsageError("--model has an agent search the literature: name one source of it with --source")
     require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
     own = {"--doc": doc, "--meta": meta}
     if collection is None:
         _require_literature_alone(source, own)
     limit = read_limit(before)
-    given = {"retriever": retriever, "rerank": rerank, "check": check}
-    settings = name_chat_model(make_settings(AttributionSettings, given))
+    of_agent = {name: value for name, value in given.items() if name in CHAT}
+    ranking = {name: value for name, value in given.items() if name not in CHAT}
+    settings = name_chat_model(make_settings(AttributionSettings, {**ranking, "check": check}))
     progress = TerminalProgress(quiet=as_json)
     shown: list[tuple[Collection, list[Attribution]]] = []
     refused: SourceError | None = None
@@ -149,7 +139,7 @@ def attribute(
             )
             literature.rank_by(settings, progress)
             try:
-                chat = _chat(model, base_url, api_key)
+                chat = make_chat(make_settings(ChatSettings, of_agent)) if "model" in given else None
                 with progress.task("searching the literature"):
                     found = (
                         run_sync(literature.attribute(sentence, k))
@@ -176,12 +166,6 @@ def _require_literature_alone(source: Sequence[Source] | None, own: Mapping[str,
         raise UsageError("say where to look: -c DIR for your documents, --source NAME for the literature, or both")
     if useless := [name for name, value in own.items() if value]:
         raise UsageError(f"{useless[0]} is of your documents, and none are named: add -c DIR, or leave it out")
-
-
-def _chat(model: str | None, base_url: str | None, api_key: str | None) -> ChatModel | None:
-    """The model of the agent; None where none was named."""
-    given = {"model": model, "base_url": base_url, "api_key": api_key}
-    return None if model is None else make_chat(make_settings(ChatSettings, given))
 
 
 def _show(

@@ -37,7 +37,7 @@ from quoteweave.cli.options.literature import (
     require_source,
     source_options,
 )
-from quoteweave.cli.options.settings import RerankOption, RetrieversOption, make_settings
+from quoteweave.cli.options.settings import Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
@@ -54,6 +54,7 @@ origin, documents or literature; key, of its BibTeX entry, else null); stopped, 
 else null; text, the draft with marks and references; and bibtex, the entries."""
 
 
+@takes_settings("retriever", "rerank")
 def cite(
     draft: Annotated[
         Path,
@@ -64,6 +65,7 @@ def cite(
         ),
     ],
     collection: CollectionOption,
+    given: Given,
     out: Annotated[
         Path | None,
         typer.Option(help="Write the text with marks and references here, not on stdout.", metavar="FILE"),
@@ -87,8 +89,6 @@ def cite(
     field: FieldOption = None,
     doc: DocumentOption = None,
     meta: MetaOption = None,
-    retriever: RetrieversOption = None,
-    rerank: RerankOption = None,
     check: CheckOption = None,
     html: HtmlOption = None,
     open_it: OpenOption = False,
@@ -112,8 +112,7 @@ def cite(
     references are comments.
     """
     require_source(source, before=before, not_from=not_from, papers=papers, timeout_s=source_timeout, field=field)
-    given = {"retriever": retriever, "rerank": rerank, "check": check}
-    settings = name_chat_model(make_settings(AttributionSettings, given))
+    settings = name_chat_model(make_settings(AttributionSettings, {**given, "check": check}))
     text, progress = _read(draft), TerminalProgress(quiet=as_json)
     with ExitStack() as stack:
         opened = stack.enter_context(Collection.open(collection))

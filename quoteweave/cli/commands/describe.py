@@ -6,17 +6,7 @@ from quoteweave.cli.console import print_failures, print_json, print_notes
 from quoteweave.cli.eval.paid import confirm_price, destination_notice, judge_price
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
 from quoteweave.cli.options.evaluation import ConcurrencyOption, LimitOption, PriceOption, YesOption
-from quoteweave.cli.options.settings import (
-    ApiKeyOption,
-    BaseUrlOption,
-    CallLimitOption,
-    CallsOption,
-    ModelOption,
-    PromptsOption,
-    RetriesOption,
-    TimeoutOption,
-    make_settings,
-)
+from quoteweave.cli.options.settings import JUDGING, CallsOption, Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import pluralize
@@ -37,18 +27,13 @@ quotes: image quotes that say something new; without_crop: image quotes of which
 tokens: input, output; price_usd: null where not known; index_notes: indexes that could not be kept in step."""
 
 
+@takes_settings(*JUDGING)
 def describe(
     collection: CollectionOption,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
-    prompts: PromptsOption = None,
+    given: Given,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
     usd_per_million: PriceOption = None,
-    timeout_s: TimeoutOption = None,
-    call_limit_s: CallLimitOption = None,
-    retries: RetriesOption = None,
     calls: CallsOption = None,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -61,15 +46,6 @@ def describe(
     to ask only for pictures that have none. Pictures that failed give exit
     code 1.
     """
-    given = {
-        "model": model,
-        "base_url": base_url,
-        "api_key": api_key,
-        "prompts": prompts,
-        "timeout_s": timeout_s,
-        "call_limit_s": call_limit_s,
-        "retries": retries,
-    }
     settings = make_settings(ChatSettings, given)
     price = judge_price(settings, usd_per_million)
 

@@ -1,9 +1,13 @@
-"""`quoteweave status`, `list` and `remove`: lists and removes the documents of a collection."""
+"""`quoteweave status`, `list`, `remove` and `check`: what a collection holds, whether it is whole, what is to go."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from quoteweave.cli.console import (
     console,
@@ -16,12 +20,21 @@ from quoteweave.cli.console import (
     shown_name,
 )
 from quoteweave.cli.indexes import index_json, index_line
-from quoteweave.cli.options.collection import CollectionOption, JsonOption
+from quoteweave.cli.options.collection import CollectionOption, JsonOption, valid_text
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.stores.content import ImageStore
+from quoteweave.core.errors import CollectionLocked, StorageError, UsageError
+from quoteweave.core.files.temporary import TemporaryFolder
+from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Document
-from quoteweave.index.sync import remove_documents
+from quoteweave.documents.parser import DocumentParser, ParserSettings
+from quoteweave.index.sync import finish_removals, remove_documents
+from quoteweave.maintenance.check import CheckReport, Damage
+from quoteweave.maintenance.check import check as check_only
+from quoteweave.maintenance.removal_proof import check_removed
+from quoteweave.maintenance.repair import check_and_repair
 from quoteweave.pipeline.runs.build import list_indexes
 
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
@@ -127,3 +140,134 @@ def remove(
         typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))
     if outcome.removed:
         typer.echo(f"removed {pluralize(len(outcome.removed), 'document')}")
+
+
+CHECK_JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part,
+file, what, document, repaired, advice), notes (sentences), leftovers (paths of files that nothing refers to).
+With --removed: name, traces (sentences), mentions and same_content (names of documents), files and
+size (how many files and bytes were searched), remains (sentences)."""
+
+
+def check(
+    collection: CollectionOption,
+    repair: Annotated[bool, typer.Option("--repair", help="Rebuild what can be rebuilt.")] = False,
+    removed: Annotated[
+        str | None,
+        typer.Option(help="Prove that nothing is left of this document.", metavar="NAME", parser=valid_text),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --removed, the file that was removed, where you still have it: its words are searched for.",
+            metavar="PATH",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read every file of a collection, and say what is damaged or missing.
+
+    With --repair, indexes are rebuilt from their vectors, and crops and documents
+    from the stored files; what cannot be rebuilt is named. The exit code is 1 if
+    something is damaged.
+
+    With --removed, search every byte of the folder for a document that was removed.
+    An unfinished removal, left by a kill or by a command that was reading, is
+    finished first. The exit code is 1 if traces are left.
+    """
+    if removed is not None and repair:
+        raise UsageError("--repair and --removed are two things to do; run one after the other")
+    if removed is None and file is not None:
+        raise UsageError("--file goes with --removed NAME")
+    whole = _show_removed(collection, removed, file, as_json) if removed else _show_check(collection, repair, as_json)
+    if not whole:
+        raise typer.Exit(1)
+
+
+def _show_check(collection: Path, repair: bool, as_json: bool) -> bool:
+    """Checks, prints what was found, and returns whether all is as it was written."""
+    with _checking_bar(quiet=as_json) as on_file:
+        report = (check_and_repair if repair else check_only)(collection, on_file)
+    if as_json:
+        print_json({"whole": report.whole, **report.model_dump(mode="json")})
+    else:
+        _print_check(report, repair=repair)
+    return report.whole
+
+
+def _print_check(report: CheckReport, *, repair: bool) -> None:
+    for damage in report.damaged:
+        typer.echo(printable(_damage_line(damage)))
+    for note in report.notes:
+        typer.echo(printable(f"note: {note}"))
+    if report.leftovers:
+        files = pluralize(len(report.leftovers), "file is", "files are")
+        typer.echo(f"{files} left over; the next command that writes removes what is left over")
+    left = sum(not damage.repaired for damage in report.damaged)
+    if not left:
+        typer.echo(f"{report.files} files are as they were written")
+    elif repair:
+        typer.echo(f"{pluralize(left, 'damaged thing', 'damaged things')} could not be made again")
+    else:
+        typer.echo(f"{left} damaged; make again what can be made again with --repair")
+
+
+def _damage_line(damage: Damage) -> str:
+    state = "repaired" if damage.repaired else "damaged"
+    of = f" (of {damage.document!r})" if damage.document and damage.document not in damage.what else ""
+    advice = f"; {damage.advice}" if damage.advice else ""
+    return f"{state}: {damage.file}{of}: {damage.what}{advice}"
+
+
+@contextmanager
+def _checking_bar(*, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A bar of files on stderr, on a terminal only."""
+    stderr = Console(stderr=True)
+    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), "files", TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=quiet or not stderr.is_terminal) as progress:
+        task = progress.add_task("", total=None)
+
+        def on_file(left: int) -> None:
+            done = int(progress.tasks[0].completed) + 1
+            progress.update(task, advance=1, total=done + max(left, 0))
+
+        yield on_file
+
+
+def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bool) -> bool:
+    """Searches for a removed document, prints what was found, and returns whether nothing was."""
+    remains = _finish_removals(collection)
+    texts, content = ([], None) if file is None else _read_removed(file)
+    found = check_removed(collection, removed, texts, content)
+    if as_json:
+        print_json({**found.model_dump(mode="json"), "remains": remains})
+    else:
+        for line in (*remains, *found.traces):
+            typer.echo(printable(f"left: {line}"))
+        for name in found.mentions:
+            typer.echo(printable(f"note: {name} names it in words of its own"))
+        for name in found.same_content:
+            typer.echo(printable(f"note: the file of {name} has the same content, which is therefore no trace"))
+        state = "something is left" if found.traces else "nothing is left"
+        typer.echo(printable(f"{state} of {removed!r} in {found.files} files, {found.size / 1e6:.1f} MB"))
+    return not found.traces
+
+
+def _finish_removals(collection: Path) -> tuple[str, ...]:
+    """Finishes removals, unless another process writes; what remains of them."""
+    with Collection.open(collection) as opened:
+        if not opened.may_have_traces():
+            return ()
+        try:
+            with opened.writer() as writer:
+                return finish_removals(opened, writer)
+        except (CollectionLocked, StorageError) as error:
+            return (f"a removal could not be finished: {error}",)
+
+
+def _read_removed(file: Path) -> tuple[list[str], str]:
+    """The text of a file's quotes, and its hash. Raises a DocumentError where it cannot be read."""
+    if not file.is_file():
+        raise UsageError(f"{file} is no file")
+    with TemporaryFolder() as folder:
+        parsed = DocumentParser(ImageStore(folder), ParserSettings(ocr=False)).parse(file)
+    return [quote.text for quote in parsed.quotes], file_sha256(file)

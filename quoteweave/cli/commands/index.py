@@ -9,13 +9,10 @@ from quoteweave.cli.console import print_json, print_message, printable
 from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, WaitOption
 from quoteweave.cli.options.settings import (
-    BatchSizeOption,
-    CallLimitOption,
-    DeviceOption,
-    RetriesOption,
-    TimeoutOption,
-    TrustOption,
+    RESOURCES,
+    Given,
     make_settings,
+    takes_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
@@ -52,8 +49,10 @@ DtypeOption = Annotated[
 ]
 
 
+@takes_settings(*RESOURCES)
 def build(
     collection: CollectionOption,
+    given: Given,
     retriever: Annotated[
         str | None,
         typer.Argument(
@@ -66,13 +65,7 @@ def build(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace an index that was made with other settings.")
     ] = False,
-    device: DeviceOption = None,
-    batch_size: BatchSizeOption = None,
     dtype: DtypeOption = None,
-    trust_remote_code: TrustOption = False,
-    timeout_s: TimeoutOption = None,
-    call_limit_s: CallLimitOption = None,
-    retries: RetriesOption = None,
     wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,14 +78,6 @@ def build(
     Other suffixes: @page encodes whole pages, @ocr_text and @vlm_text read
     those of image quotes. NAME=/path takes another checkpoint; A+B builds both.
     """
-    given = {
-        "device": device,
-        "batch_size": batch_size,
-        "trust_remote_code": trust_remote_code,
-        "timeout_s": timeout_s,
-        "call_limit_s": call_limit_s,
-        "retries": retries,
-    }
     settings, progress = make_settings(ResourceSettings, given), TerminalProgress(quiet=as_json)
     with Collection.open(collection) as opened:
         specs = index_specs(opened, retriever, dtype, progress)
@@ -177,16 +162,15 @@ disk_bytes, memory_bytes, tokens, price_usd, destination, forms (how an
 endpoint is told questions from quotes); null for what is not known."""
 
 
+@takes_settings("device", "batch_size", "trust_remote_code")
 def plan(
     retriever: Annotated[str, typer.Argument(help="As quoteweave index build takes it.", metavar="NAME")],
     collection: CollectionOption,
+    given: Given,
     seconds: Annotated[float, typer.Option(min=0, help="How long to measure the speed.", metavar="N")] = 10.0,
     usd_per_million: Annotated[
         float | None, typer.Option(help="An endpoint's price in US dollars per million tokens.", metavar="USD")
     ] = None,
-    device: DeviceOption = None,
-    batch_size: BatchSizeOption = None,
-    trust_remote_code: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say what an index will take: time, disk, memory, and an endpoint's price.
@@ -195,7 +179,6 @@ def plan(
     Nothing is stored, sent or downloaded; without a model's weights the time is
     not known.
     """
-    given = {"device": device, "batch_size": batch_size, "trust_remote_code": trust_remote_code}
     settings = make_settings(ResourceSettings, given)
     with Collection.open(collection) as opened:
         plans = plan_indexes(

@@ -15,24 +15,17 @@ from quoteweave.cli.options.collection import (
     QuestionArgument,
     make_filter,
 )
-from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
-from quoteweave.cli.options.settings import (
-    BatchSizeOption,
-    CallLimitOption,
-    DeviceOption,
-    ExpandOption,
-    ExplainOption,
-    FusionOption,
-    RerankOption,
-    RetriesOption,
-    RetrieversOption,
-    TermsOption,
-    TimeoutOption,
-    TrustOption,
-    make_settings,
-)
+from quoteweave.cli.options.settings import RANKING, RESOURCES, Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.remote import remote_collection, search_server
+from quoteweave.cli.remote import (
+    FolderOrNameOption,
+    ServerOption,
+    folder,
+    name_on_server,
+    refuse_others,
+    remote_collection,
+    search_server,
+)
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Hit, Query
@@ -54,9 +47,11 @@ ON_SERVER = frozenset(("question", "collection", "server", "k", "doc", "pages", 
 """Parameters with which a server can be asked."""
 
 
+@takes_settings(*RANKING, "explain", *RESOURCES)
 def search(
     ctx: typer.Context,
     question: QuestionArgument,
+    given: Given,
     collection: FolderOrNameOption = None,
     server: ServerOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many quotes.", metavar="N")] = 10,
@@ -64,18 +59,6 @@ def search(
     pages: PagesOption = None,
     meta: MetaOption = None,
     kind: Annotated[KindName | None, typer.Option(help="Only text or only image quotes.")] = None,
-    retriever: RetrieversOption = None,
-    fusion: FusionOption = None,
-    terms: TermsOption = None,
-    expand: ExpandOption = None,
-    rerank: RerankOption = None,
-    explain: ExplainOption = False,
-    device: DeviceOption = None,
-    batch_size: BatchSizeOption = None,
-    trust_remote_code: TrustOption = False,
-    timeout_s: TimeoutOption = None,
-    call_limit_s: CallLimitOption = None,
-    retries: RetriesOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the quotes that bear on a question, best first.
@@ -84,23 +67,9 @@ def search(
     memory already. Its settings say how it may be searched.
     """
     where = make_filter(doc, pages, meta).model_copy(update={"kind": None if kind is None else kind.value})
-    given = {
-        "retriever": retriever,
-        "fusion": fusion,
-        "terms": terms,
-        "expand": expand,
-        "rerank": rerank,
-        "explain": explain,
-        "device": device,
-        "batch_size": batch_size,
-        "trust_remote_code": trust_remote_code,
-        "timeout_s": timeout_s,
-        "call_limit_s": call_limit_s,
-        "retries": retries,
-    }
     if server is not None:
         refuse_others(ctx, ON_SERVER)
-        options = {key: given[key] or None for key in CHOSEN}
+        options = {key: value for key, value in given.items() if key in CHOSEN}
         search_server(
             remote_collection(server, name_on_server(ctx, collection), where, options), question, k, as_json=as_json
         )

@@ -31,16 +31,12 @@ from quoteweave.cli.options.evaluation import (
     YesOption,
 )
 from quoteweave.cli.options.settings import (
-    ApiKeyOption,
-    BaseUrlOption,
-    CallLimitOption,
+    JUDGING,
     CallsOption,
+    Given,
     ImageFolderOption,
-    ModelOption,
-    PromptsOption,
-    RetriesOption,
-    TimeoutOption,
     make_settings,
+    takes_settings,
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.concurrency.sync_bridge import run_sync
@@ -84,18 +80,16 @@ class SplitName(StrEnum):
     RULE = "rule"
 
 
+@takes_settings(*JUDGING)
 def citations(
     run: RunArgument,
     dataset: DatasetOption,
+    given: Given,
     references: ReferencesOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
     split: Annotated[
         SplitName,
         typer.Option(help="Who cuts answers into sentences and their citations: the judge, or rules at no cost."),
     ] = SplitName.MODEL,
-    prompts: PromptsOption = None,
     image_folder: ImageFolderOption = None,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
@@ -104,9 +98,6 @@ def citations(
         typer.Option(help="published: as MCiteBench's scripts, which show the judge why a Locating answer is right."),
     ] = ConventionName.STRICT,
     usd_per_million: PriceOption = None,
-    timeout_s: TimeoutOption = None,
-    call_limit_s: CallLimitOption = None,
-    retries: RetriesOption = None,
     calls: CallsOption = None,
     yes: YesOption = False,
     out: Annotated[
@@ -124,15 +115,6 @@ def citations(
     failed give exit code 1.
     """
 
-    given = {
-        "model": model,
-        "base_url": base_url,
-        "api_key": api_key,
-        "prompts": prompts,
-        "timeout_s": timeout_s,
-        "call_limit_s": call_limit_s,
-        "retries": retries,
-    }
     settings, path = make_settings(ChatSettings, given), judgements_path(run, out, CITATIONS)
     judge = ChatEvidenceJudge(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)

@@ -33,16 +33,12 @@ from quoteweave.cli.options.evaluation import (
     YesOption,
 )
 from quoteweave.cli.options.settings import (
-    ApiKeyOption,
-    BaseUrlOption,
-    CallLimitOption,
+    JUDGING,
     CallsOption,
+    Given,
     ImageFolderOption,
-    ModelOption,
-    PromptsOption,
-    RetriesOption,
-    TimeoutOption,
     make_settings,
+    takes_settings,
 )
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import DatasetError, UsageError
@@ -94,9 +90,11 @@ class _Judged:
     errors: Mapping[str, str]
 
 
+@takes_settings(*JUDGING)
 def errors(
     run: RunArgument,
     dataset: DatasetOption,
+    given: Given,
     references: ReferencesOption = None,
     page: Annotated[
         Path | None, typer.Option(help="Write a page on which people label the answers, and end.", metavar="FILE")
@@ -112,17 +110,10 @@ def errors(
     kinds: Annotated[
         Path | None, typer.Option(help="TOML file of other kinds: a name and when it holds.", metavar="FILE")
     ] = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
-    prompts: PromptsOption = None,
     image_folder: ImageFolderOption = None,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
     usd_per_million: PriceOption = None,
-    timeout_s: TimeoutOption = None,
-    call_limit_s: CallLimitOption = None,
-    retries: RetriesOption = None,
     calls: CallsOption = None,
     yes: YesOption = False,
     out: Annotated[
@@ -156,16 +147,13 @@ def errors(
         lost = write_error_page(pairs, page, run=run.name, kinds=named, pictures=pictures)
         _report_page(page, len(pairs), len(lost), as_json=as_json)
         return
-    given = {"model": model, "base_url": base_url, "api_key": api_key, "prompts": prompts}
-    settings = make_settings(
-        ChatSettings, {**given, "timeout_s": timeout_s, "call_limit_s": call_limit_s, "retries": retries}
-    )
-    if model is None and labels is None and settings.model is None:
+    settings = make_settings(ChatSettings, given)
+    if labels is None and settings.model is None:
         raise UsageError("say who looks for errors: a chat model with --model, or people with --page, then --labels")
     names = [kind.name for kind in named]
     people = None if labels is None else read_error_labels(labels, answered, named)
     judged = None
-    if model is not None or labels is None:
+    if "model" in given or labels is None:
         judge = ErrorJudge(
             make_judge_model(settings, calls),
             named,

@@ -32,20 +32,15 @@ from quoteweave.cli.options.evaluation import (
     YesOption,
 )
 from quoteweave.cli.options.settings import (
-    ApiKeyOption,
-    BaseUrlOption,
-    CallLimitOption,
+    JUDGING,
     CallsOption,
+    Given,
     ImageFolderOption,
-    ModelOption,
-    PresetOption,
-    PromptsOption,
-    RetriesOption,
-    TimeoutOption,
     make_settings,
+    takes_settings,
 )
 from quoteweave.cli.tables import make_table, show_table
-from quoteweave.core.chat.prices import Price
+from quoteweave.core.chat.tokens import Price
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
@@ -74,22 +69,16 @@ agreement: n, left_out, figures (such as fluency.kappa) with value, ci95, n and 
 with --human."""
 
 
+@takes_settings("preset", *JUDGING)
 def judge(
     run: RunArgument,
     dataset: DatasetOption,
+    given: Given,
     references: ReferencesOption = None,
-    preset: PresetOption = None,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    api_key: ApiKeyOption = None,
-    prompts: PromptsOption = None,
     image_folder: ImageFolderOption = None,
     concurrency: ConcurrencyOption = 8,
     limit: LimitOption = None,
     usd_per_million: PriceOption = None,
-    timeout_s: TimeoutOption = None,
-    call_limit_s: CallLimitOption = None,
-    retries: RetriesOption = None,
     calls: CallsOption = None,
     yes: YesOption = False,
     human: Annotated[
@@ -111,20 +100,10 @@ def judge(
     graded by two: the answer, and the relevance of what it cites.
     """
 
-    given = {
-        "preset": preset,
-        "model": model,
-        "base_url": base_url,
-        "api_key": api_key,
-        "prompts": prompts,
-        "timeout_s": timeout_s,
-        "call_limit_s": call_limit_s,
-        "retries": retries,
-    }
     settings, path = make_settings(JudgeSettings, given), judgements_path(run, out, JUDGEMENTS)
     pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
     cites_boxes = any(example.documents for _, example in pairs)
-    if cites_boxes and (human is not None or preset is not None):
+    if cites_boxes and (human is not None or settings.preset is not None):
         raise UsageError(f"--human and --preset are of five criteria of answers with marks; {dataset} is judged by two")
     asks: AttributionJudge | AnswerJudge = (AttributionJudge if cites_boxes else AnswerJudge)(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
@@ -140,7 +119,13 @@ def judge(
     here = [verdicts[example.id] for _, example in pairs if example.id in verdicts]
     judging = summarise(here, [example.id for _, example in work.left], price)
     compared = None if human is None else agreement_with(human, here)
-    head = {"preset": preset, **known, "judgements": str(path), "asked": len(work.left), "no_answer": work.no_answer}
+    head = {
+        "preset": settings.preset,
+        **known,
+        "judgements": str(path),
+        "asked": len(work.left),
+        "no_answer": work.no_answer,
+    }
     show(judging, compared, head, as_json=as_json)
     if judging.errors:
         raise typer.Exit(1)

@@ -11,21 +11,7 @@ from rich.table import Table
 
 from quoteweave.cli.console import console, plain, print_failures, print_json, print_message
 from quoteweave.cli.options.collection import CollectionOption, JsonOption
-from quoteweave.cli.options.settings import (
-    BatchSizeOption,
-    CallLimitOption,
-    DeviceOption,
-    ExpandOption,
-    FusionOption,
-    PresetOption,
-    RerankOption,
-    RetriesOption,
-    RetrieversOption,
-    TermsOption,
-    TimeoutOption,
-    TrustOption,
-    make_settings,
-)
+from quoteweave.cli.options.settings import RANKING, RESOURCES, Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.examples import Scope
@@ -92,6 +78,7 @@ class DatasetName(StrEnum):
     MMLONGBENCH = "mmlongbench"
 
 
+@takes_settings("preset", *RANKING, *RESOURCES)
 def retrieval(
     dataset: Annotated[DatasetName, typer.Option(help="Which dataset the folder holds.")],
     references: Annotated[
@@ -103,18 +90,7 @@ def retrieval(
         ),
     ],
     collection: CollectionOption,
-    retriever: RetrieversOption = None,
-    fusion: FusionOption = None,
-    preset: PresetOption = None,
-    terms: TermsOption = None,
-    expand: ExpandOption = None,
-    rerank: RerankOption = None,
-    device: DeviceOption = None,
-    batch_size: BatchSizeOption = None,
-    trust_remote_code: TrustOption = False,
-    timeout_s: TimeoutOption = None,
-    call_limit_s: CallLimitOption = None,
-    retries: RetriesOption = None,
+    given: Given,
     run: Annotated[
         Path | None, typer.Option(help="Keep the predictions in this folder, or resume those there.")
     ] = None,
@@ -146,20 +122,6 @@ def retrieval(
     Documents in the collection are searched as they were added. With
     --rerank, a ranking consists of the 40 candidates that are reranked.
     """
-    given = {
-        "retriever": retriever,
-        "fusion": fusion,
-        "preset": preset,
-        "terms": terms,
-        "expand": expand,
-        "rerank": rerank,
-        "device": device,
-        "batch_size": batch_size,
-        "trust_remote_code": trust_remote_code,
-        "timeout_s": timeout_s,
-        "call_limit_s": call_limit_s,
-        "retries": retries,
-    }
     settings = name_chat_model(make_settings(RetrievalSettings, given))
     examples = load_dataset(dataset.value, references)
     file, documents = _files(dataset, references)

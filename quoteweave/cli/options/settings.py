@@ -1,8 +1,10 @@
 """Options derived from fields of settings, which declare help texts, defaults and bounds, and settings made of them."""
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import annotated_types
 import typer
@@ -64,35 +66,9 @@ def _shown(value: object) -> str:
 
 _RETRIEVAL, _MODEL, _ENDPOINTS = "Retrieval", "Model", "Endpoints"
 
-RetrieversOption = Annotated[
-    list[str] | None,
-    option(RetrievalSettings, "retriever", "--retriever", "-r", metavar="NAME", panel=_RETRIEVAL),
-]
-FusionOption = Annotated[str | None, option(RetrievalSettings, "fusion", metavar="RULE", panel=_RETRIEVAL)]
-TermsOption = Annotated[
-    list[Path] | None, option(RetrievalSettings, "terms", "--terms", metavar="FILE", panel=_RETRIEVAL)
-]
-ExpandOption = Annotated[str | None, option(RetrievalSettings, "expand", metavar="HOW", panel=_RETRIEVAL)]
-RerankOption = Annotated[str | None, option(RetrievalSettings, "rerank", metavar="NAME", panel=_RETRIEVAL)]
-ExplainOption = Annotated[bool, option(RetrievalSettings, "explain", "--explain", panel=_RETRIEVAL)]
-
+CallsOption = Annotated[Path | None, option(Limits, "calls", metavar="DIR", panel=_MODEL)]
 DeviceOption = Annotated[str | None, option(ResourceSettings, "device", metavar="NAME", panel=_RETRIEVAL)]
 BatchSizeOption = Annotated[int | None, option(ResourceSettings, "batch_size", metavar="N", panel=_RETRIEVAL)]
-TrustOption = Annotated[bool, option(ResourceSettings, "trust_remote_code", "--trust-remote-code", panel=_RETRIEVAL)]
-TimeoutOption = Annotated[
-    float | None, option(ResourceSettings, "timeout_s", "--timeout", metavar="S", panel=_ENDPOINTS)
-]
-CallLimitOption = Annotated[
-    float | None, option(ResourceSettings, "call_limit_s", "--call-limit", metavar="S", panel=_ENDPOINTS)
-]
-RetriesOption = Annotated[int | None, option(ResourceSettings, "retries", metavar="N", panel=_ENDPOINTS)]
-
-ModelOption = Annotated[str | None, option(ChatSettings, "model", metavar="NAME", panel=_MODEL)]
-BaseUrlOption = Annotated[str | None, option(ChatSettings, "base_url", metavar="URL", panel=_MODEL)]
-ApiKeyOption = Annotated[str | None, option(ChatSettings, "api_key", metavar="KEY", panel=_MODEL)]
-ImagesOption = Annotated[bool | None, option(ChatSettings, "images", "--images/--no-images", panel=_MODEL)]
-CallsOption = Annotated[Path | None, option(Limits, "calls", metavar="DIR", panel=_MODEL)]
-
 PresetOption = Annotated[
     str | None,
     typer.Option(help="Settings of a published experiment; docs/runs.md lists them.", metavar="NAME"),
@@ -101,3 +77,72 @@ PromptsOption = Annotated[Path | None, typer.Option(help="Folder with your own p
 ImageFolderOption = Annotated[
     Path | None, typer.Option("--image-folder", help="Folder of the dataset's pictures.", metavar="DIR")
 ]
+
+OPTIONS: Mapping[str, Any] = {
+    "preset": PresetOption,
+    "retriever": Annotated[
+        list[str] | None,
+        option(RetrievalSettings, "retriever", "--retriever", "-r", metavar="NAME", panel=_RETRIEVAL),
+    ],
+    "fusion": Annotated[str | None, option(RetrievalSettings, "fusion", metavar="RULE", panel=_RETRIEVAL)],
+    "terms": Annotated[
+        list[Path] | None, option(RetrievalSettings, "terms", "--terms", metavar="FILE", panel=_RETRIEVAL)
+    ],
+    "expand": Annotated[str | None, option(RetrievalSettings, "expand", metavar="HOW", panel=_RETRIEVAL)],
+    "rerank": Annotated[str | None, option(RetrievalSettings, "rerank", metavar="NAME", panel=_RETRIEVAL)],
+    "explain": Annotated[bool | None, option(RetrievalSettings, "explain", "--explain", panel=_RETRIEVAL)],
+    "device": DeviceOption,
+    "batch_size": BatchSizeOption,
+    "trust_remote_code": Annotated[
+        bool | None, option(ResourceSettings, "trust_remote_code", "--trust-remote-code", panel=_RETRIEVAL)
+    ],
+    "model": Annotated[str | None, option(ChatSettings, "model", metavar="NAME", panel=_MODEL)],
+    "base_url": Annotated[str | None, option(ChatSettings, "base_url", metavar="URL", panel=_MODEL)],
+    "api_key": Annotated[str | None, option(ChatSettings, "api_key", metavar="KEY", panel=_MODEL)],
+    "images": Annotated[bool | None, option(ChatSettings, "images", "--images/--no-images", panel=_MODEL)],
+    "prompts": PromptsOption,
+    "timeout_s": Annotated[
+        float | None, option(ResourceSettings, "timeout_s", "--timeout", metavar="S", panel=_ENDPOINTS)
+    ],
+    "call_limit_s": Annotated[
+        float | None, option(ResourceSettings, "call_limit_s", "--call-limit", metavar="S", panel=_ENDPOINTS)
+    ],
+    "retries": Annotated[int | None, option(ResourceSettings, "retries", metavar="N", panel=_ENDPOINTS)],
+}
+"""The option of each setting that the command line has."""
+CHAT = ("model", "base_url", "api_key")
+WAITING = ("timeout_s", "call_limit_s", "retries")
+RESOURCES = ("device", "batch_size", "trust_remote_code", *WAITING)
+RANKING = ("retriever", "fusion", "terms", "expand", "rerank")
+JUDGING = (*CHAT, "prompts", *WAITING)
+
+Given = Mapping[str, object]
+"""The settings that options gave, by name."""
+
+
+def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of these settings behind its own; its parameter `given` gets what is set by them."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command)
+        options = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OPTIONS[name])
+            for name in names
+        ]
+        own = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, parameter in signature.parameters.items()
+            if name != "given"
+        ]
+        parameters = [*own, *options]
+
+        @wraps(command)
+        def _call(**values: object) -> None:
+            found = {name: values.pop(name) for name in names}
+            command(**values, given={name: value for name, value in found.items() if value is not None})
+
+        _call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        _call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return _call
+
+    return decorate

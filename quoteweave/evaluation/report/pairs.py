@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from quoteweave.core.chat.prices import PriceLookup
+from quoteweave.core.chat.tokens import PriceLookup
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Record

@@ -34,12 +34,11 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import is_plainly_code
-from quoteweave.generation.definitions import says_what
 from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_where
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.prohibitions import denies
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
+from quoteweave.generation.sentence_kinds import denies, says_what
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""

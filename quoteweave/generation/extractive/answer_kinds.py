@@ -15,12 +15,11 @@ from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.generation.answer_text import is_code
-from quoteweave.generation.definitions import NO_NOUN, says_what
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
-from quoteweave.generation.instructions import INSTRUCTION
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
+from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, says_what
 
 MOST_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""

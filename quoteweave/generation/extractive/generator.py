@@ -31,17 +31,15 @@ from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures
 from quoteweave.generation.extractive.selection import (
+    SentenceRanking,
     StatementCoverage,
     choose_statements,
     keep_best_document,
-    score_statement,
-    states_otherwise,
-)
-from quoteweave.generation.extractive.sentence_ranking import (
-    SentenceRanking,
     merge_rankings,
     rank_sentences,
+    score_statement,
     sentence_key,
+    states_otherwise,
 )
 from quoteweave.generation.extractive.statements import (
     Statement,

@@ -17,8 +17,7 @@ from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
-from quoteweave.generation.extractive.prohibitions import denied_from, denying_hit, heading_denies
-from quoteweave.generation.extractive.sentence_ranking import SentenceKey
+from quoteweave.generation.extractive.selection import SentenceKey
 from quoteweave.generation.extractive.statements import (
     announced_parts,
     has_cells,
@@ -33,6 +32,7 @@ from quoteweave.generation.extractive.statements import (
 from quoteweave.generation.extractive.table_cells import heading_of, read_rows, split_header
 from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
+from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
 from quoteweave.generation.sentences import split_sentences
 
 EXCERPT_WORDS = (60, 40, 25)

@@ -8,7 +8,7 @@ the document's name alone does ("How do I make lentil soup?" of `lentil-soup.md`
 consists of steps. Code is shown under the step before it, which it belongs to.
 
 What is not so or must not be done ("What must never be done?") is answered by the lists that a sentence or a heading
-announces as such (`prohibitions`), whole or, where only some items are about what is asked, by these.
+announces as such (`sentence_kinds`), whole or, where only some items are about what is asked, by these.
 """
 
 import re
@@ -29,7 +29,6 @@ from quoteweave.generation.extractive.composition import (
     number_shown,
     sources_sentence,
 )
-from quoteweave.generation.extractive.prohibitions import announces_denied, denying_hit, heading_denies, without_denied
 from quoteweave.generation.extractive.statements import (
     AnnouncedPart,
     announced_parts,
@@ -37,8 +36,14 @@ from quoteweave.generation.extractive.statements import (
     place_in_document,
     split_items,
 )
-from quoteweave.generation.instructions import INSTRUCTION
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
+from quoteweave.generation.sentence_kinds import (
+    INSTRUCTION,
+    announces_denied,
+    denying_hit,
+    heading_denies,
+    without_denied,
+)
 from quoteweave.generation.sentences import split_sentences
 
 LEAST_NAMED = 0.85
@@ -47,10 +52,8 @@ LEAST_IN_HEADING = 0.6
 """Least share that the heading contains by itself."""
 LEAST_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
-
 MOST_LISTS = 3
 """Most lists of what is denied."""
-
 LONGEST_SMALL_WORD = 4
 """Characters of words that titles write small among capitals."""
 

@@ -18,10 +18,10 @@ from quoteweave.core.text.mentions import split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
-from quoteweave.generation.extractive.prohibitions import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.extractive.table_arithmetic import compute_from_table
 from quoteweave.generation.extractive.table_cells import cells_in_words
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
+from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import opens_item, split_sentences
 
 MAX_TITLE = 160

@@ -27,7 +27,7 @@ from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs import answerer
-from quoteweave.pipeline.runs.answerer import Answerer, Predictor
+from quoteweave.pipeline.runs.answerer import Answerer, EvidenceBoxes, Predictor
 from quoteweave.pipeline.runs.build import build_indexes
 from quoteweave.pipeline.runs.compose import (
     SharedLimits,
@@ -44,7 +44,6 @@ from quoteweave.pipeline.runs.dataset_pictures import (
     pictures_in,
     without_captions,
 )
-from quoteweave.pipeline.runs.evidence_boxes import EvidenceBoxes
 from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints, make_searches
 from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint

@@ -17,7 +17,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.chat.token_estimates import TOKENS_PER_IMAGE, estimate_tokens
+from quoteweave.core.chat.tokens import TOKENS_PER_IMAGE, estimate_tokens
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable, UsageError

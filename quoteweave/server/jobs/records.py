@@ -10,7 +10,7 @@ from quoteweave.core.records import Record
 from quoteweave.documents.ingest import AddReport
 from quoteweave.index.sync import RemovalReport
 from quoteweave.index.vector_store import IndexReport
-from quoteweave.interchange.jobs import JobProgress
+from quoteweave.interchange.responses import JobProgress
 
 
 class AddWork(Record):

@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from quoteweave.core.errors import CollectionLocked, ProcessError, QuoteweaveError, StorageError
-from quoteweave.interchange.jobs import Job
+from quoteweave.interchange.responses import Job
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.server.jobs.records import (
     AddWork,

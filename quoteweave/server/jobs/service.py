@@ -10,7 +10,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.records import Document
 from quoteweave.documents.ingest import AddOptions
-from quoteweave.interchange.jobs import Job
+from quoteweave.interchange.responses import Job
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.server.jobs.records import AddWork, IndexWork, RemoveWork
 from quoteweave.server.jobs.runner import JobRunner, RunnerOptions, jobs_lock

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
-from quoteweave.interchange.jobs import Job, JobProgress
+from quoteweave.interchange.responses import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
 from quoteweave.server.state.state_folder import make_state, open_sqlite
 

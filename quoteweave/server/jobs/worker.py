@@ -18,7 +18,7 @@ from quoteweave.core.errors import CollectionLocked, QuoteweaveError, withhold_r
 from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport
 from quoteweave.index.sync import RemovalReport, finish_removals, remove_documents
 from quoteweave.index.vector_store import IndexReport
-from quoteweave.interchange.jobs import JobProgress
+from quoteweave.interchange.responses import JobProgress
 from quoteweave.pipeline.runs.build import add_documents, build_index, index_specs, update_indexes
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.server.jobs.records import (

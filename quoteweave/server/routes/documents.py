@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from quoteweave.core.errors import StateError, UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
-from quoteweave.interchange.jobs import JobMade, Uploaded
+from quoteweave.interchange.responses import JobMade, Uploaded
 from quoteweave.server.answers.requests import RetrievalChoices
 from quoteweave.server.depends import JobsState, ServedState, Writable, Writer
 from quoteweave.server.jobs.store import KEPT

@@ -8,8 +8,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
 from quoteweave.core.errors import QuoteweaveError
-from quoteweave.interchange.jobs import Job, JobList
-from quoteweave.interchange.responses import ErrorEvent
+from quoteweave.interchange.responses import ErrorEvent, Job, JobList
 from quoteweave.server.answers.event_streams import named_event
 from quoteweave.server.depends import JobsState, VisibleNames, Writer
 from quoteweave.server.jobs.service import Jobs

@@ -1,9 +1,12 @@
-"""Rough token counts, before a model has counted its tokens, and how what is too long is cut to fit."""
+"""Tokens: rough counts, before a model has counted its own, how what is too long is cut to fit, and prices."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from pydantic import Field
 
 from quoteweave.core.answers import Completion, CompletionDelta, Usage
+from quoteweave.core.records import Record
 
 ASCII_CHARACTERS_PER_TOKEN = 4
 """For English text. Many other scripts have little more than one character per token."""
@@ -82,3 +85,22 @@ def _tokens_of_content(content: object) -> int:
         return estimate_tokens(content)
     parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list | tuple) else []
     return sum(estimate_tokens(str(part["text"])) if "text" in part else TOKENS_PER_IMAGE for part in parts)
+
+
+class Price(Record):
+    """US dollars for a million tokens of a model."""
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        """US dollars."""
+        return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
+
+
+LOCAL_PREFIX = "local="
+"""Prefix in the name of a model on this machine; its checkpoint follows."""
+FREE = Price(input=0, output=0)
+
+PriceLookup = Callable[[str | None], Price | None]
+"""Looks up the price of a model by its name (None if a run does not record it); None if the price is unknown."""

@@ -1,0 +1,166 @@
+"""Tell by rule what kind of sentence one is: a definition, an instruction, or one that denies or prohibits.
+
+An item of a list that is announced as denied ("Never do any of the following:") says the opposite of what the document
+says, if it is shown without the sentence above it, or without the heading ("What you must not do").
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from quoteweave.core.answers import Context
+from quoteweave.core.records import Hit, Quote
+from quoteweave.core.text.continuations import announces
+from quoteweave.core.text.mentions import alternation
+from quoteweave.core.text.question_analysis import imperative_verbs
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.sentences import split_sentences
+
+LISTED_WORDS = 3
+"""Words after ", a" among which the term itself shows a list ("an intron, a whole intron") and no definition."""
+
+_ARTICLE = re.compile(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
+NO_NOUN = (
+    r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|often|now|also|always|still|then|thus|available|able|about|above|at|in|on|under"
+    r"|open|free|made|built|shown|given|held|kept|full|empty|found|set|left|more|less|very|too|so)\b"
+)
+"""What follows "is" in a sentence that gives a property, an act or a place, and no noun."""
+# "String literals are convenient, but" says nothing of what they are: a noun has an article, or goes on with what
+# tells it from others.
+_NOUN_PHRASE = (
+    r"(?=(?:an?|the|one|any|some|another|our|its|his|her|their|simply|essentially|basically|what|how|when|where|who|like"
+    r"|[\w-]+['’]s)\b"
+    r"|(?:[\w’'-]+\s+){1,6}?(?:of|that|which|who|whose|where|when|with|without|to|in|on|at|by|from|between|beside|for"
+    r"|used|made|called|consisting|containing|and)\b)"
+)
+_SAYS_WHAT, _SAYS_WHAT_KIND = (
+    re.compile(
+        rf"[”\"')]*\s*(?:\([^)]*\)\s*)?"
+        rf"(?:(?:is|are)\s+(?!{NO_NOUN}){phrase}|means?\b|refers? to|stands? for|denotes?|defines?\b|represents?\b)",
+        re.IGNORECASE,
+    )
+    for phrase in ("", _NOUN_PHRASE)
+)
+# "In Rust, a library or executable program is called a crate."
+_NAMED = re.compile(
+    r"\b(?:is|are)\s+(?:also\s+|often\s+)?(?:called|known as|named|termed)\s+(?:an?\s+|the\s+)?[“\"'(]*$", re.IGNORECASE
+)
+_APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
+_WORD = re.compile(r"\w[\w'’-]*")
+
+
+def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False) -> bool:
+    """Whether a sentence begins with the subject and says what it is, or says so in an apposition.
+
+    `by_kind`: only by a noun with what tells it from others, as definitions do, not by a property or a number; or by
+    what is called so.
+    """
+    says = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT
+    asked = set(subject)
+    places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
+    for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
+        begins = _ARTICLE.fullmatch(text[:start]) and says.match(text[end:])
+        beside = _APPOSITION.match(text[end:])
+        listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
+        named = by_kind and _NAMED.search(text[:start])
+        if asked <= set(words(text[start:end])) and (begins or named or (beside and not listed)):
+            return True
+    return False
+
+
+# "To delete a user was once possible" names what is done and tells of it, where "To delete a user, press F5" instructs;
+# within the aim a verb stands only behind a word such as "how": "To see how the battery is charged, look".
+_TELLS_OF_AIM = (
+    r"To\s(?:(?!\b(?:how|what|that|which|who|whose|whom|if|whether|where|when|why|while|until|because|as)\b)[^,:;.])*?"
+    r"\b(?:is|are|was|were|has|had|became|becomes|takes?|took|requires?|required|remains?)\b"
+)
+# What was done once, or is done no longer: "To delete a user, one had to press F5".
+_PAST = (
+    r"(?:(?:you|one|we|they|people|users)\s+used\s+to\b|had\s+to\b|(?:was|were)\s+once\b|once\s+(?:was|were|had)\b"
+    r"|no\s+longer\b|formerly\b|previously\b)"
+)
+INSTRUCTION = re.compile(
+    rf"\W*(?:\d+\W+)?(?!let(?:['’]s|\s+us)\b)(?!{_TELLS_OF_AIM})(?!To\s[^.]*?\b{_PAST})(?:To\s|(?:then|first|now|next)?,?\s*{alternation(sorted(imperative_verbs()))}\b)",
+    re.IGNORECASE,
+)
+
+
+# "If the pump does not start, do this:" and "To avoid burns, do this:" prohibit nothing.
+_CONDITION = re.compile(
+    r"\b(?:if|when|whenever|where|because|since|who|whose|unless|in case|wenn|falls|sofern)\b(?:(?!\bnever\b)[^,:])*"
+    r"|\bto\s+(?:avoid|not)\b(?!\s*:)[^,:]*",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(
+    r"\b(?:not(?!\s+only\b)|never|no(?!\s+(?:later|more|less|fewer)\b)|none|neither|nothing|cannot|\w+n[’']t|avoid(?:ed)?"
+    r"|forbidden|prohibit(?:s|ed)|except|exclud(?:es|ed|ing)|nicht|nie|niemals|keine?[mnrs]?|vermeiden|verboten|untersagt)\b",
+    re.IGNORECASE,
+)
+
+
+# "Do not panic", "If it does not start" and "Avoiding burns" may stand above advice: only a heading that is nothing but
+# the name of what is denied ("What is not covered", "Prohibited items") says so of all that is under it.
+_SUBJECT = (
+    r"(?:(?:some|common|other|the|five|\d+)\s+)*(?:(?:\w+\s+)?(?:things?|acts?|actions?|items?|mistakes?)|what)\b"
+)
+_DENYING_HEADING = re.compile(
+    rf"\W*(?:[\d.]+\s+)?(?:"
+    rf"{_SUBJECT}(?:(?!\b(?:if|when|and|or)\b)[^,:?])*?(?:\bn[o’']t\b|\w+n[’']t\b|\bnever\b|\bcannot\b)"
+    r"(?:(?!\b(?:work|start|found|respond|connect|appear)(?:s|ed|ing)?\b)[^,:?])*"
+    rf"|{_SUBJECT}\s+(?:that\s+are\s+|are\s+|is\s+)?(?:forbidden|prohibited|banned)(?:\s[^,:?]*)?"
+    rf"|{_SUBJECT}\s+(?:\w+\s+){{0,2}}?to\s+avoid(?:\s[^,:?]*)?"
+    r"|(?:strictly\s+)?(?:forbidden|prohibited|banned|not\s+(?:allowed|permitted|covered|included))(?:\s+\w+){0,5}"
+    r"|(?:never|do\s+not|don[’']t)\s+do\s+(?:this|that|these|any\b.*|the\s+following)"
+    r"|do[’']?n[’']?ts|(?:was|dinge).*\b(?:nicht|nie)\b[^,:?]*|verboten(?:\s+ist)?|verbotenes?(?:\s+\w+){0,2}"
+    r")\W*",
+    re.IGNORECASE,
+)
+
+
+def heading_denies(heading: str) -> bool:
+    """Whether a heading says that all under it is not so or must not be done: "What you must not do".
+
+    >>> heading_denies("Things to avoid"), heading_denies("Do not panic"), heading_denies("How to avoid burns")
+    (True, False, False)
+    """
+    return _DENYING_HEADING.fullmatch(" ".join(heading.split())) is not None
+
+
+def denies(text: str) -> bool:
+    """Whether a sentence has a word that denies or prohibits, outside of a condition."""
+    return _DENIES.search(_CONDITION.sub(" ", text)) is not None
+
+
+def ends_by_denying(text: str) -> bool:
+    """Whether the last sentence of a text announces something as denied."""
+    last = split_sentences(text)[-1:]
+    return bool(last) and announces_denied(last[0].text)
+
+
+def announces_denied(text: str) -> bool:
+    """Whether a sentence announces what is not so or must not be done: "Never do any of the following:"."""
+    return announces(text) and denies(text)
+
+
+@lru_cache(maxsize=256)  # called for each sentence of the same quotes
+def denied_from(text: str) -> int | None:
+    """Index of the first sentence of a text that announces something as denied and is not its last one.
+
+    What follows it counts as denied up to the text's end. None where there is no such sentence.
+    """
+    sentences = split_sentences(text)[:-1]
+    return next((at for at, sentence in enumerate(sentences) if announces_denied(sentence.text)), None)
+
+
+def without_denied(text: str) -> str:
+    """A text up to the sentence that announces something as denied."""
+    first = denied_from(text)
+    return text if first is None else text[: split_sentences(text)[first].start]
+
+
+def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
+    """The text that announces a quote as denied, with its number in the context; None where there is none."""
+    for number, hit in enumerate(context.texts, start=1):
+        if quote.id in context.announced.get(hit.quote.id, ()) and ends_by_denying(hit.quote.text):
+            return number, hit
+    return None
