@@ -17,7 +17,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.examples import Example
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.chat_generator import CitedGenerator
-from quoteweave.pipeline.sft import (
+from quoteweave.pipeline.runs.sft import (
     NO_ANSWER,
     NO_MARK,
     NO_PICTURE,

@@ -22,7 +22,7 @@ from quoteweave.core.records import Kind
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs.config import RunSettings
-from quoteweave.pipeline.sft import ExampleSkipped, Line, TrainingLines
+from quoteweave.pipeline.runs.sft import ExampleSkipped, Line, TrainingLines
 
 JSON = """--json prints one object:
 

@@ -19,6 +19,7 @@ from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerat
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
+from quoteweave.models.loading import make_shared
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
 from quoteweave.pipeline.gate import Gate, make_checker
 from quoteweave.pipeline.rag import Rag
