@@ -81,7 +81,11 @@ class Attributor:
 
         def best(own_hits: Sequence[Hit]) -> CheckedPassage:
             passages = [check_passage(claim, hit, weights, own_hits) for hit in own_hits]
-            return min(passages, key=lambda passage: (passage.order, -passage.covered))
+            closest = min(passages, key=lambda passage: (passage.order, -passage.covered))
+            # A passage that is closer to the claim, and has an opposite word, outweighs one that is only likely. What
+            # denies something may deny another thing.
+            opposite = [one for one in passages if one.is_opposite and one.covered >= closest.covered]
+            return opposite[0] if opposite and closest.outcome == "likely" else closest
 
         chosen = sorted(
             (best(own_hits[:PASSAGES]) for own_hits in by_document.values()), key=lambda passage: passage.order

@@ -1,18 +1,17 @@
 """Checks passages against a claim by the gate's rules, and says how sure it is that they are its source.
 
 Where the user names a model, it confirms that passages support the claim. The rules of the gate look up what a claim
-says: numbers, dates and names, and that of something rising or falling by lists of English words. Whether the rest is
+says: numbers, dates and names. Contraries are told by English words (`attribution.contraries`). Whether the rest is
 said of the same thing, in whatever language, they cannot tell.
 """
 
-import math
-import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import get_args
 
 from pydantic import Field
 
+from quoteweave.attribution.contraries import CONTRARY_REASONS, OPPOSITE, OPPOSITE_WORD, contrary_reason
 from quoteweave.attribution.records import Candidate, Outcome
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
@@ -23,7 +22,6 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_citations
-from quoteweave.generation.gate.amounts import NUMBER_WORDS
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.gate import make_checker
@@ -89,33 +87,19 @@ MODEL = "attribution"
 SUPPORTED_COVERAGE = 0.9
 """Least coverage of the closest sentence of a passage that supports the claim. Where numbers and names occur, what they
 are said of may still be something else, of which another paper or another sentence speaks."""
-OPPOSITE = "Of the claim and the passage one says that something rises, and the other that it falls."
-"""The reason of a passage that says the contrary, which is not the source."""
 LIKELY_COVERAGE = 0.6
 """Least coverage of a passage that cannot be checked, to be likely."""
 SHOWN_MISSING = 3
 """Words that the closest sentence lacks, that a reason names."""
 
-_RISES = "rise rises rose risen raise raised rising increase increases grow grows grew grown growth gain higher more"
-_FALLS = (
-    "fall falls fell fallen drop drops dropped lower lowered reduce reduces decrease decreases decline declines shrink"
-    " shrinks shrank shrunk loss less fewer"
-)
-_DIRECTIONS = tuple(frozenset(words(said, stop=False)) for said in (_RISES, _FALLS))
-_SAYS_DIRECTION = frozenset().union(*_DIRECTIONS)
-# "More than 40" says nothing of a direction, and what does not rise need not fall.
-_BOUND = re.compile(rf"\b(?:more|less|fewer|higher|lower) than (?=\d|(?:a|half|{NUMBER_WORDS})\b)", re.IGNORECASE)
-_NEGATIONS = frozenset({"no", "not", "t", "never", "nor", "neither", "hardly"})
+WORDS_ALONE = "The claim has no number or date to compare, and its words alone do not show it."
 _PLAIN = str.maketrans("`[]", "'()")
 # The gate speaks of a sentence and what it cites; here nothing is cited yet.
 _REWORDED = (
     ("the document that it cites", "the passage's document"),
     ("It cites an image whose", "The passage is an image whose"),
     ("Either it or what it cites", "Either the claim or the passage"),
-    (
-        "It says nothing that can be looked for.",
-        "The claim has no number or date to compare, and its words alone do not show it.",
-    ),
+    ("It says nothing that can be looked for.", WORDS_ALONE),
     ("what it cites", "the passage"),
 )
 
@@ -145,13 +129,23 @@ class CheckedPassage:
         return "likely" if self.lacking or self.covered >= LIKELY_COVERAGE else "not_found"
 
     @property
+    def is_contrary(self) -> bool:
+        """Whether it says the contrary of the claim."""
+        return self.citation.reason in CONTRARY_REASONS
+
+    @property
+    def is_opposite(self) -> bool:
+        """Whether it says the contrary by a word that is the opposite of one of the claim."""
+        return self.citation.reason in {OPPOSITE, OPPOSITE_WORD}
+
+    @property
     def order(self) -> tuple[int, bool]:
-        """Its place among others, the least first: by outcome; what lacks a number or date stands behind its equals.
+        """Its place among others, the least first: by outcome; what lacks a number, or has no words, last.
 
         What says the contrary is about the claim, and does not.
         """
-        lacks = self.citation.verdict == "unsupported" and self.citation.reason != OPPOSITE
-        return get_args(Outcome).index(self.outcome), lacks
+        lacks = self.citation.verdict == "unsupported" and not self.is_contrary
+        return get_args(Outcome).index(self.outcome), lacks or not self.covered or not self.hit.quote.words().strip()
 
 
 def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Sequence[Hit] = ()) -> CheckedPassage:
@@ -168,9 +162,12 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
         reason = None
         if coverage(weights, closest) < SUPPORTED_COVERAGE:
             reason, lacking = _lacks(claim, closest, weights), True
+    elif reason == WORDS_ALONE and LIKELY_COVERAGE <= coverage(weights, closest) < 1:
+        reason = f"{reason} {_lacks(claim, closest, weights)}"
     verdict = "unchecked" if lacking else citation.verdict
-    if verdict != "unsupported" and _says_contrary(claim, hit.quote, weights):
-        verdict, reason, lacking = "unsupported", OPPOSITE, False
+    contrary = contrary_reason(claim, hit.quote.words(), weights) if hit.quote.kind == "text" else None
+    if verdict != "unsupported" and contrary is not None:
+        verdict, reason, lacking = "unsupported", contrary, False
     update = {"verdict": verdict, "reason": reason}
     covered = min(1.0, coverage(weights, words_with_headings(hit.quote)))
     return CheckedPassage(hit, with_citations(checked, [citation.model_copy(update=update)]), covered, lacking)
@@ -183,44 +180,6 @@ def _closest_sentence(quote: Quote, weights: Mapping[str, float]) -> frozenset[s
     headings = words_with_headings(quote) - frozenset(words(quote.words()))
     sentences = [headings | frozenset(words(one)) for one in sentence_texts(quote.words())]
     return max(sentences, key=lambda held: coverage(weights, held), default=headings)
-
-
-def _says_contrary(claim: str, quote: Quote, weights: Mapping[str, float]) -> bool:
-    """Whether the claim says that something rises and the passage that it falls, or the other way round.
-
-    That is told by the sentences alone that have most of what else the claim says, and only where none of them says
-    the same as the claim. Headings, tables and pictures are not read for it.
-    """
-    if quote.kind == "image":
-        return False
-    rest = {word: weight for word, weight in weights.items() if word not in _SAYS_DIRECTION}
-    least = LIKELY_COVERAGE * math.fsum(rest.values())
-    near = [one for one in sentence_texts(quote.words()) if coverage(rest, words(one)) >= least > 0]
-    found = [_is_contrary(_said(claim), _said(one)) for one in near]
-    return True in found and False not in found
-
-
-def _said(sentence: str) -> frozenset[str]:
-    """The words of a sentence that may say a direction, or deny something."""
-    return frozenset(words(_BOUND.sub("", " ".join(sentence.split())), stop=False))
-
-
-def _directions(said: Set[str]) -> set[int]:
-    """The places in `_DIRECTIONS` of what these words say."""
-    return {at for at, one in enumerate(_DIRECTIONS) if said & one}
-
-
-def _is_contrary(claim: Set[str], sentence: Set[str]) -> bool | None:
-    """Whether a sentence says the other direction than the claim; None where it says none, or one of them denies.
-
-    Directions that both say in the same word, such as the "loss" of what is reduced, are of neither.
-    """
-    if _NEGATIONS & (claim | sentence) or not _SAYS_DIRECTION & claim:
-        return None
-    own, its = _directions(claim - sentence), _directions(sentence - claim)
-    if not own or own & its:
-        return False
-    return True if its else None
 
 
 def _lacks(claim: str, closest: Set[str], weights: Mapping[str, float]) -> str:

@@ -11,7 +11,8 @@ from made_collections import made_quote, make_collection, put
 from quoteweave import Collection, LexicalRetriever, add, attribute
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import Attributor
-from quoteweave.attribution.checked_passages import DENIED, OPPOSITE
+from quoteweave.attribution.checked_passages import DENIED
+from quoteweave.attribution.contraries import CONTRARY_REASONS, DENIED_BY_PASSAGE, OPPOSITE, OPPOSITE_WORD
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.records import Filter, Quote
 from quoteweave.pipeline.search import Search
@@ -141,6 +142,61 @@ def test_the_contrary_is_not_declared_of_what_says_the_same_or_something_else(
         (found,) = attribute(made, claim)
     assert found.candidates[0].passage == passage
     assert found.reason != OPPOSITE
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "reason"),
+    [
+        (
+            "The ferry to Skarn is certified for winter ice.",
+            "Similarly, the ferry to Skarn isn't certified for winter ice, but sailed anyway.",
+            DENIED_BY_PASSAGE,
+        ),
+        ("The barges are not insured in Skarn.", "Since 1990 the barges are insured in Skarn.", DENIED_BY_PASSAGE),
+        ("The new quay handles grain worse than the old one.", "The new quay handles grain better.", OPPOSITE_WORD),
+        ("Coated ropes last a shorter time at sea.", "Coated ropes last a longer time at sea.", OPPOSITE_WORD),
+        ("The harbour archive compresses its maps.", "The harbour archive decompresses its maps.", OPPOSITE_WORD),
+    ],
+)
+def test_what_the_passage_denies_or_says_by_the_opposite_word_has_no_source(
+    tmp_path: Path, claim: str, passage: str, reason: str
+) -> None:
+    with make_collection(tmp_path, {"a.md": [passage, "Rye was rare."]}) as made:
+        (found,) = attribute(made, claim)
+    assert (found.outcome, found.reason) == ("not_found", reason)
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("The old barges lack a deck crane.", "The old barges do not have a deck crane."),
+        ("The quay is open in winter.", "The tower is not lit, and the quay is open in winter."),
+        ("Barges sail only with a pilot at night.", "Barges do not sail at night without a pilot."),
+        ("The ferry not only carries grain but mail.", "The ferry carries grain and mail."),
+        ("The quay is not lit at night.", "The quay is not lit at night, as no lamp stands on it."),
+    ],
+)
+def test_what_denies_the_same_or_something_else_is_no_contrary(tmp_path: Path, claim: str, passage: str) -> None:
+    with make_collection(tmp_path, {"a.md": [passage, "Rye was rare."]}) as made:
+        (found,) = attribute(made, claim)
+    assert found.reason not in CONTRARY_REASONS
+
+
+def test_a_passage_that_says_the_contrary_outweighs_one_that_is_less_close(tmp_path: Path) -> None:
+    texts = [
+        "The memory of the old harbour crane shrinks linearly with each lift.",
+        "The memory of the harbour crane depends linearly on the tide, as the engineers found.",
+    ]
+    with make_collection(tmp_path, {"a.md": texts}) as made:
+        (found,) = attribute(made, "The memory of the old harbour crane grows linearly with each lift.")
+    assert (found.outcome, found.reason) == ("not_found", OPPOSITE)
+
+
+def test_a_likely_source_of_a_claim_of_words_alone_is_said_to_lack_the_words_that_it_lacks(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.md": ["Hemp is based on the northern method and slow drying.", "Rye."]}) as made:
+        (found,) = attribute(made, "Linen is based on the northern method and slow drying.")
+    assert found.outcome == "likely"
+    assert (found.reason or "").endswith("The closest sentence of the passage lacks “linen”.")
 
 
 def test_of_passages_that_do_not_support_the_claim_one_that_has_its_number_is_shown(tmp_path: Path) -> None:

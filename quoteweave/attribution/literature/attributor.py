@@ -32,7 +32,8 @@ from quoteweave.attribution.attribute import (
     hits_by_document,
     require_candidates,
 )
-from quoteweave.attribution.checked_passages import DENIED, OPPOSITE, make_confirming_checker
+from quoteweave.attribution.checked_passages import DENIED, make_confirming_checker
+from quoteweave.attribution.contraries import CONTRARY_REASONS
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (
@@ -196,7 +197,7 @@ class LiteratureAttributor:
         (name,) = await self._library.add_papers([paper])
         context = await self._search.context(Query(text=excerpt.text), POOL, where=Filter(documents=(name,)))
         (best,) = await self._checked(excerpt, [name], context)
-        kept = best.outcome == "supported" or best.citation.reason in (OPPOSITE, DENIED)
+        kept = best.outcome == "supported" or best.citation.reason in {*CONTRARY_REASONS, DENIED}
         outcome: Outcome = best.outcome if kept else "likely"
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
