@@ -140,12 +140,14 @@ class CheckedPassage:
 
     @property
     def order(self) -> tuple[int, bool]:
-        """Its place among others, the least first: by outcome; what lacks a number, or has no words, last.
+        """Its place among others, the least first: by outcome; what lacks a number, or is an unread picture, last.
 
         What says the contrary is about the claim, and does not.
         """
         lacks = self.citation.verdict == "unsupported" and not self.is_contrary
-        return get_args(Outcome).index(self.outcome), lacks or not self.covered or not self.hit.quote.words().strip()
+        return get_args(Outcome).index(self.outcome), lacks or (
+            self.hit.quote.kind == "image" and self.citation.verdict == "unchecked"
+        )
 
 
 def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Sequence[Hit] = ()) -> CheckedPassage:

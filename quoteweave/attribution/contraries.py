@@ -57,12 +57,14 @@ _NOT_DENYING = re.compile(
     re.IGNORECASE,
 )
 _NEGATIONS = frozenset({"no", "not", "t", "never", "nor", "neither", "hardly"})
-_DENIES = _NEGATIONS | frozenset(
-    words("none cannot nobody nothing nowhere without lack lacks absent missing unable impossible", stop=False)
-)
-# What is said to be so in part, or by other means, agrees with a denial as with what it denies.
+_DENIES = _NEGATIONS | frozenset(words("none cannot nobody nothing nowhere", stop=False))
+# What is said to be so in part, or without a word of denial, agrees with a denial as with what it denies.
 _IN_PART = frozenset(
-    words("only unless except hardly rarely seldom few little fail fails unlikely instead rather if longer", stop=False)
+    words(
+        "only unless except hardly rarely seldom few little fail fails unlikely instead rather if longer"
+        " without lack lacks absent missing unable impossible",
+        stop=False,
+    )
 )
 _CLAUSES = re.compile(
     r"[,;:()—–]+|\b(?:and|or|but|although|though|because|since|while|whereas|which|who|so|when|where|as|than)\b",
