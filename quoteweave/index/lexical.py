@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.segments.builder import DEFINITIONS
+from quoteweave.collection.segments.builder import DEFINITIONS, SYMBOLS
 from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 # Changes whenever the same quotes would give another index.
-FINGERPRINT = "lexical-7"
+FINGERPRINT = "lexical-8"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
 # Least number of pages that shows which words are common (`LexicalIndex.rarity_share`).
@@ -185,6 +185,30 @@ class LexicalIndex:
         """All definitions of acronyms on pages, by acronym and by what it stands for, sorted."""
         found = {token for part in self._parts for kind in DEFINITIONS for token in part.beginning(kind)}
         return sorted(found)
+
+    def pages_with_symbols(self, text: str) -> "Mask":
+        """(m,) which pages have a string of at most `LONGEST_RUN` symbols, of those whose symbols it knows."""
+        import numpy as np
+
+        found = np.zeros(self.page_count, dtype=np.bool_)
+        for token in self._symbols:
+            if text in token.removeprefix(f"{SYMBOLS} "):
+                found[self.pages_named(token)] = True
+        return found
+
+    @cached_property
+    def knows_symbols(self) -> "Mask":
+        """(m,) of which pages the index knows the symbols: not of those that an earlier version stored."""
+        import numpy as np
+
+        found = np.zeros(self.page_count, dtype=np.bool_)
+        found[self.pages_named(SYMBOLS)] = True
+        return found
+
+    @cached_property
+    def _symbols(self) -> list[str]:
+        found = {token for part in self._parts for token in part.beginning(f"{SYMBOLS} ".encode())}
+        return [token.decode("utf-8", "surrogatepass") for token in found]
 
     def quotes_with(self, tokens: Iterable[str]) -> "Positions":
         """Positions of the quotes that hold all of these words, ascending; none for no words."""

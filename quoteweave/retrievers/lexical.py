@@ -8,7 +8,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.protocols import Explanation, Reason
 from quoteweave.core.records import Filter, Hit, Query, Quote
 from quoteweave.core.text.question_analysis import CONTACT
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.evidence import EvidenceReader, PageEvidence
@@ -257,7 +257,7 @@ class LexicalRetriever(Bm25Retriever):
         # Concurrent threads may build two equal readers, of which one is kept.
         reader = self._reader
         if reader is None or reader.index is not index:
-            read, containing = partial(self._quotes_at, index), partial(self._quotes_containing, index)
+            read, containing = partial(self._quotes_at, index), partial(self._pages_containing, index)
             reader = self._reader = EvidenceReader(index, read, containing, self._terms)
         return reader
 
@@ -284,16 +284,22 @@ class LexicalRetriever(Bm25Retriever):
         quotes = self._collection.quotes_at(index.rows[positions].tolist())
         return [quote if quote is not None else _REMOVED for quote in quotes]
 
-    def _quotes_containing(self, index: LexicalIndex, text: str, within: "Mask | None") -> "Positions":
-        """Positions of the quotes that contain a string to the letter: all on the pages `within`, and perhaps more."""
+    def _pages_containing(self, index: LexicalIndex, text: str, within: "Mask | None") -> "Mask":
+        """(m,) which of the pages `within` have a quote that contains a string to the letter."""
         import numpy as np
 
-        rows = index.rows if within is None else index.rows[within[index.page_of]]
-        if not len(rows):
-            return np.empty(0, dtype=np.int64)
-        # A document's quotes lie in rows that follow one another.
-        found = self._collection.rows_containing(text, first=int(rows.min()), last=int(rows.max()))
-        return np.flatnonzero(np.isin(index.rows, found, assume_unique=True))
+        asked = np.ones(index.page_count, dtype=np.bool_) if within is None else within
+        found = np.zeros_like(asked)
+        # Symbols alone are in the index; for others, and symbols that it does not know, records are read.
+        if symbol_runs(text) == {text}:
+            found = index.pages_with_symbols(text) & asked
+            asked = asked & ~index.knows_symbols
+        rows = index.rows[asked[index.page_of]]
+        if len(rows):
+            # A document's quotes lie in rows that follow one another.
+            having = self._collection.rows_containing(text, first=int(rows.min()), last=int(rows.max()))
+            found |= index.pages_with(np.isin(index.rows, having, assume_unique=True)) & asked
+        return found
 
 
 def _page_filter(where: Filter | None) -> Filter | None:

@@ -253,6 +253,31 @@ def test_a_quoted_string_of_marks_is_found(odd: str, tmp_path: Path) -> None:
     assert told(tmp_path, quotes, f"What does “{odd}” mean?", "quotation") == [0]
 
 
+@pytest.mark.parametrize("odd", ["--", ")", "_", "." * 20, "." * 30])
+def test_symbols_are_found_in_the_index_and_longer_runs_of_them_in_the_records(
+    odd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quotes = [made_quote(f"grain ({odd}). 7", page=0), made_quote("grain .. -", page=1)]
+    read: list[str] = []
+
+    def rows_containing(_: Collection, text: str, **__: int) -> object:
+        read.append(text)
+        return np.array([1])
+
+    monkeypatch.setattr(Collection, "rows_containing", rows_containing)
+    assert told(tmp_path, quotes, f"What does “{odd}” mean?", "quotation") == [0]
+    assert read == ([odd] if len(odd) > 20 else [])
+
+
+def test_symbols_of_pages_that_an_earlier_version_stored_are_found_in_the_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical.LexicalIndex, "knows_symbols", np.array([False, True, True]))
+    monkeypatch.setattr(lexical.LexicalIndex, "pages_with_symbols", lambda *_: np.array([False, True, False]))
+    quotes = [made_quote(f"grain {symbols}", page=i) for i, symbols in enumerate(("--", "--", ""))]
+    assert told(tmp_path, quotes, "What does “--” mean?", "quotation") == [0, 1]
+
+
 def test_a_quoted_string_of_marks_is_looked_for_in_the_documents_that_are_searched(tmp_path: Path) -> None:
     documents = {name: [made_quote("grain -- 7", page=0), made_quote("grain", page=1)] for name in ("a.pdf", "b.pdf")}
     with make_collection(tmp_path, documents) as collection:

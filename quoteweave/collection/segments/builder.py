@@ -12,7 +12,7 @@ from quoteweave.core.boxes import area, inside
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.acronyms import definitions_in
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names
-from quoteweave.core.text.tokens import Vocabulary, words
+from quoteweave.core.text.tokens import Vocabulary, symbol_runs, words
 
 # Words that are gathered before they are counted, which takes some forty bytes for each.
 MAX_GATHERED = 400_000
@@ -120,7 +120,10 @@ class SegmentBuilder:
         first, count = quotes[0], len(self._document_pages)
         yield from page_names(first.page_label, first.page, count or None)
         yield from self._part
+        yield SYMBOLS
         for quote in quotes:
+            if quote.retrievable:
+                yield from (f"{SYMBOLS} {run}" for text in _written(quote) for run in symbol_runs(text))
             if quote.layout == "title" and (named := heading_names(quote.text)):
                 # It lasts until the next heading that has a number or a name like "Appendix".
                 self._part = named
@@ -165,6 +168,16 @@ def _definitions(text: str) -> Iterator[str]:
 
 DEFINITIONS = (b"acronym ", b"meaning ")
 """How all tokens begin that say what an acronym stands for, or by which one words go."""
+
+
+SYMBOLS = "symbols"
+"""How tokens begin that say which symbols stand on a page (`core.text.tokens.symbol_runs`), and, alone, that it says
+so: segments that were written before do not."""
+
+
+def _written(quote: Quote) -> Iterator[str]:
+    """All that is written in a quote."""
+    yield from filter(None, (quote.text, quote.caption, quote.ocr_text))
 
 
 def acronym_prefix(word: str) -> str:

@@ -108,8 +108,8 @@ class PageEvidence:
 class EvidenceReader:
     """Computes the evidence for the pages of one index.
 
-    `quotes` returns the quotes at some positions, `containing` the positions of those that contain a string to the
-    letter; `terms` are domain terms that questions may contain.
+    `quotes` returns the quotes at some positions, `containing` the pages that have a string to the letter; `terms` are
+    domain terms that questions may contain.
     """
 
     def __init__(

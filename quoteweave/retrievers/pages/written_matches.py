@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Texts = Callable[["Positions"], list[str]]
 """All words of the quotes at some positions, as `Quote.words` gives them."""
-Containing = Callable[[str, "Mask | None"], "Positions"]
-"""The positions of the quotes whose text contains a string, to the letter: all on the pages given, and perhaps more."""
+Containing = Callable[[str, "Mask | None"], "Mask"]
+"""Which of the pages given have a quote whose text contains a string, to the letter (m,)."""
 
 # Units for a page on which one quote has all words of a quotation, a code or an amount; for one that has a quotation or
 # code to the letter; and the share of a word's rarity for one that has it in another spelling.
@@ -69,18 +69,21 @@ class WrittenMatches:
 
     def quotations(self, sought: Sequence[str], scores: "Scores", within: "Mask | None") -> "Scores":
         """(m,) what quotations and codes add to each page; `scores` (n,) say which quotes are read first."""
+        import numpy as np
+
         gained = self._nothing()
         for text in sought[:MOST_SOUGHT]:
             phrase = tuple(words(text))
             together = self._index.quotes_with(phrase) if len(phrase) > 1 else self._no_quotes()
             gained += TOGETHER * self._unit * self._pages(together)
             if not phrase:
-                gained += VERBATIM * self._rarity(self._pages(self._containing(text, within)), within)
+                found = self._containing(text, within).astype(np.float32)
+                gained += VERBATIM * self._rarity(found, within)
             elif len(phrase) > 1 or not text.rstrip(_STOPS).isalnum():
                 candidates = self._best(self._index.quotes_with(phrase), scores, within)
                 # A full stop or comma before the closing mark may be the question's own.
-                found = [plain(text).rstrip(_STOPS) in plain(each) for each in self._texts(candidates)]
-                gained += VERBATIM * self._unit * self._pages(candidates[found])
+                having = [plain(text).rstrip(_STOPS) in plain(each) for each in self._texts(candidates)]
+                gained += VERBATIM * self._unit * self._pages(candidates[having])
         return gained
 
     def amounts(self, sought: Sequence[str]) -> "Scores":
