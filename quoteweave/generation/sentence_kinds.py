@@ -11,8 +11,8 @@ from functools import lru_cache
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.continuations import announces
-from quoteweave.core.text.mentions import alternation
 from quoteweave.core.text.question_analysis import imperative_verbs
+from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.sentences import split_sentences
 

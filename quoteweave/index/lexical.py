@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.collection import Collection
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 FINGERPRINT = "lexical-8"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
+# By which the last chapter or appendix of a document is looked for.
+PART_NUMBERS = (*ascii_lowercase, *range(1, 61))
 # Least number of pages that shows which words are common (`LexicalIndex.rarity_share`).
 FEW_PAGES = 100
 
@@ -167,11 +170,39 @@ class LexicalIndex:
         return self._fields["references"].having(self._ids(name))
 
     def pages_called(self, name: str) -> "Positions":
-        """Like `pages_named`; for a page number, the pages with that printed label and those at that position."""
+        """Like `pages_named`; for a page number, the pages with that printed label and those at that position.
+
+        'chapter last' is the last of each document, 'chapter 3 #-1' the last page of its chapter 3.
+        """
         import numpy as np
 
-        pages, number = self.pages_named(name), name.removeprefix("page ")
-        return np.union1d(pages, self.pages_named(f"page #{number}")) if number.isdecimal() else pages
+        part, _, place = name.partition(" #")
+        if part == "page" or not place:
+            pages, number = self._pages_of_part(name), name.removeprefix("page ")
+            return np.union1d(pages, self.pages_named(f"page #{number}")) if number.isdecimal() else pages
+        pages, at = self._pages_of_part(part), int(place)
+        documents = self.document_of[pages]
+        first, end = (np.searchsorted(documents, np.unique(documents), side) for side in ("left", "right"))
+        found = first + at - 1 if at > 0 else end + at
+        return pages[found[(found >= first) & (found < end)]]
+
+    def _pages_of_part(self, name: str) -> "Positions":
+        import numpy as np
+
+        kind, _, which = name.rpartition(" ")
+        if which != "last":
+            return self.pages_named(name)
+        last: dict[int, Positions] = {}
+        for number in PART_NUMBERS:
+            pages = self.pages_named(f"{kind} {number}")
+            last |= {document: pages[self.document_of[pages] == document] for document in self._documents_of(pages)}
+        return concatenated([last[document] for document in sorted(last)], np.int64)
+
+    def _documents_of(self, pages: "Positions") -> list[int]:
+        import numpy as np
+
+        found: list[int] = np.unique(self.document_of[pages]).tolist()
+        return found
 
     def names_beginning(self, prefix: str, most: int) -> list[str]:
         """The first `most` definitions that begin so (`collection.segments.builder.acronym_prefix`), sorted."""

@@ -95,13 +95,16 @@ def _matching(index: LexicalIndex, field: str, at: int, question: str) -> str:
 
 
 def _shown_name(name: str) -> str:
-    """Spell out the name of a page, such as 'page #2' or 'page #-1'."""
-    if not name.startswith("page #"):
-        return name
-    number = int(name.removeprefix("page #"))
-    if number == -1:
-        return "the last page"
-    return f"page {number} of the file" if number > 0 else f"page {-number} from the end"
+    """Spell out the name of a page, such as 'page #2', 'page #-1' or 'chapter last #1'."""
+    part, _, number = name.partition(" #")
+    if part.endswith(" last"):
+        part = f"the last {part.removesuffix(' last')}"
+    if not number:
+        return part
+    whole, at = ("the file" if part == "page" else part), int(number)
+    if at == -1:
+        return "the last page" if part == "page" else f"the last page of {part}"
+    return f"page {at} of {whole}" if at > 0 else f"page {-at} from the end" + (f" of {part}" if part != "page" else "")
 
 
 # Stands for a quote that was removed after the index was opened: it has no words.

@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.text.mentions import caption_label, heading_names, labels_in, page_names, places_in
+from quoteweave.core.text.mentions import (
+    caption_label,
+    heading_names,
+    labels_asked_for,
+    labels_in,
+    page_names,
+    places_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +151,28 @@ def test_roman_numerals(numeral: str, number: int) -> None:
         ("en la última página", ["page #-1"]),
         ("第12页", ["page 12"]),
         ("最后一页和封面", ["page #-1", "page #1"]),
+        ("the first and last pages", ["page #1", "page #-1"]),
+        ("the second, third and 5th slides", ["page #2", "page #3", "page #5"]),
+        ("third slide from the end", ["page #-3"]),
+        ("the twenty-first page", ["page #21"]),
+        ("the two last slides, the final 3 pages", ["page #-1", "page #-2", "page #-3"]),
+        ("les trois premières pages", ["page #1", "page #2", "page #3"]),
+        ("l'avant-dernière page", ["page #-2"]),
+        ("vorletzte Seite", ["page #-2"]),
+        ("on page F-12 and page IV", ["page f-12", "page iv"]),
+        ("chapter three, Section two", ["chapter 3", "section 2"]),
+        ("the third chapter", ["chapter 3"]),
+        ("im dritten Kapitel", ["chapter 3"]),
+        ("el capítulo tres, el segundo capítulo", ["chapter 3", "chapter 2"]),
+        ("第三章 第2节", ["chapter 3", "section 2"]),
+        ("the last chapter", ["chapter last"]),
+        ("the second to last chapter", []),
+        ("the first page of chapter 2", ["chapter 2 #1", "chapter 2"]),
+        ("the last page of the appendix", ["appendix #-1", "appendix"]),
+        ("On what page does the first part end?", ["part 1 #-1", "part 1"]),
+        ("Where does chapter three begin?", ["chapter 3 #1", "chapter 3"]),
+        ("Wo endet Kapitel 3?", ["chapter 3 #-1", "chapter 3"]),
+        ("the end of the contents", []),
         ("12 pages", []),
         ("homepage 3", []),
         ("in six pages a day", []),
@@ -160,6 +189,10 @@ def test_places(text: str, places: list[str]) -> None:
         ("2 Methods", ["section 2", "chapter 2"]),
         ("IV. Methods", ["section 4", "chapter 4"]),
         ("Chapter 3: Results", ["chapter 3"]),
+        ("CHAPTER THREE: Results", ["chapter 3"]),
+        ("Third Chapter", ["chapter 3"]),
+        ("Erster Teil: Der Hafen", ["teil 1"]),
+        ("第三章 港口", ["chapter 3"]),
         ("A.1 Prompts", ["section a.1", "section a", "appendix a"]),
         ("Appendix B. Tables", ["appendix b", "appendix"]),
         ("Note 7 - Leases", ["note 7"]),
@@ -178,6 +211,21 @@ def test_places(text: str, places: list[str]) -> None:
 )
 def test_names_of_headings(heading: str, names: list[str]) -> None:
     assert heading_names(heading) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "labels"),
+    [
+        ("What does figure two show?", ["figure 2"]),
+        ("What is in Table three?", ["table 3"]),
+        ("Compare Figure 1 with Figure two.", ["figure 1", "figure 2"]),
+        ("In the chart two lines cross", []),
+        ("What does the figure one sees show?", []),
+        ("two figures", []),
+    ],
+)
+def test_questions_write_the_numbers_of_labels_as_words_too(question: str, labels: list[str]) -> None:
+    assert labels_asked_for(question) == labels
 
 
 def test_a_page_is_called_by_its_label_and_by_its_place_from_both_ends() -> None:
@@ -209,6 +257,10 @@ pieces = st.sampled_from(
         "İ",
         "ı",
         "٣",
+        "three",
+        "first",
+        "of",
+        "ends",
     ]
 )
 
@@ -224,6 +276,17 @@ def test_any_text_can_be_read(text: str) -> None:
         assert len(places_in(text)) < 60 * len(text) + 1
 
 
-@pytest.mark.parametrize("text", [" " * 100_000, "first " * 20_000, "page 1, " * 20_000, "第 " * 50_000, "1" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 100_000,
+        "first " * 20_000,
+        "page 1, " * 20_000,
+        "第 " * 50_000,
+        "1" * 100_000,
+        "first, " * 20_000,
+        "ends chapter " * 9_000,
+    ],
+)
 def test_long_texts_are_read_in_one_go(text: str) -> None:
     assert len(places_in(text)) <= 1

@@ -58,6 +58,7 @@ def test_sections_last_until_the_next_one(tmp_path: Path) -> None:
         made_quote("Kinds of wood", page=2, layout="title"),
         made_quote("oak", page=3),
         made_quote("2.1 Oak", page=4, layout="title"),
+        made_quote("elm", page=5),
         made_quote("References", page=5, layout="title"),
         made_quote("Appendix A. Tables", page=6, layout="title"),
     ]
@@ -65,10 +66,10 @@ def test_sections_last_until_the_next_one(tmp_path: Path) -> None:
         "What does chapter 2 say?": [1, 2, 3, 4, 5],
         "What is in Section 2.1?": [4, 5],
         "What stands in the appendix?": [6],
-        "What do the references in this paper say?": [5, 6],
+        "What do the references in this paper say?": [5],
     }
     for number, (question, pages) in enumerate(asked.items()):
-        # The heading of the next one stands on a page that the last one may end on.
+        # The last one ends on the page with the heading of the next one, unless that begins the page.
         assert told(tmp_path / str(number), quotes, question, "reference") == pages, question
 
 
@@ -228,6 +229,32 @@ def test_few_headings_among_many_pages_weigh_as_much_as_they_do_within_a_filter(
     everywhere = index.scores("outline", ["timber"])
     assert everywhere[7] == pytest.approx(index.scores("outline", ["timber"], within=np.ones(200, dtype=np.bool_))[7])
     assert everywhere[7] > 1
+
+
+@pytest.mark.parametrize(
+    ("question", "pages"),
+    [
+        ("On what page does the first part end?", [0, 1, 2]),
+        ("What is on the first page of part two?", [3, 4]),
+        ("What is in the last part?", [3, 4]),
+    ],
+)
+def test_parts_are_found_by_numbers_in_words(question: str, pages: list[int], tmp_path: Path) -> None:
+    headings = {0: "Part One", 3: "Part Two"}
+    quotes = [made_quote(headings[page], page=page, layout="title") for page in headings]
+    quotes = sorted([*quotes, *(made_quote("timber", page=page) for page in range(5))], key=lambda quote: quote.page)
+    assert told(tmp_path, quotes, question, "reference") == pages
+
+
+@pytest.mark.parametrize(("question", "page"), [("Where does part 1 end?", 2), ("Where does part 2 begin?", 3)])
+def test_the_page_on_which_a_part_ends_or_begins_counts_most(question: str, page: int, tmp_path: Path) -> None:
+    headings = {0: "Part 1", 3: "Part 2"}
+    quotes = [
+        made_quote(headings.get(at, "timber"), page=at, layout="title" if at in headings else "paragraph")
+        for at in range(5)
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        assert evidence(collection, question).parts["reference"].argmax() == page
 
 
 def test_what_stands_in_quotation_marks_is_looked_for_together(tmp_path: Path) -> None:

@@ -119,7 +119,9 @@ class SegmentBuilder:
         """By which people call the page, the sections that stand on it, and its figures and tables."""
         first, count = quotes[0], len(self._document_pages)
         yield from page_names(first.page_label, first.page, count or None)
-        yield from self._part
+        begin = next((quote for quote in quotes if quote.retrievable), first)
+        if begin.layout != "title" or not heading_names(begin.text):
+            yield from self._part  # of the page before, which goes on
         yield SYMBOLS
         for quote in quotes:
             if quote.retrievable:

@@ -16,8 +16,9 @@ from pydantic import Field
 
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.records import Record
-from quoteweave.core.text.mentions import alternation, labels_in, places_in
+from quoteweave.core.text.mentions import labels_asked_for, places_in
 from quoteweave.core.text.question_words import asks_what_is_denied, denying_words, question_languages
+from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amounts_in
 
@@ -119,7 +120,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
     """Analyse a question, in any mix of the supported languages."""
     rules, short = _rules(), len(question) <= MAX_ANALYSED_CHARACTERS
     text, instructions = _without_instructions(question, rules) if short else (question, ())
-    labels, places = tuple(labels_in(text)), tuple(places_in(text))
+    labels, places = tuple(labels_asked_for(text)), tuple(places_in(text))
     asks, asked_by = rules.asks_for(question)
     asks_denied = short and asks_what_is_denied(text)
     if asks_denied and frozenset(words(text)) <= interrogative_words() | denying_words():

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from quoteweave.core.text.mentions import alternation
+from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 
 # What stands behind such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.

@@ -15,13 +15,14 @@ from importlib import resources
 from typing import get_args
 
 from quoteweave.core.answers import StructureKind, StructureRequest
-from quoteweave.core.text.mentions import alternation, labels_in, number_words, places_in, without_places
+from quoteweave.core.text.mentions import labels_in, number_words, places_in, without_places
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
     analyse_question,
     interrogative_words,
     request_words,
 )
+from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 
 _ELIDED = re.compile(r"\bd['’]")  # "combien d'annexes"

@@ -1,0 +1,209 @@
+"""The words by which people refer to places of a document, and the patterns of mentions that are built from them.
+
+The words are data (`reference_words.toml`), by language; `core.text.mentions` finds and names what they refer to.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+NUMBER = r"\d+(?:[.-]\d+)*"
+# Captions also say "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
+_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXLivxl]+\b|[A-Z]\b"
+# A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
+_LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
+# Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
+_NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
+# A figure may be called a chart in the question and a figure in its caption, but never a table.
+KINDS = ("figure", "table", "algorithm", "box")
+_ROLES = ("contents", "references", "appendix")
+_TO_LAST = r"\s+to\s+last|-to-last"
+
+
+@dataclass(frozen=True)
+class ReferenceWords:
+    """The words of all languages with their meanings, and the patterns built from them."""
+
+    numbers: Mapping[str, int]
+    ordinals: Mapping[str, int]
+    """Which page each names: 2 is the second, -1 the last."""
+    roles: Mapping[str, str]
+    """The name of what each stands for in a question, such as 'contents'."""
+    headings: Mapping[str, str]
+    """The same as headings have them."""
+    parts: Mapping[str, str]
+    """The name of the part, such as 'chapter', behind which its number stands."""
+    kinds: Mapping[str, str]
+    """The kind of picture that each word means, such as 'figure' for 'chart'."""
+    patterns: Mapping[str, re.Pattern[str]]
+    """The pattern of each kind of mention."""
+
+    def value(self, number: str) -> int | None:
+        """The number that digits or a word say; None for a label of a page, such as 'iv' or 'F-3'."""
+        return int(number) if number.isdecimal() else self.numbers.get(number.casefold())
+
+    def ordinal(self, word: str) -> int:
+        """Which page 'second', '2nd' or 'last' names."""
+        digits = re.match(r"\d+", word)
+        found = self.ordinals.get(word.casefold()) or self.ordinals.get(word.casefold()[:-1])
+        return int(digits[0]) if digits else found or 1
+
+
+@cache
+def reference_words() -> ReferenceWords:
+    """Read the words of all languages."""
+    text = resources.files(__package__).joinpath("reference_words.toml").read_text("utf-8")
+    said = _Said(list(tomllib.loads(text).values()))
+    numbers, ordinals = said.counted("numbers"), said.counted("ordinals") | said.counted("masculine")
+    ordinals |= dict.fromkeys(said.all_of("last"), -1) | dict.fromkeys(said.all_of("next_to_last"), -2)
+    roles = {word: name for name in _ROLES for word in said.all_of(name)}
+    roles |= dict.fromkeys(said.all_of("cover"), "page #1") | dict.fromkeys(said.all_of("back"), "page #-1")
+    headings = {word: name for name in _ROLES for word in said.all_of(f"{name}_heading")}
+    parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in said.all_of(name)}
+    parts |= {word: word for word in said.all_of("part")}
+    counters = {word: name for name in ("chapter", "section", "part") for word in said.all_of(f"{name}_counter")}
+    kinds = {word.rstrip("."): kind for kind in KINDS for word in said.all_of(kind)}
+    return ReferenceWords(
+        numbers=numbers,
+        ordinals=ordinals,
+        roles=roles,
+        headings={**roles, **headings},
+        parts={**parts, **counters},
+        kinds=kinds,
+        patterns={
+            **_patterns_of_pages(said, numbers, ordinals),
+            **_patterns_of_parts(said, numbers, ordinals, parts=parts, counters=counters),
+            "label": _label(kinds, [*said.all_of("and"), ",", "&"]),
+            "worded label": _worded_label(kinds, numbers),
+            "role": _pattern(_alone(roles)),
+            "continued": _pattern(_alone(said.all_of("continued"))),
+        },
+    )
+
+
+class _Said:
+    """The words of each language, as data."""
+
+    def __init__(self, languages: list[dict[str, Any]]) -> None:
+        self._languages = languages
+
+    def all_of(self, key: str) -> list[str]:
+        """The words that all languages have there."""
+        return [word for language in self._languages for word in language.get(key, ())]
+
+    def counted(self, key: str) -> dict[str, int]:
+        """The numbers that the words of all languages there stand for, which each language counts from 1."""
+        return {word: i for language in self._languages for i, word in enumerate(language.get(key, ()), 1)}
+
+    def either(self, *keys: str) -> str:
+        """A regular expression of any of the words there."""
+        return alternation(word for key in keys for word in self.all_of(key))
+
+
+def _patterns_of_pages(
+    said: _Said, numbers: Mapping[str, int], ordinals: Mapping[str, int]
+) -> dict[str, re.Pattern[str]]:
+    page, ordinal, ranges = said.either("page"), _ordinal(ordinals), said.either("range")
+    # "page F-3" and "page IV" as printed; a lone "I" is a pronoun.
+    labelled = r"(?-i:[A-Z]-?\d{1,4})|(?-i:[ivxl]{1,6})|(?-i:[IVXL]{2,6})"
+    number = rf"(?:\d{{1,4}}|{labelled}|{alternation(numbers)})"
+    between = rf"\s*(?:,|&|-|–|\b(?:{said.either('range', 'and')})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
+    article = r"(?:[^\W\d_]{1,3}\s+)?"
+    several = rf"(?:{ordinal}(?:\s*,\s*|\s*&\s*|\s+{said.either('and')}\s+){article}){{0,5}}{ordinal}"
+    ends = rf"(?:{alternation(word for word, at in ordinals.items() if at in (1, -1))}[nrs]?)"
+    count = rf"(?:\d{{1,4}}|{alternation(numbers)})"
+    return {
+        "pages": _pattern(rf"(?<![\w.]){page}\s*(?:number\s+|no\.?\s*|#\s*)?({number}\b(?:{between}{number}\b)*)"),
+        "number": _pattern(rf"\b{number}\b"),
+        "ranging": _pattern(rf"-|–|\b{ranges}\b"),
+        "nth": _pattern(rf"(?<![\w-])({several})({_TO_LAST})?\s+{page}(?!\w)(\s+{said.either('from_end')})?"),
+        "each ordinal": _pattern(rf"(?<![\w-]){ordinal}"),
+        "several": _pattern(rf"(?<![\w-])(?:({ends})\s+({count})|({count})\s+({ends}))\s+{page}(?!\w)"),
+        "counted": _pattern(
+            rf"(?:第\s*)?(\d{{1,4}}|{alternation(numbers)})\s*{said.either('counter')}"
+            rf"|{said.either('last')}{said.either('counter')}"
+        ),
+    }
+
+
+def _patterns_of_parts(
+    said: _Said,
+    numbers: Mapping[str, int],
+    ordinals: Mapping[str, int],
+    *,
+    parts: Mapping[str, str],
+    counters: Mapping[str, str],
+) -> dict[str, re.Pattern[str]]:
+    page, ordinal, of = said.either("page"), _ordinal(ordinals), said.either("of")
+    named = rf"(?i:{alternation(parts)})\.?\s+(?:{_NAME}|(?i:{alternation(numbers)})\b)"
+    nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{alternation(parts)})"
+    article = r"(?:[^\W\d_]{1,3}\s+)?"
+    mention = rf"{article}(?P<part>{named}|{nth}|(?i:{said.either('appendix')}))(?!\w)"
+    begins, ends = (rf"(?i:{said.either(key)})" for key in ("begins", "ends"))
+    part_of = rf"(?P<part>(?i:{alternation(parts)}))"
+    number = rf"(?P<name>{_NAME}|(?i:{alternation(numbers)})\b)"
+
+    def at(verb: str) -> re.Pattern[str]:
+        # "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3".
+        return re.compile(
+            rf"(?<!\w){verb}\s+(?:{of}\s+)?{mention}|(?<!\w){mention.replace('<part>', '<first>')}\s+{verb}(?!\w)"
+        )
+
+    return {
+        "part": re.compile(rf"(?<!\w){part_of}\.?\s+{number}"),
+        "nth part": _pattern(rf"(?<![\w-])(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)"),
+        "counted part": re.compile(
+            rf"第\s*(?P<name>\d{{1,3}}|{alternation(numbers)})\s*(?P<part>{alternation(counters)})"
+        ),
+        "page of part": re.compile(
+            rf"(?<![\w-])(?P<nth>(?i:{ordinal}))(?P<to_last>(?i:{_TO_LAST}))?\s+(?i:{page})\s*(?i:{of})\s*{mention}"
+        ),
+        "part begins": at(begins),
+        "part ends": at(ends),
+    }
+
+
+def _ordinal(ordinals: Iterable[str]) -> str:
+    return rf"(?:{alternation(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.(?=\s+(?:seite|folie|kapitel|teil))))"
+
+
+def _worded_label(kinds: Iterable[str], numbers: Iterable[str]) -> re.Pattern[str]:
+    """A label such as "figure two"; not where a noun follows: "In the chart two lines cross"."""
+    spaced, _ = _by_script(kinds)
+    behind = r"(?!\w|\s+(?!(?:does|is|has|was|shows|says)\b)[^\W\d_]+s\b)"
+    return _pattern(rf"(?<!\w)({alternation(spaced)})\s+({alternation(numbers)}){behind}")
+
+
+def _label(kinds: Iterable[str], separators: Iterable[str]) -> re.Pattern[str]:
+    spaced, unspaced = _by_script(kinds)
+    # A Roman numeral or a letter alone stands apart: "Table X", not "tableaux".
+    apart = r"(?:(?<![^\W\d_])|(?=[A-Za-z]?[.-]?\d))"
+    kind = rf"\b((?i:{alternation(spaced)}))\s*(?:\.\s*)?{apart}|(?:{_NO_WORD_BEFORE})({alternation(unspaced)})\s*"
+    # A separator that is a word is followed by a space: "Figure 3 e 4", not "Table 2 e4".
+    between = "|".join(re.escape(each) + (r"\s" if each.isalpha() else "") for each in separators)
+    return re.compile(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{NUMBER})*)")
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+def alternation(words: Iterable[str]) -> str:
+    """A regular expression that matches any of these words, the longest first."""
+    return "(?:" + "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word))) + ")"
+
+
+def _alone(words: Iterable[str]) -> str:
+    """A pattern of any of these as a word of its own; those of scripts without spaces may touch others."""
+    spaced, unspaced = _by_script(words)
+    return rf"(?<!\w){alternation(spaced)}(?!\w)|{alternation(unspaced)}"
+
+
+def _by_script(words: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Words of scripts written with spaces, and those of the others."""
+    known = list(words)
+    return [word for word in known if word < "\u3000"], [word for word in known if word >= "\u3000"]
