@@ -184,7 +184,8 @@ class LexicalIndex:
         documents = self.document_of[pages]
         first, end = (np.searchsorted(documents, np.unique(documents), side) for side in ("left", "right"))
         found = first + at - 1 if at > 0 else end + at
-        return pages[found[(found >= first) & (found < end)]]
+        named: Positions = pages[found[(found >= first) & (found < end)]]
+        return named
 
     def _pages_of_part(self, name: str) -> "Positions":
         import numpy as np
@@ -196,7 +197,8 @@ class LexicalIndex:
         for number in PART_NUMBERS:
             pages = self.pages_named(f"{kind} {number}")
             last |= {document: pages[self.document_of[pages] == document] for document in self._documents_of(pages)}
-        return concatenated([last[document] for document in sorted(last)], np.int64)
+        found: Positions = concatenated([last[document] for document in sorted(last)], np.int64)
+        return found
 
     def _documents_of(self, pages: "Positions") -> list[int]:
         import numpy as np
@@ -243,9 +245,16 @@ class LexicalIndex:
 
     def quotes_with(self, tokens: Iterable[str]) -> "Positions":
         """Positions of the quotes that hold all of these words, ascending; none for no words."""
+        return self._with("quotes", tokens)
+
+    def pages_under(self, tokens: Iterable[str]) -> "Positions":
+        """Positions of the pages under headings that hold all of these words, ascending; none for no words."""
+        return self._with("outline", tokens)
+
+    def _with(self, field: str, tokens: Iterable[str]) -> "Positions":
         import numpy as np
 
-        found = sorted((self._fields["quotes"].having(self._ids(token)) for token in set(tokens)), key=len)
+        found = sorted((self._fields[field].having(self._ids(token)) for token in set(tokens)), key=len)
         return reduce(partial(np.intersect1d, assume_unique=True), found) if found else np.empty(0, dtype=np.int64)
 
     def page(self, document: str, number: int) -> int | None:

@@ -9,10 +9,10 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import SegmentBuilder
-from quoteweave.core.records import Filter, Quote
+from quoteweave.core.records import Filter, Page, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages.evidence import PageEvidence
+from quoteweave.retrievers.pages.evidence import EvidenceReader, PageEvidence
 from quoteweave.retrievers.pages.second_look import SecondLook, is_continued
 
 Told = dict[str, list[int]]
@@ -71,6 +71,32 @@ def test_sections_last_until_the_next_one(tmp_path: Path) -> None:
     for number, (question, pages) in enumerate(asked.items()):
         # The last one ends on the page with the heading of the next one, unless that begins the page.
         assert told(tmp_path / str(number), quotes, question, "reference") == pages, question
+
+
+@pytest.mark.parametrize(
+    ("question", "pages"),
+    [
+        ("Which ships does “Northern Harbours” list?", [1, 2]),
+        ("Which ships are in the Northern Harbours section?", [1, 2]),
+        ("Which ships are in the “Harbours” section?", [1, 2, 3]),
+    ],
+)
+def test_a_section_is_called_by_its_title(question: str, pages: list[int]) -> None:
+    headings = ("The north", "Harbours of the northern coast", "Northern Harbours", "Harbours")
+    builder = SegmentBuilder()
+    made = [
+        Page(number=n, label=str(n + 1), width=600, height=800, text_source="none", headings=(each,))
+        for n, each in enumerate(headings)
+    ]
+    builder.add("a.pdf", [(n, made_quote("oak", page=n)) for n in range(len(made))], made)
+    segment = builder.segment()
+    assert segment is not None
+    reader = EvidenceReader(
+        lexical.LexicalIndex({"x": segment}),
+        lambda at: [made_quote("oak")] * len(at),
+        lambda *_: np.zeros(4, dtype=np.bool_),
+    )
+    assert np.flatnonzero(reader.read(question, None).parts["reference"]).tolist() == pages
 
 
 def test_kinds_of_pictures_are_looked_for(tmp_path: Path) -> None:

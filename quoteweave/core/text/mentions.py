@@ -112,6 +112,11 @@ def places_in(text: str) -> list[str]:
     return list(dict.fromkeys([*counted, *of_parts, *parts]))
 
 
+def titles_in(question: str) -> list[str]:
+    """Titles by which a question calls a part: 'Recorded Demonstration' in "in the Recorded Demonstration section"."""
+    return list(dict.fromkeys(reference_words().patterns["titled part"].findall(question)))
+
+
 def without_places(text: str) -> str:
     """The text without its mentions of numbered or named pages and sections (`places_in`)."""
     words = reference_words()
@@ -181,8 +186,8 @@ def _counted_pages(text: str, words: ReferenceWords) -> Iterator[str]:
             number = words.ordinal(each[0])
             yield f"page #{-number if match[2] or match[3] else number}"
     for match in words.patterns["several"].finditer(text):
-        first, number, number_before, first_behind = match.groups()
-        number = min(words.value(number or number_before) or 0, _LONGEST_RANGE)
+        first, said, said_before, first_behind = match.groups()
+        number = min(words.value(said or said_before) or 0, _LONGEST_RANGE)
         step = words.ordinal(first or first_behind)
         yield from (f"page #{step * each}" for each in range(1, number + 1))
     # The counters are of scripts beyond ASCII, and looking for a number in words at each letter takes time.

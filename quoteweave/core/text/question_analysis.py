@@ -16,7 +16,7 @@ from pydantic import Field
 
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.records import Record
-from quoteweave.core.text.mentions import labels_asked_for, places_in
+from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in
 from quoteweave.core.text.question_words import asks_what_is_denied, denying_words, question_languages
 from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
@@ -103,6 +103,7 @@ class QuestionAnalysis(Record):
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
     asks_overview: bool = Field(default=False, description="whether it asks what a whole document is about")
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
+    titles: tuple[str, ...] = Field(default=(), description="titles by which it calls parts of a document, unquoted")
     codes: tuple[str, ...] = Field(default=(), description="case numbers, models and the like, such as 'XR-200'")
     amounts: tuple[str, ...] = Field(default=(), description="numbers with a unit or a scale, such as '5 km'")
     sides: tuple[str, ...] = Field(default=(), description="the question of each side of 'between X and Y', or nothing")
@@ -136,6 +137,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
         asks_front=overview or (not labels and not places and rules.front.search(text) is not None),
         asks_overview=overview,
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
+        titles=tuple(titles_in(text)) if short else (),
         codes=_codes(text, labels) if short else (),
         amounts=tuple(dict.fromkeys(amounts_in(text))) if short else (),
         sides=rules.sides_of(text) if short and words(text) else (),

@@ -21,6 +21,9 @@ _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與�
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
 KINDS = ("figure", "table", "algorithm", "box")
 _ROLES = ("contents", "references", "appendix")
+# "Recorded Demonstration", "Terms of Use": words with capitals, and small ones between them.
+_TITLE = r"[A-Z][\w'’-]*(?:\s+(?:[a-z&]{1,3}\s+){0,2}[A-Z][\w'’-]*){0,7}"
+_MARKS = "\"'“”‘’«»„`"
 _TO_LAST = r"\s+to\s+last|-to-last"
 
 
@@ -139,6 +142,7 @@ def _patterns_of_parts(
     counters: Mapping[str, str],
 ) -> dict[str, re.Pattern[str]]:
     page, ordinal, of = said.either("page"), _ordinal(ordinals), said.either("of")
+    titled = [word for word, part in parts.items() if part in ("chapter", "section", "appendix", "part")]
     named = rf"(?i:{alternation(parts)})\.?\s+(?:{_NAME}|(?i:{alternation(numbers)})\b)"
     nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{alternation(parts)})"
     article = r"(?:[^\W\d_]{1,3}\s+)?"
@@ -156,6 +160,7 @@ def _patterns_of_parts(
     return {
         "part": re.compile(rf"(?<!\w){part_of}\.?\s+{number}"),
         "nth part": _pattern(rf"(?<![\w-])(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)"),
+        "titled part": re.compile(rf"(?<=[\w,] )[{_MARKS}]?({_TITLE})[{_MARKS}]?\s+(?i:{alternation(titled)})(?!\w)"),
         "counted part": re.compile(
             rf"第\s*(?P<name>\d{{1,3}}|{alternation(numbers)})\s*(?P<part>{alternation(counters)})"
         ),

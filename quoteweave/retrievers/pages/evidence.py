@@ -182,7 +182,10 @@ class EvidenceReader:
     def _reference_scores(
         self, readings: "Counter[QuestionAnalysis]", quotes: "Scores", within: "Mask | None"
     ) -> "Scores":
-        """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n)."""
+        """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n).
+
+        A section may be called by its title, in quotation marks or as in "the Recorded Demonstration section".
+        """
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
@@ -196,10 +199,20 @@ class EvidenceReader:
                 pages = self._written.captions(name, quotes, within)
             gain = np.full(len(pages), REFERENCE * index.unit * times, dtype=np.float32)
             if name not in whole and not name.startswith("page "):
-                documents = index.document_of[pages]
-                gain /= np.sqrt(np.bincount(documents)[documents]).astype(np.float32)
+                gain *= self._share_of_section(pages)
             gained[pages] += gain
+        for title, times in _titles(readings).items():
+            pages = index.pages_under(words(title))
+            gained[pages] += np.float32(REFERENCE * index.unit * times) * self._share_of_section(pages)
         return gained
+
+    def _share_of_section(self, pages: "Positions") -> "Scores":
+        """1 / sqrt(n) for each of these pages, of which its document has n."""
+        import numpy as np
+
+        documents = self.index.document_of[pages]
+        share: Scores = (1 / np.sqrt(np.bincount(documents)[documents])).astype(np.float32)
+        return share
 
     def _kinds(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
         import numpy as np
@@ -304,6 +317,15 @@ class EvidenceReader:
             if any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1)):
                 pages[self.index.page_of[position]] = 1
         return pages
+
+
+def _titles(readings: "Counter[QuestionAnalysis]") -> Counter[str]:
+    """What may be the title of a section: a quotation of several words, and how often each counts."""
+    found = Counter[str]()
+    for reading, times in readings.items():
+        quoted = (text for text in reading.quoted if len(words(text)) > 1)
+        found.update(dict.fromkeys((*quoted, *reading.titles), times))
+    return found
 
 
 def _acronym_candidates(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
