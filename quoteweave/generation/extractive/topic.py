@@ -41,13 +41,13 @@ from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.languages import Language, function_words, guess_language
 from quoteweave.core.text.mentions import heading_names, labels_in
 from quoteweave.core.text.question_analysis import QuestionAnalysis, interrogative_words, with_words_alike, words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import quote_words, words_with_headings
 from quoteweave.generation.highlights import text_of
+from quoteweave.generation.languages import Language, function_words, guess_language
 from quoteweave.generation.relevance import QuestionTerms, subject_terms, with_quantity
 
 HELD, ABSENT, REPEATED, ADJACENT, CHANCE, SCATTER = 5.0, 8.0, 1.5, 3.0, 4.5, 2.0

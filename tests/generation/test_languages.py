@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.core.text.languages import guess_language
+from quoteweave.generation.languages import guess_language
 
 
 @pytest.mark.parametrize(
