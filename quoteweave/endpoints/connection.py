@@ -192,9 +192,9 @@ class Connection:
         try:
             return shape.model_validate_json(answer)
         except ValidationError as error:
-            message = error_in_body(answer)
+            message = error_in_body(answer, self.redactor)
             if message:
-                raise self.bad_response(f"it says {one_line(self.redactor.clean(message))!r}", wanted) from None
+                raise self.bad_response(f"it says {one_line(message)!r}", wanted) from None
             raise self._misshapen(error, wanted) from None
 
     def bad_response(self, problem: str, wanted: str) -> EndpointBadResponse:

@@ -1,8 +1,10 @@
 """Convert failures of requests into errors for users: with the endpoint's message, without its secrets."""
 
 import re
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from json import dumps
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ REDACTED = "[redacted]"
 # Characters. What is shorter is a placeholder such as "none" or "ollama", or a word too common to be redacted.
 _SHORTEST_KEY, _SHORTEST_PASSWORD = 8, 6
 _SHORTEST_CODE = 4
+_BYTES = [bytes([17 * number]) for number in range(16)]
 
 
 class Redactor:
@@ -30,25 +33,31 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         forms = {form for secret in secrets for form in _forms(secret)}
-        longest_first = sorted(forms, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if forms else None
-        self._beginnings = frozenset(form[:n] for form in forms for n in range(1, len(form)))
-        self._longest = max(map(len, forms), default=0)
+        longest_first = sorted(forms, key=lambda form: len(form.text), reverse=True)
+        self._pattern = re.compile("|".join(form.pattern for form in longest_first)) if forms else None
+        self._beginnings = frozenset(beginning for form in forms for beginning in form.beginnings())
+        self._longest = max(map(len, self._beginnings), default=0)
 
     def clean(self, text: str) -> str:
         """The text without any of the secrets."""
         return text if self._pattern is None else self._pattern.sub(REDACTED, text)
 
-    def unfinished(self, text: str) -> int:
-        """The number of characters at the text's end that may be the beginning of a secret."""
-        longest = min(self._longest - 1, len(text))
-        return next((n for n in range(longest, 0, -1) if text[-n:] in self._beginnings), 0)
+    def settled(self, text: str) -> int:
+        """The number of characters at the text's beginning that are cleaned alike whatever follows the text."""
+        if self._pattern is None:
+            return len(text)
+        ends = range(min(self._longest, len(text)), 0, -1)
+        settled = len(text) - next((n for n in ends if text[-n:] in self._beginnings), 0)
+        for found in self._pattern.finditer(text):
+            if found.end() > settled or found.end() == len(text):
+                return min(settled, found.start())
+        return settled
 
 
 class StreamRedactor:
     """Redacts a streamed text, in chunks split anywhere.
 
-    What may be the beginning of a secret is held back until it is known.
+    What may belong to a secret is held back until it is known.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -56,15 +65,15 @@ class StreamRedactor:
 
     def feed(self, part: str) -> str:
         """Add a chunk; return what is settled now, which may be nothing."""
-        text = self._redactor.clean(self._held + part)
-        certain = len(text) - self._redactor.unfinished(text)
-        self._held = text[certain:]
-        return text[:certain]
+        text = self._held + part
+        settled = self._redactor.settled(text)
+        self._held = text[settled:]
+        return self._redactor.clean(text[:settled])
 
     def end(self) -> str:
         """Return what was held back, as no more text comes."""
         held, self._held = self._held, ""
-        return held
+        return self._redactor.clean(held)
 
 
 def endpoint_redactor(url: str, key: str, others: Iterable[str] = ()) -> Redactor:
@@ -73,7 +82,12 @@ def endpoint_redactor(url: str, key: str, others: Iterable[str] = ()) -> Redacto
     `others` are further secrets that are sent along, such as headers of the environment.
     """
     keys = [key, *others, *(value for name, value in parse_qsl(urlsplit(url).query) if SECRET_FIELD.search(name))]
-    return Redactor([*(key for key in keys if len(key) >= _SHORTEST_KEY), *_credentials(url)])
+    return _redactor((*(key for key in keys if len(key) >= _SHORTEST_KEY), *_credentials(url)))
+
+
+@lru_cache(maxsize=16)
+def _redactor(secrets: tuple[str, ...]) -> Redactor:
+    return Redactor(secrets)  # which takes longer to make than a message takes to clean, and each call needs one
 
 
 def _credentials(url: str) -> list[str]:
@@ -90,18 +104,48 @@ def _credentials(url: str) -> list[str]:
     ]
 
 
-def _forms(secret: str) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A secret as it may stand in a text."""
+
+    text: str
+    before: str = ""
+    """In base64, characters one of which stands before it and holds its first bits beside those of other text."""
+    after: str = ""
+    """The same of its last bits. Where no other text follows, padding does."""
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for it."""
+        before = f"[{re.escape(self.before)}]?" if self.before else ""
+        after = f"(?:[{re.escape(self.after)}]={{0,2}})?" if self.after else ""
+        return f"{before}{re.escape(self.text)}{after}"
+
+    def beginnings(self) -> Iterator[str]:
+        """How it begins where it is not whole."""
+        for before in ("", *self.before):
+            yield from (before + self.text[:n] for n in range(not before, len(self.text)))
+
+
+def _forms(secret: str) -> Iterator[_Form]:
     """The forms of a secret in a text: plain, escaped for URLs, JSON and HTML, and in base64."""
     percent = quote(secret, safe="")
-    yield from (secret, percent, re.sub(r"%..", lambda found: found.group().lower(), percent), quote(secret))
-    yield from (dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1], escape(secret))
+    plain = (secret, percent, re.sub(r"%..", lambda found: found.group().lower(), percent), quote(secret))
+    escaped = (dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1], escape(secret))
+    escaped += (dumps(escaped[0])[1:-1], dumps(escaped[1])[1:-1])  # in the arguments of tools, JSON within JSON
+    yield from map(_Form, (*plain, *escaped))
     data = secret.encode("utf-8", "replace")
-    for before in range(3):  # base64 writes three bytes at a time, and other text may stand before the secret
-        code = b64encode(bytes(before) + data).decode().rstrip("=")
+    for shift in range(3):  # base64 writes three bytes at a time, and other text may stand before the secret
         # Characters that hold bits of the secret alone.
-        whole = code[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
-        if len(whole) >= _SHORTEST_CODE:
-            yield from (whole, whole.replace("+", "-").replace("/", "_"))
+        first, last = -(-shift * 8 // 6), (shift + len(data)) * 8 // 6
+        if last - first < _SHORTEST_CODE:
+            continue
+        for code in (b64encode, urlsafe_b64encode):
+            # Beside other bytes, which take all values in the four bits that may share a character with the secret.
+            coded = [code(byte * shift + data + byte * 3).decode() for byte in _BYTES]
+            before = {text[first - 1] for text in coded} if shift else ()
+            after = {text[last] for text in coded} if (shift + len(data)) * 8 % 6 else ()
+            yield _Form(coded[0][first:last], "".join(sorted(before)), "".join(sorted(after)))
 
 
 _LONGEST_QUOTED_MESSAGE = 300
@@ -144,7 +188,7 @@ def endpoint_error(
     status = error.status_code if isinstance(error, openai.APIStatusError) else _code(error.body)
     if isinstance(error, openai.APIStatusError) and 300 <= status < 400:
         return _redirected(error, model, address, redactor)
-    detail = one_line(redactor.clean(_own_message(error.body))).rstrip(".")
+    detail = one_line(_own_message(error.body, redactor)).rstrip(".")
     message = f"{address.shown} answered {status} for the model {model}: {detail}"
     if status >= 500:
         return EndpointUnreachable(message, remedy="the server failed: try again later, or look into its log")
@@ -165,10 +209,10 @@ def _reason(status: int, detail: str) -> RefusalReason | None:
     return "content_filter" if _FILTERED.search(detail) else None
 
 
-def error_in_body(answer: bytes) -> str:
+def error_in_body(answer: bytes, redactor: Redactor) -> str:
     """The error message in a response body, which some servers send with status 200; empty if there is none."""
     try:
-        return _own_message(_Failed.model_validate_json(answer).error)
+        return _own_message(_Failed.model_validate_json(answer).error, redactor)
     except ValidationError:
         return ""
 
@@ -213,13 +257,14 @@ def _unreachable(error: "APIConnectionError", address: "EndpointAddress", redact
     )
 
 
-def _own_message(body: object) -> str:
+def _own_message(body: object, redactor: Redactor) -> str:
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body
     try:
         text = str(body or "no reason given")
     except RecursionError:
         text = "something nested too deeply"
+    text = redactor.clean(text)  # first, as what looks like a tag may be within a secret
     if text.lstrip().startswith("<"):  # the page of a proxy in between
         text = re.sub(r"<[^<>]*>", " ", text)
     return text

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -40,6 +41,9 @@ FORMS = [
 ]
 
 
+REDACTOR = endpoint_redactor(URL, KEY)
+
+
 def told(form: str) -> str:
     return f"you sent {form}, is that right?"
 
@@ -63,6 +67,27 @@ def test_a_secret_cut_in_parts_is_taken_out_as_one_that_is_whole(form: str, size
     assert got + stream.end() == redactor.clean(told(form))
 
 
+@given(st.text(max_size=4), st.text(max_size=4), st.sampled_from([b64encode, urlsafe_b64encode]))
+def test_of_a_secret_in_base64_no_bit_is_left(before: str, after: str, code: Callable[[bytes], bytes]) -> None:
+    other, others = before.encode("utf-8", "replace"), after.encode("utf-8", "replace")
+    coded = code(other + KEY.encode() + others).decode().rstrip("=")
+    cleaned = REDACTOR.clean(f"<{coded}>")
+    assert cleaned.startswith(f"<{coded[: len(other) * 8 // 6]}{REDACTED}")
+    assert cleaned.endswith(f"{REDACTED}{coded[-(-(len(other) + len(KEY)) * 8 // 6) :]}>")
+
+
+@given(st.text(max_size=12), st.lists(st.integers(1, 30), min_size=1))
+def test_basic_authentication_leaves_nothing_behind(password: str, sizes: list[int]) -> None:
+    url = f"http://someone:{quote(password.encode('utf-8', 'replace'), safe='')}@host"
+    basic = b64encode(f"someone:{password}".encode("utf-8", "replace")).decode()
+    redactor = endpoint_redactor(url, "none")
+    assert redactor.clean(f"Basic {basic}, you sent") == f"Basic {REDACTED}, you sent"
+    stream, left, got = StreamRedactor(redactor), f"Basic {basic}", ""
+    for size in [*sizes, len(left)]:
+        got, left = got + stream.feed(left[:size]), left[size:]
+    assert got + stream.end() == f"Basic {REDACTED}"
+
+
 @given(st.text())
 @pytest.mark.parametrize(
     ("url", "key"),
@@ -82,6 +107,23 @@ def test_a_short_password_is_taken_out_with_its_user_alone() -> None:
 
 
 SECRETS = (KEY, PASSWORD, quote(PASSWORD), BASIC, b64encode(KEY.encode()).decode()[:-4])
+
+
+def test_a_key_is_taken_out_of_the_page_of_a_proxy_before_its_tags_are() -> None:
+    key = 'sk-1<7>"zebra'
+    page = f"<html><p>no such key: {key}</p></html>"
+    with ModelServer(lambda _: Reply(status=400, body=page.encode(), headers={"content-type": "text/html"})) as server:
+        chat = OpenAIChat("m", base_url=server.base_url, api_key=key, max_retries=0)
+        with pytest.raises(EndpointError, match=r"no such key: \[redacted\]"):
+            asyncio.run(chat.complete(MESSAGES))
+
+
+def test_a_key_is_taken_out_of_arguments_of_tools_that_are_json_within_json() -> None:
+    key = 'sk-1<7>"zebra'
+    arguments = json.dumps({"said": json.dumps({"key": key})})
+    with ModelServer(lambda _: Reply(tool_calls=(("look", arguments),))) as server:
+        completion = asyncio.run(OpenAIChat("m", base_url=server.base_url, api_key=key).complete(MESSAGES))
+    assert "zebra" not in str(completion)
 
 
 def secrets_in(text: str) -> list[str]:
