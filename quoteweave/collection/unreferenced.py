@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,13 +94,14 @@ def _current(folder: CollectionFolder) -> list[IndexState]:
     ]
 
 
-def remove_unused(folder: CollectionFolder, unfinished: Collection[str] = ()) -> None:
+def remove_unused(folder: CollectionFolder, *, with_unfinished: bool = True) -> None:
     """Removes images, sources, shards, indexes and what is in the embedded Milvus that nothing refers to.
 
-    Pages of documents that are being read stay if their keys are among those `unfinished`. For the owner of the
-    writer's lock alone. Raises StorageError where the disk refuses.
+    Pages of documents that were not read to their end go `with_unfinished`. For the owner of the writer's lock alone.
+    Raises StorageError where the disk refuses.
     """
-    folder.unfinished.prune(unfinished)
+    if with_unfinished:
+        folder.unfinished.prune()
     used = referenced_keys(folder)
     folder.images.prune(used.images)
     folder.ocr_texts.prune(used.images)

@@ -4,7 +4,7 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,8 +51,8 @@ class Writer:
 
     def __init__(self, folder: CollectionFolder) -> None:
         self._folder = folder
-        self.unfinished: Collection[str] = ()
-        """The keys of documents that are being read, whose pages `prune` keeps."""
+        self.is_reading = False
+        """Whether documents are being read, whose pages `prune` keeps until they are stored."""
 
     def prepare(
         self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
@@ -327,7 +327,7 @@ class Writer:
 
     def prune(self) -> None:
         """Remove images, sources, shards, indexes and read pages that nothing needs; runs when the writer ends."""
-        remove_unused(self._folder, self.unfinished)
+        remove_unused(self._folder, with_unfinished=not self.is_reading)
 
     def _drop_generations(self) -> None:
         """Remove the files of all vector indexes."""

@@ -213,8 +213,8 @@ class _Run:
         for name in {file.name for file in files} - unread.keys():
             progress.on_file(name)
         # Pages that another run has read, of what is not to be read any more, must not stay.
-        self._writer.unfinished = {self._kept(one).folder.name for one in unread.values()}
-        self._collection.unfinished.prune(self._writer.unfinished)
+        self._collection.unfinished.prune(self._kept(one).folder.name for one in unread.values())
+        self._writer.is_reading = True
 
         def on_pages(name: str, pages: int) -> None:
             progress.on_pages(name, pages)
@@ -233,7 +233,7 @@ class _Run:
                 if reason is not None:
                     self._fail(unread[name].file, unread[name].content, reason)
                 progress.on_file(name)
-        self._writer.unfinished = ()
+        self._writer.is_reading = False
 
     def _workers(self) -> AbstractContextManager[WorkerPool]:
         if self._options.workers is not None:

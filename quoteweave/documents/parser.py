@@ -63,14 +63,15 @@ class _TimeExtendingOcr(RapidOcr):
         return super().read(picture)
 
 
-FileStamp = tuple[int, int, int]
-"""A file's inode, size and modification time in nanoseconds, to detect that it was written."""
+FileStamp = bytes
+"""A file's inode, size and modification time in nanoseconds, to detect that it was written; small, as of each file
+that is to be read one is kept."""
 
 
 def file_stamp(path: Path) -> FileStamp:
     """The stamp of a file. Raises OSError."""
     found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}".encode()
 
 
 @dataclass(frozen=True, slots=True)

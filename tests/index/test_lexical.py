@@ -456,6 +456,35 @@ def test_merging_takes_little_memory_where_every_word_is_another() -> None:
     assert without.vocabulary() == parts[1].vocabulary()
 
 
+def test_a_merged_segment_is_written_in_stretches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = []
+    for first in (0, 5_000):
+        builder = segment_builder.SegmentBuilder()
+        texts = (" ".join(f"w{(i * step) % 997}x" for step in range(1, 60)) for i in range(first, first + 5_000))
+        builder.add(f"{first}.txt", ((first + i, made_quote(text, page=i // 50)) for i, text in enumerate(texts)))
+        part = builder.segment()
+        assert part is not None
+        parts.append(part)
+    monkeypatch.setattr("quoteweave.collection.segments.merge.MOVED_AT_ONCE", 10_000)
+    merged = merge_segments(parts, ())
+    whole = dict(merged.fields)
+    assert len(whole["quotes"].items) > 500_000
+    tracemalloc.start()
+    try:
+        name = write_segment(tmp_path, merged)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 1.5e6  # 5e6 where the postings of a field are held at once
+    read = read_segment(tmp_path / name)
+    for field, postings in whole.items():
+        found = read.fields[field]
+        assert found.starts.tolist() == postings.starts.tolist()
+        assert found.items.tolist() == postings.items.tolist()
+        assert found.counts.tolist() == postings.counts.tolist()
+        assert found.lengths.tolist() == postings.lengths.tolist()
+
+
 def test_words_are_scored_alike_however_many_at_once(
     collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,19 @@
 """Merges segments of the lexical index into one."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.collection.segments.segment import FIELDS, OF_QUOTES, Postings, Segment, narrow
+from quoteweave.collection.segments.segment import (
+    FIELDS,
+    OF_QUOTES,
+    FieldsInStretches,
+    Postings,
+    PostingsInStretches,
+    Segment,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +29,8 @@ TOKENS_AT_ONCE = 8_000
 def merge_segments(old: Sequence[Segment], without: Collection[str], new: Sequence[Segment] = ()) -> Segment:
     """One segment of the documents of `old` but those named in `without`, whose words go too, and of `new`.
 
-    Its postings, most of what it holds, are merged whenever they are asked for, field by field: to write them, no two
-    fields are in memory at once.
+    Its postings, most of what it holds, are merged whenever they are asked for: to write them, those of some tokens
+    of one field are in memory at a time.
     """
     import numpy as np
 
@@ -91,27 +98,58 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _MergedFields(Mapping[str, Postings]):
+class _MergedFields(FieldsInStretches):
     """The postings of each field, merged anew each time."""
 
     parts: Sequence[_Part]
     numbers: "Sequence[Array]"
     """For each part, which number each of its tokens has among all, or -1."""
     quotes: Sequence[int]
-    """Where the quotes of each part begin."""
+    """Where the quotes of each part begin; last, how many there are."""
     pages: Sequence[int]
     tokens: int
     """How many there are."""
 
-    def __getitem__(self, field: str) -> Postings:
+    def stretches(self, field: str) -> PostingsInStretches:
+        import numpy as np
+
+        found = [part.postings(field) for part in self.parts]
         bases = self.quotes if field in OF_QUOTES else self.pages
-        return _joined([part.postings(field) for part in self.parts], self.numbers, bases=bases, size=self.tokens)
+        # Arrays as long as the vocabulary are what takes the memory where every word is another, so that few are made.
+        starts = np.zeros(self.tokens + 1, dtype=np.int64)
+        for part, number in zip(found, self.numbers, strict=True):
+            used = number >= 0
+            starts[1:][number[used]] += part.having()[used]
+        np.cumsum(starts, out=starts)
+        joined = (self._joined(found, starts, tokens, bases) for tokens in _blocks(starts))
+        lengths = np.concatenate([part.lengths for part in found])
+        return PostingsInStretches(starts, joined, lengths, np.min_scalar_type(max(0, bases[-1] - 1)))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(FIELDS)
+    def _joined(
+        self, found: Sequence[Postings], starts: "Array", tokens: range, bases: Sequence[int]
+    ) -> "tuple[Array, Array]":
+        """Items and counts of a range of the tokens: of each token first those of the first part, and so on."""
+        import numpy as np
 
-    def __len__(self) -> int:
-        return len(FIELDS)
+        begin = starts[tokens.start]
+        items = np.empty(int(starts[tokens.stop] - begin), dtype=np.min_scalar_type(max(0, bases[-1] - 1)))
+        times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in found)))
+        taken = starts[tokens.start : tokens.stop] - begin  # where the next part of each token's items goes
+        for part, number, base, whole in zip(found, self.numbers, bases, self.parts, strict=False):
+            # The numbers ascend, but for tokens that are used no more and have no items.
+            own = slice(*np.searchsorted(np.maximum.accumulate(number), [tokens.start, tokens.stop]))
+            used = number[own] >= 0
+            first, last = int(part.starts[own.start]), int(part.starts[own.stop])
+            before = part.starts[own.start : own.stop + 1].astype(np.int64) - first
+            lengths, to = np.diff(before)[used], number[own][used] - tokens.start
+            # A token's items move together: each goes as far as the first of them.
+            places = np.repeat(taken[to] - before[:-1][used], lengths)
+            places += np.arange(last - first)
+            items[places] = part.items[first:last].astype(np.uint32) + np.uint32(base)
+            times[places] = part.counts[first:last]
+            taken[to] += lengths
+            whole.segment.release()
+        return items, times
 
 
 def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[Array]]":
@@ -159,47 +197,13 @@ def _stretches(segments: Sequence[Segment]) -> Iterator[list[range]]:
         starts = list(stops)
 
 
-def _joined(parts: Sequence[Postings], numbers: "Sequence[Array]", *, bases: Sequence[int], size: int) -> Postings:
-    """Postings over a common vocabulary of that size: of each token first those of the first part, and so on.
-
-    `numbers` say for each part which number each of its tokens has in that vocabulary, and `bases` where its items
-    begin.
-    """
+def _blocks(starts: "Array") -> "Iterator[range]":
+    """Ranges of tokens whose items are moved at once; the items of each begin at `starts`."""
     import numpy as np
 
-    # Arrays as long as the vocabulary are what takes the memory where every word is another, so that few are made.
-    starts = np.zeros(size + 1, dtype=np.int64)
-    for part, number in zip(parts, numbers, strict=True):
-        used = number >= 0
-        starts[1:][number[used]] += part.having()[used]
-    np.cumsum(starts, out=starts)
-    # As few bytes as will do: what is merged may be the words of a whole collection.
-    whole = np.int32 if starts[-1] < np.iinfo(np.int32).max else np.int64
-    items = np.empty(int(starts[-1]), dtype=np.uint32)
-    times = np.empty(len(items), dtype=np.result_type(np.uint8, *(part.counts for part in parts)))
-    taken = starts[:-1].copy()  # where the next part of each token's items goes
-    for part, number, base in zip(parts, numbers, bases, strict=False):
-        # A token's items move together: each goes as far as the first of them.
-        used = number >= 0
-        lengths = part.having()[used]
-        moves = (taken[number[used]] - part.starts[:-1][used]).astype(whole)
-        for tokens, old in _blocks(lengths):
-            places = np.repeat(moves[tokens], lengths[tokens])
-            places += np.arange(old.start, old.stop, dtype=whole)
-            items[places] = part.items[old].astype(np.uint32) + np.uint32(base)
-            times[places] = part.counts[old]
-        taken[number[used]] += lengths
-    return Postings(narrow(starts), narrow(items), times, np.concatenate([part.lengths for part in parts]))
-
-
-def _blocks(lengths: "Array") -> Iterator[tuple[slice, slice]]:
-    """Stretches of tokens whose items are moved at once, and where those lie; `lengths` counts the items of each."""
-    import numpy as np
-
-    before = np.concatenate([[0], np.cumsum(lengths)])
     first = 0
-    while first < len(lengths):
-        found = int(np.searchsorted(before, before[first] + MOVED_AT_ONCE, side="right")) - 1
+    while first < len(starts) - 1:
+        found = int(np.searchsorted(starts, starts[first] + MOVED_AT_ONCE, side="right")) - 1
         last = max(first + 1, found)
-        yield slice(first, last), slice(int(before[first]), int(before[last]))
+        yield range(first, last)
         first = last

@@ -12,6 +12,7 @@ format, one after the other, each beginning at a multiple of 64 bytes, so that t
 import json
 import mmap
 import re
+from abc import abstractmethod
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,7 @@ OF_QUOTES = frozenset({"quotes"})
 # In the length of a page a number counts as a quarter of a word: a table of numbers does not make it a long text.
 _PARTS = {"pages": 4}
 _ALIGNMENT = 64
+_READ_AT_ONCE = 2**18
 # As numpy writes it of one dimension. numpy's own reader parses it as Python, which fails at times where several
 # threads do so at once (SystemError: AST constructor recursion depth mismatch, CPython 3.11).
 _HEADER = re.compile(
@@ -73,6 +75,45 @@ class Postings:
         return self.items[having], self.counts[having]
 
 
+@dataclass(frozen=True, slots=True)
+class PostingsInStretches:
+    """Postings of which those of some tokens are in memory at a time."""
+
+    starts: "Array"
+    stretches: "Iterator[tuple[Array, Array]]"
+    """Items and counts of some tokens after the other."""
+    lengths: "Array"
+    items: "np.dtype[Any]"
+    """The kind of number that all items are written in."""
+
+    def whole(self) -> Postings:
+        """All of them in memory."""
+        import numpy as np
+
+        items, counts = zip(*self.stretches, strict=True) if len(self.starts) > 1 else ([], [])
+        empty = np.zeros(0, dtype=np.uint8)
+        return Postings(
+            narrow(self.starts), np.concatenate([empty, *items]), np.concatenate([empty, *counts]), self.lengths
+        )
+
+
+class FieldsInStretches(Mapping[str, Postings]):
+    """The postings of each field, made whenever they are asked for."""
+
+    @abstractmethod
+    def stretches(self, field: str) -> PostingsInStretches:
+        """Those of a field, some tokens at a time."""
+
+    def __getitem__(self, field: str) -> Postings:
+        return self.stretches(field).whole()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(FIELDS)
+
+    def __len__(self) -> int:
+        return len(FIELDS)
+
+
 @dataclass(frozen=True)
 class Segment:
     """Documents as numbers. Positions of quotes and pages count from 0 within the segment, document by document."""
@@ -94,6 +135,15 @@ class Segment:
     token_ends: "Array"
     """(v,) where each token ends."""
     fields: Mapping[str, Postings]
+
+    def release(self) -> None:
+        """Let the system have the memory that the file takes, until it is read again.
+
+        It would take it anyway where there is too little, but till then it counts as this process's.
+        """
+        file = self.tokens.base.obj if isinstance(self.tokens.base, memoryview) else None
+        if isinstance(file, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            file.madvise(mmap.MADV_DONTNEED)
 
     @cached_property
     def page_count(self) -> int:
@@ -221,30 +271,63 @@ def write_segment(folder: Path, segment: Segment) -> str:
     return name
 
 
-def _arrays(segment: Segment) -> "Iterator[Array]":
+@dataclass(frozen=True, slots=True)
+class _Stretches:
+    """An array of `count` numbers, some after the other."""
+
+    kind: "np.dtype[Any]"
+    count: int
+    pieces: "Iterable[Array]"
+
+
+def _arrays(segment: Segment) -> "Iterator[_Stretches]":
     """All arrays, in the order of the file, one field's postings after the other."""
     import numpy as np
 
     names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")
     arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
-    yield from [*arrays, segment.page_of, segment.is_image, segment.tokens, segment.token_ends]
+    yield from map(_whole, [*arrays, segment.page_of, segment.is_image, segment.tokens, segment.token_ends])
     for field in FIELDS:
-        found = segment.fields[field]
-        yield from (found.starts, found.items, found.counts, found.lengths)
+        if not isinstance(segment.fields, FieldsInStretches):
+            found = segment.fields[field]
+            yield from map(_whole, (found.starts, found.items, found.counts, found.lengths))
+            continue
+        merged = segment.fields.stretches(field)
+        counts: list[Array] = []
+        count = int(merged.starts[-1])
+        yield _whole(merged.starts)
+        # Counts are written behind the items, and are a byte each as a rule: they are kept until then.
+        yield _Stretches(merged.items, count, _items(merged.stretches, counts))
+        kind = np.min_scalar_type(max((some.max(initial=0) for some in counts), default=0))
+        yield _Stretches(kind, count, counts)
+        yield _whole(merged.lengths)
 
 
-def _file_bytes(arrays: "Iterable[Array]") -> "Iterator[bytes | memoryview]":
+def _items(stretches: "Iterable[tuple[Array, Array]]", counts: "list[Array]") -> "Iterator[Array]":
+    """The items; `counts` gets what stands beside them."""
+    for items, found in stretches:
+        counts.append(found)
+        yield items
+
+
+def _whole(numbers: "Array") -> _Stretches:
+    found = narrow(numbers)
+    return _Stretches(found.dtype, len(found), [found])
+
+
+def _file_bytes(arrays: Iterable[_Stretches]) -> "Iterator[bytes | memoryview]":
     """The bytes of a file, piece by piece."""
     import numpy as np
     from numpy.lib import format as npy
 
     for numbers in arrays:
-        packed = np.ascontiguousarray(narrow(numbers))
         head = BytesIO()
-        npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(packed))
-        pieces = [head.getbuffer(), packed.data]
-        yield from pieces
-        yield bytes(-sum(piece.nbytes for piece in pieces) % _ALIGNMENT)
+        form = npy.header_data_from_array_1_0(np.empty(0, dtype=numbers.kind))
+        npy.write_array_header_1_0(head, {**form, "shape": (numbers.count,)})
+        yield head.getbuffer()
+        for piece in numbers.pieces:
+            yield np.ascontiguousarray(piece.astype(numbers.kind, copy=False)).data
+        yield bytes(-(len(head.getbuffer()) + numbers.count * numbers.kind.itemsize) % _ALIGNMENT)
 
 
 def narrow(numbers: "Array") -> "Array":
@@ -267,9 +350,13 @@ def read_segment(path: Path) -> Segment:
     import xxhash
 
     with path.open("rb") as file:
-        size = path.stat().st_size
-        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-    if f"{xxhash.xxh3_128_hexdigest(data)}{SUFFIX}" != path.name or not isinstance(data, mmap.mmap):
+        digest, some = xxhash.xxh3_128(), memoryview(bytearray(_READ_AT_ONCE))
+        # Not from the mapped file, all of which would be in this process's memory then.
+        while count := file.readinto(some):
+            digest.update(some[:count])
+        size = file.tell()
+        data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+    if f"{digest.hexdigest()}{SUFFIX}" != path.name or not isinstance(data, mmap.mmap):
         raise CollectionError(f"{path} is damaged: its bytes are not those that were written")
 
     def next_array() -> "Array":

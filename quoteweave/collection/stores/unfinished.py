@@ -7,7 +7,7 @@ as long as it does.
 import hashlib
 import json
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,12 +61,14 @@ class UnfinishedStore:
         found = (_read(path) for folder in _files(self.root) for path in _files(folder))
         return {key for entry in found if entry is not None for key in entry[0]}
 
-    def prune(self, keep: Collection[str]) -> None:
+    def prune(self, keep: Iterable[str] = ()) -> None:
         """Remove the pages of all documents but those of the keys in `keep`; for the owner of the writer's lock."""
         with guard_writing(self.root):
-            for folder in list(_files(self.root)):
-                if folder.name not in keep:
-                    shutil.rmtree(folder)
+            found = {folder.name: folder for folder in _files(self.root)}
+            for key in keep if found else ():  # there may be many keys, and seldom is anything found
+                found.pop(key, None)
+            for folder in found.values():
+                shutil.rmtree(folder)
             if self.root.is_dir() and not any(self.root.iterdir()):
                 self.root.rmdir()
 
