@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
@@ -64,8 +65,11 @@ class Bm25Retriever:
         """Return at most `k` hits per query, best first; none where no word and no reference of the query is found.
 
         All documents that the collection lists are searched, even while another process writes. Raises
-        UsageError for a filter that names an unknown document, CollectionError when the collection cannot be read.
+        UsageError for a filter that names an unknown document, QuestionTooLong, CollectionError when the collection
+        cannot be read.
         """
+        for query in queries:
+            check_question_length(query.text)
         if k < 1:
             return [[] for _ in queries]
         while True:

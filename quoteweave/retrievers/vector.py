@@ -10,6 +10,7 @@ from quoteweave.collection.views import PageMap
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.protocols import Encoder, ImageProvider
 from quoteweave.core.records import Filter, Hit, Query
+from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.index.base import SearchScope, TopItems
 from quoteweave.index.embedding import EmbedProgress, check_vectors
 from quoteweave.index.handles import OpenedIndex, with_rebuild_advice
@@ -67,7 +68,7 @@ class VectorRetriever:
         Nothing is written: documents that the index lacks are not found, as `notes` reports, and quotes removed since
         it was built are never among the hits. Raises IndexMissing where it was never built, FingerprintMismatch where
         it was built with other settings, CollectionError where it is damaged, UsageError for a filter that names an
-        unknown document, and whatever the encoder raises.
+        unknown document, QuestionTooLong, and whatever the encoder raises.
         """
         hits: list[list[Hit]] = [[] for _ in queries]
         opened, (pending, vectors) = self._current(), self._encode_queries(queries, k)
@@ -108,6 +109,8 @@ class VectorRetriever:
     def _encode_queries(self, queries: Sequence[Query], k: int) -> "tuple[list[int], list[Matrix]]":
         """Return positions and vectors of the queries that are not blank; new ones are encoded in one call."""
         positions = [i for i, query in enumerate(queries) if query.text.strip()] if k > 0 else []
+        for i in positions:
+            check_question_length(queries[i].text)
         texts = [queries[i].text for i in positions]
         known = {text: vectors for text in texts if (vectors := self._questions.get(text)) is not None}
         new = [text for text in dict.fromkeys(texts) if text not in known]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made_collections import made_quote, make_collection, put
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import QuestionTooLong, UsageError
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.retrievers.lexical import LexicalRetriever
@@ -55,6 +55,12 @@ def search(
 
 def found(hits: Sequence[Hit]) -> list[str]:
     return [hit.quote.text for hit in hits]
+
+
+@EACH
+def test_a_question_of_many_megabytes_is_refused(tmp_path: Path, retriever: type[Bm25Retriever]) -> None:
+    with make_collection(tmp_path, {"a.txt": ["grain"]}) as collection, pytest.raises(QuestionTooLong):
+        search(collection, "grain " * 2_000_000, retriever=retriever)
 
 
 @settings(max_examples=25, deadline=None)

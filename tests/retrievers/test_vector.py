@@ -11,7 +11,14 @@ from made_collections import made_quote, make_collection, put
 from made_vectors import ColourPictures, PlainIndex, plain_index
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, ModelFailed, UsageError
+from quoteweave.core.errors import (
+    CollectionError,
+    FingerprintMismatch,
+    IndexMissing,
+    ModelFailed,
+    QuestionTooLong,
+    UsageError,
+)
 from quoteweave.core.records import Filter, Query, Quote
 from quoteweave.index import kinds
 from quoteweave.index.base import SearchScope, TopItems
@@ -63,6 +70,12 @@ def test_quotes_are_ranked_by_inner_product_or_maxsim(port: Collection, many: bo
     best = sorted(range(6), key=lambda i: (-round(scores[i], 4), rows[i]))
     assert [hit.quote for hit in hits] == [port.quotes_at(rows)[i] for i in best]
     np.testing.assert_allclose([hit.score for hit in hits], sorted(scores, reverse=True), atol=2e-3 if many else 1e-6)
+
+
+def test_a_question_of_many_megabytes_is_refused(port: Collection) -> None:
+    retriever = built(port, FakeEncoder())
+    with pytest.raises(QuestionTooLong):
+        texts(retriever, "grain " * 2_000_000)
 
 
 def test_few_more_than_there_are_and_none(port: Collection) -> None:

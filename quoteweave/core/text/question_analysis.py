@@ -30,6 +30,11 @@ def check_question(question: str) -> None:
     """Raise QuestionEmpty for white space alone, QuestionTooLong for more than `MAX_QUESTION_CHARACTERS`."""
     if not question.strip():
         raise QuestionEmpty("the question is empty: ask one, or give words to search for")
+    check_question_length(question)
+
+
+def check_question_length(question: str) -> None:
+    """Raise QuestionTooLong for more than `MAX_QUESTION_CHARACTERS`, which would be searched for minutes."""
     if len(question) > MAX_QUESTION_CHARACTERS:
         raise QuestionTooLong(
             f"the question has {len(question):,} characters, and at most {MAX_QUESTION_CHARACTERS:,} are allowed: "
