@@ -132,8 +132,8 @@ def _forms(secret: str) -> Iterator[_Form]:
     percent = quote(secret, safe="")
     plain = (secret, percent, re.sub(r"%..", lambda found: found.group().lower(), percent), quote(secret))
     escaped = (dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1], escape(secret))
-    escaped += (dumps(escaped[0])[1:-1], dumps(escaped[1])[1:-1])  # in the arguments of tools, JSON within JSON
-    yield from map(_Form, (*plain, *escaped))
+    twice = (dumps(text)[1:-1] for text in escaped[:2])  # JSON within JSON, as in the arguments of tools
+    yield from map(_Form, (*plain, *escaped, *twice))
     data = secret.encode("utf-8", "replace")
     for shift in range(3):  # base64 writes three bytes at a time, and other text may stand before the secret
         # Characters that hold bits of the secret alone.
