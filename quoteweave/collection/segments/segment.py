@@ -354,8 +354,7 @@ def read_segment(path: Path) -> Segment:
         # Not from the mapped file, all of which would be in this process's memory then.
         while count := file.readinto(some):
             digest.update(some[:count])
-        size = file.tell()
-        data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if file.tell() else b""
     if f"{digest.hexdigest()}{SUFFIX}" != path.name or not isinstance(data, mmap.mmap):
         raise CollectionError(f"{path} is damaged: its bytes are not those that were written")
 
