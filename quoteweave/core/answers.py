@@ -112,6 +112,9 @@ class Context(Record):
         "question, the ids of the quotes that it announces; they follow it in its document, and are in the context as "
         "far as its size allows",
     )
+    titles: Mapping[str, str] = Field(
+        default_factory=dict, description="by the name of a document, the heading on its first page, if it has one"
+    )
     structure: DocumentStructure | None = Field(
         default=None, description="what a document consists of, for a question that asks for nothing else"
     )

@@ -20,7 +20,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     request_words,
 )
-from quoteweave.core.text.question_words import asked_quantity, denying_words
+from quoteweave.core.text.question_words import asked_quantity, denying_words, light_words, phrases
 from quoteweave.core.text.structure_questions import read_structure_request
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
@@ -28,6 +28,9 @@ from quoteweave.core.text.units import dimensions_in
 LEAST_WEIGHT = 0.6
 """Weight of a word that every sentence contains; one that none contains weighs 1."""
 
+LIGHT_WEIGHT = 0.2
+"""Weight of a word that says little beside the others."""
+LEAST_TERMS = 2
 MISSING_NAME = 3.0
 """Weight of a name or number that no sentence contains."""
 
@@ -48,7 +51,7 @@ _ASKED_AT_THE_END = re.compile(
 _MODAL = re.compile(
     r"^May(?=\s+(?:I|we|you|he|she|it|they|the|an?|one|my|our|your|his|her|its|their|any|every|each"
     r"|all|some|no|dogs|cats|pets|children|visitors|guests|people|passengers|members|students)(?:\s+[^\W\d_]\S*))"
-    r"|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])"
+    r"|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])|\bmay(?=\s+(?:I|we|you|he|she|it|they|one|the)\b)"
 )
 # A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
 _ANOTHER = re.compile(
@@ -80,7 +83,10 @@ def question_terms(question: str) -> QuestionTerms:
     reading = analyse_question(question)
     text = reading.text
     text = _ONE.sub(r"\1 a ", text)
-    asked = _MODAL.sub(r"\g<how>", _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text))))
+    for phrase, word in phrases():
+        text = phrase.sub(word, text)
+    text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
+    asked = _MODAL.sub(lambda match: match["how"] or "", text)
     kept = [word for word in words(asked, stem=False) if word not in request_words()]
     stems = words(" ".join(kept), stop=False)
     terms = tuple(dict.fromkeys(stems))
@@ -104,6 +110,7 @@ def split_into_questions(text: str) -> list[str]:
 def subject_terms(question: QuestionTerms) -> list[str]:
     """The words that say what the question is about, without those that only ask, such as "how long" and "number".
 
+    Words that say little ("get") are left out where at least `LEAST_TERMS` others remain.
     Of a question on what a document consists of ("How many charts are available?") only those may name the document.
     """
     reading = question.reading
@@ -111,9 +118,13 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     if request is not None:
         return [term for term in question.terms if term in request.document_words]
     if reading.asks_denied:
-        return [term for term in question.terms if term not in interrogative_words() | denying_words()]
+        little = interrogative_words() | denying_words()
+        terms = [term for term in question.terms if term not in little]
+        return [term for term in terms if term not in light_words()] or terms
     phrase = words(reading.asked_by, stop=False) if " " in reading.asked_by and reading.asks != "reckon" else ()
-    return [term for term in question.terms if term not in interrogative_words() and term not in phrase]
+    terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
+    heavy = [term for term in terms if term not in light_words() or term in question.names]
+    return heavy if len(heavy) >= LEAST_TERMS else terms
 
 
 def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
@@ -138,12 +149,15 @@ def weigh_terms(
     """
     held = [frozenset(sentence) for sentence in sentences]
     most = math.log((len(held) + 1) / 0.5)
-    weights = {}
+    weights, subject = {}, set(subject_terms(question))
     for term in question.terms:
         frequency = sum(term in sentence for sentence in held)
         among = math.log((len(held) + 1) / (frequency + 0.5)) / most
         missing = frequency == 0 and term in question.names
-        weights[term] = MISSING_NAME if missing else max(LEAST_WEIGHT, (rarity or {}).get(term, among))
+        light = term in light_words() and term not in subject
+        weights[term] = (
+            MISSING_NAME if missing else LIGHT_WEIGHT if light else max(LEAST_WEIGHT, (rarity or {}).get(term, among))
+        )
     total = math.fsum(weights.values())
     return {term: weight / total for term, weight in weights.items()}
 

@@ -28,7 +28,8 @@ NO_NOUN = (
 # "String literals are convenient, but" says nothing of what they are: a noun has an article, or goes on with what
 # tells it from others.
 _NOUN_PHRASE = (
-    r"(?=(?:an?|the|one|any|some|another|our|its|his|her|their|simply|essentially|basically|what|how|when|where|who|like"
+    r"(?=(?:an?|the|one|any|some|another|yet|primarily|mainly|our|its|his|her|their|simply|essentially|basically|what|how|when"
+    r"|where|who|like"
     r"|[\w-]+['’]s)\b"
     r"|(?:[\w’'-]+\s+){1,6}?(?:of|that|which|who|whose|where|when|with|without|to|in|on|at|by|from|between|beside|for"
     r"|used|made|called|consisting|containing|and)\b)"
@@ -45,6 +46,8 @@ _SAYS_WHAT, _SAYS_WHAT_KIND = (
 _NAMED = re.compile(
     r"\b(?:is|are)\s+(?:also\s+|often\s+)?(?:called|known as|named|termed)\s+(?:an?\s+|the\s+)?[“\"'(]*$", re.IGNORECASE
 )
+# "dhat.out" is a name of its own.
+_GOES_ON = re.compile(r"[.:/_-]\w")
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
 _WORD = re.compile(r"\w[\w'’-]*")
 
@@ -62,7 +65,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False) -> bo
         begins = _ARTICLE.fullmatch(text[:start]) and says.match(text[end:])
         beside = _APPOSITION.match(text[end:])
         listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
-        named = by_kind and _NAMED.search(text[:start])
+        named = by_kind and _NAMED.search(text[:start]) and not _GOES_ON.match(text[end:])
         if asked <= set(words(text[start:end])) and (begins or named or (beside and not listed)):
             return True
     return False

@@ -1,6 +1,7 @@
 """Adds to a context what its texts announce, and what announces them: "To install it, run:", and the code behind it.
 
-A heading that is the question ("Who can nominate members?") announces the text under it.
+A heading that is the question ("Who can nominate members?") announces the text under it, and so does a line that asks
+it, as in a list of frequent questions. The titles of the documents found are added, too.
 
 A text that ends with a colon is incomplete without the quotes that follow it. A search ranks each quote by itself, so
 it may find one without the other. A list item without the sentence above it may even mean the opposite of what the
@@ -9,6 +10,7 @@ document says ("Never do any of the following:"), so a sentence that prohibits i
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from pathlib import PurePosixPath
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
@@ -17,11 +19,14 @@ from quoteweave.core.records import Filter, Hit, Quote
 from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
 
 MOST_ANNOUNCING = 6
 """Most texts of a context, the best, for which what they announce is looked up."""
+MOST_LACKING = 1 / 3
+"""Most of the words of a question that a line that asks it lacks."""
 MOST_FOLLOWING = 5
 """Most quotes that are added of what one text announces, such as the items of a list; all of them are named."""
 # The caption of a listing stands above it, and a figure at the top of the page on which a list goes on.
@@ -67,13 +72,30 @@ def add_announced(
             ),
             "images": _with_added(context.images, images[: split.images // 2], split.images, must),
             "announced": {id: tuple(one.id for one in found) for id, found in announced.items()},
+            "titles": _titles(context, neighbours),
         }
     )
 
 
-def _is_asked(quote: Quote, subject: frozenset[str]) -> bool:
-    """Whether a quote is a heading with the very words that the question is about."""
-    return quote.layout == "title" and bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
+def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
+    """Whether a quote is a heading with the very words that the question is about, or a line that asks the question."""
+    subject = asked - frozenset(words(PurePosixPath(quote.document).stem)) or asked
+    if quote.layout == "title":
+        return bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
+    text = quote.text.strip()
+    if not text.endswith("?") or len(text) > MAX_HEADING or not subject:
+        return False
+    return len(subject.difference(words(text))) <= MOST_LACKING * len(subject)
+
+
+def _titles(context: Context, neighbours: "_Neighbours") -> dict[str, str]:
+    """The first heading on the first page of each document of a context; none of a document without one there."""
+    titles = {}
+    for document in dict.fromkeys(hit.quote.document for hit in context.hits):
+        heading = next((one for one in neighbours.of_page(document, 0) if one.layout == "title"), None)
+        if heading is not None:
+            titles[document] = " ".join(heading.text.split())
+    return titles
 
 
 def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int, must: Container[str]) -> tuple[Hit, ...]:

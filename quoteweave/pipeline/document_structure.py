@@ -245,6 +245,8 @@ class _StructureReader:
         outline = list(self._outline(titles, within))
         if outline:
             return _Found(kind, "outline", len(outline), outline)
+        if kind == "section" and not numbered:
+            return _Found("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
         # Nobody numbers a single chapter: of the others the headings were not found.
         return _Found(kind, "parser", len(numbered), numbered)
 

@@ -13,13 +13,19 @@ from quoteweave.core.boxes import area
 from quoteweave.core.concurrency.pools import run_briefly, run_in_pool
 from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
-from quoteweave.core.text.question_analysis import check_question
+from quoteweave.core.text.question_analysis import analyse_question, check_question, field_of_term
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.relevance import question_terms, subject_terms
+from quoteweave.generation.sentence_kinds import says_what
+from quoteweave.generation.sentences import split_sentences
 from quoteweave.pipeline.announced import add_announced
 from quoteweave.pipeline.document_structure import structure_context
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.
 POOL = 40
+MOST_DEFINING = 100
+"""Texts among which those are looked for that say what something is."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -153,11 +159,15 @@ class Search:
                 return [structured] * len(splits), self._trace(steps)
         await self._expand(steps)
         texts, images = max(split.texts for split in splits), max(split.images for split in splits)
+        defining = self._collection is not None and self._reranker is None and asks_definition(query.text)
+        texts = max(texts, MOST_DEFINING) if defining else texts
         kinds: tuple[tuple[Kind, int], ...] = (("text", texts), ("image", images))
         wanted = [
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
         ranked = await self._ranked(steps, wanted, distinct=self._collection is not None)
+        if defining:
+            ranked = [definitions_first(query.text, ranked[0]), *ranked[1:]]
         contexts = [await self._filled(steps, split, ranked, where) for split in splits]
         return contexts, self._trace(steps)
 
@@ -265,6 +275,31 @@ class Search:
             reranker=self._reranker.name if self._reranker else None,
             seconds=steps.seconds,
         )
+
+
+def asks_definition(question: str) -> bool:
+    """Whether a question asks what something is: "What is Ninja?"."""
+    return analyse_question(question).asks == "definition"
+
+
+def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits with those first that say what the question asks for.
+
+    In a manual each section has the name of its subject, so that a search by words cannot tell the one that says what
+    it is. They get the score of the first hit.
+    """
+    terms = question_terms(question)
+    field = frozenset(words(field_of_term(question)))
+    subject = [word for word in subject_terms(terms) if word not in field]
+    saying = [
+        hit
+        for hit in hits
+        if subject and any(says_what(part.text, subject, by_kind=True) for part in split_sentences(hit.quote.text))
+    ]
+    best, known = max((hit.score for hit in hits), default=0.0), {id(hit) for hit in saying}
+    first = [hit.model_copy(update={"score": best}) for hit in saying]
+    ordered = [*first, *(hit for hit in hits if id(hit) not in known)]
+    return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(ordered, start=1)]
 
 
 def without_repeats(hits: Sequence[Hit]) -> list[Hit]:

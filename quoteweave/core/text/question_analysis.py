@@ -176,6 +176,12 @@ def request_words() -> frozenset[str]:
 
 
 @cache
+def request_stems() -> frozenset[str]:
+    """The same, as `core.text.tokens.words` stems them."""
+    return frozenset(words(" ".join(request_words())))
+
+
+@cache
 def imperative_verbs() -> frozenset[str]:
     """The verbs with which instructions begin, as written, such as "press" and "make sure"."""
     return frozenset(word for each in question_languages() for word in each.get("instructing", ()))
@@ -184,14 +190,14 @@ def imperative_verbs() -> frozenset[str]:
 def has_opposite_word(question: str, text: str) -> bool:
     """Whether a text has the opposite of a word of the question, but not the word: `up` for `down`."""
     sides = _sides_of(question)
-    found = frozenset(_WORD.findall(text.casefold())) if sides else frozenset()
+    found = frozenset(words(text, stop=False)) if sides else frozenset()
     return any(found & other and not found & own for own, other in sides)
 
 
 @lru_cache(maxsize=64)  # asked of each sentence that was found
 def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
-    asked = frozenset(_WORD.findall(question[:MAX_ANALYSED_CHARACTERS].casefold()))
+    asked = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], stop=False))
     pairs = [pair for pair in _opposites() if bool(asked & pair[0]) != bool(asked & pair[1])]
     return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
 
@@ -216,9 +222,11 @@ def with_words_alike(held: frozenset[str], asked: Iterable[str]) -> frozenset[st
 
 @cache
 def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
-    """Pairs of sets of words with opposite meanings."""
+    """Pairs of sets of words with opposite meanings, as `core.text.tokens.words` stems them."""
+    pairs = (pair for each in question_languages() for pair in each.get("opposites", ()))
     return [
-        (frozenset(one), frozenset(other)) for each in question_languages() for one, other in each.get("opposites", ())
+        (frozenset(words(" ".join(one), stop=False)), frozenset(words(" ".join(other), stop=False)))
+        for one, other in pairs
     ]
 
 

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -17,6 +17,12 @@ _ASKS_WHAT = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+# What "I", "you" or "to" stands before, and what was done.
+_VERB = re.compile(
+    r"\b(?:I|you|we|they|he|she|to)\s+(?:have\s+to\s+|need\s+to\s+|not\s+|also\s+)*(?P<act>[a-z]{2,})"
+    r"|\b(?:was|were|is|are|been)\b[^,;?]*?\s(?P<done>[a-z]+ed)\b"
+    r"|\b(?:do|does|did|can|could|will|would|should|must)\b[^,;?]*?\s(?P<last>[a-z]+)(?=\s*\?|\s+(?:in|on|at|for|with|by)\s)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,36 @@ def question_languages() -> list[dict[str, Any]]:
     """The tables of all languages."""
     text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
     return list(tomllib.loads(text).values())
+
+
+@lru_cache(maxsize=64)  # asked for by each step of an answer
+def verbs_of(question: str) -> frozenset[str]:
+    """Words of a question that are verbs by what stands before them, as `core.text.tokens.words` stems them.
+
+    >>> sorted(verbs_of("What happens if I miss an appointment that I have to keep?"))
+    ['keep', 'miss']
+    """
+    found = [match["act"] or match["done"] or match["last"] for match in _VERB.finditer(question)]
+    return frozenset(words(" ".join(found)))
+
+
+@cache
+def phrases() -> list[tuple[re.Pattern[str], str]]:
+    """Patterns of several words that mean what one does, and that one: "go up", "rise"."""
+    pairs = (pair for each in question_languages() for pair in each.get("phrases", ()))
+    return [(re.compile(rf"\b{re.escape(phrase)}\b", re.IGNORECASE), word) for phrase, word in pairs]
+
+
+@cache
+def light_words() -> frozenset[str]:
+    """Words that say little beside what a question is about, such as "get", as `core.text.tokens.words` stems them."""
+    return frozenset(words(" ".join(_words_of("light"))))
+
+
+@cache
+def colour_words() -> frozenset[str]:
+    """Names of colours, in lower case."""
+    return _words_of("colours")
 
 
 @cache

@@ -28,13 +28,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Quote
-from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike
+from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike, words_alike
+from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
-from quoteweave.generation.extractive.answer_kinds import has_answer_kind, says_where
+from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind
+from quoteweave.generation.extractive.answer_names import says_where
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
@@ -54,6 +58,8 @@ DISTINGUISHING = 0.6
 """Words with at least this share of the heaviest word's weight must not be missing."""
 MIN_ANNOUNCED, ALL = 0.45, 0.97
 """Least share in the sentence where the text above it has all the rest (`_may_be_announced`), and what is all."""
+TURNED_WITHIN = 2
+"""Words behind the second of a pair within which the first may stand: "damage caused by limescale"."""
 MIN_SUBJECT_TERMS = 2
 """Least words that say what a question is about: any statement contains the single one of "what year is it for"."""
 
@@ -61,7 +67,7 @@ CLEARLY_FIRST_SHARE = 2 / 3
 """Share of these requirements that suffices for the statement that a model ranks clearly first."""
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
-_ANNOUNCED_KINDS = frozenset({"date", "person", "money"})
+_ANNOUNCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands behind the noun: "When was the survey conducted?"."""
 _ALSO_BEFORE = frozenset({"next", "last"})
@@ -72,6 +78,8 @@ _ASKS_WHAT_ONE_IS = re.compile(
 )
 _MAY_ASK_OF_ONE = re.compile(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
 _LAYOUTS_WITHOUT_ANSWERS = frozenset({"title", "caption", "equation", "header", "footer"})
+_COST = "cost"
+_COSTS = re.compile(r"([\w'’-]+)\s+(?:(?:must|may|can|should|will|would|could)\s+(?:not\s+)?)?costs?\b", re.IGNORECASE)
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
@@ -99,6 +107,9 @@ class AnswerCriteria:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
+        self._asked_noun = asked_noun(question) if question.reading.asks == "statement" else frozenset[str]()
+        self._quantity = asked_quantity(question.reading.asked_by, question.reading.text)
+        self._titles = {document: frozenset(words(title)) for document, title in context.titles.items()}
         nouns = {word for match in _NOUN.finditer(question.reading.text) for word in words(match[1])}
         self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
@@ -114,22 +125,66 @@ class AnswerCriteria:
             return False
         if has_opposite_word(self._question.reading.text, statement.text):
             return False
-        held, beside = self._held(statement), frozenset[str]()
-        if not refers_back(statement.text):
-            beside = _words_above(statement.quote, is_row=statement.is_row)
-        least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
-        least = MIN_COVERAGE_FACTOID if self._question.reading.asks in _FACTOID_KINDS else least
-        total = sum(self._subject.values())
-        least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
-        around = min(least * AROUND, MOST_ASKED * total)
-        inside, with_above = coverage(self._subject, held), coverage(self._subject, held | beside)
-        announced = inside >= MIN_ANNOUNCED * total and with_above >= ALL * total and self._may_be_announced(statement)
-        if (inside < least or with_above < around) and not announced:
+        held = self._held(statement)
+        if not self._covers(statement, held, clearly_first=clearly_first):
             return False
         keeps_together = statement.is_row or self._keeps_adjacent_pairs(statement)
         says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.announced)
         return keeps_together and says_more and has_answer_kind(statement, self._question)
+
+    def _costs_another(self, statement: Statement) -> bool:
+        """Whether a statement says what another thing costs than the one that the whole document is about.
+
+        "How much does the kiln cost?" is not answered by "Spare elements cost 84 euros" of the manual of the kiln.
+        """
+        known = self._known(statement)
+        found = _COSTS.search(statement.text)
+        if found is None or not self._subject.keys() - words_alike(_COST) - {_COST} <= known:
+            return False
+        named = words(found[1])
+        return bool(named) and set(named).isdisjoint(self._subject.keys() | known)
+
+    def _least_announced(self) -> float:
+        """The least share of the subject's weight in a sentence under a heading that has all the rest."""
+        return MIN_COVERAGE if self._question.reading.asks == "yes_or_no" else MIN_ANNOUNCED
+
+    def _covers(self, statement: Statement, held: frozenset[str], *, clearly_first: bool) -> bool:
+        """Whether a statement that has the words `held` covers what the question is about, with what is above it."""
+        asks, beside = self._question.reading.asks, frozenset[str]()
+        if not refers_back(statement.text):
+            beside = _words_above(statement.quote, is_row=statement.is_row) | self._title(statement)
+        if not self._asked_noun & self._documents[statement.quote.document].keys() <= held | beside:
+            return False  # the document tells of it, and elsewhere
+        if asks == "money" and self._costs_another(statement):
+            return False
+        least = MIN_COVERAGE if id(statement.hit) in self._leading else MIN_COVERAGE_ELSEWHERE
+        least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
+        total = sum(self._subject.values())
+        least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
+        around = min(least * AROUND, MOST_ASKED * total)
+        inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)
+        with_above = coverage(self._subject, held | beside)
+        announced = inside >= self._least_announced() * total and with_above >= ALL * total
+        return (inside >= least and with_above >= around) or (announced and self._may_be_announced(statement))
+
+    def _known(self, statement: Statement) -> frozenset[str]:
+        """What a statement's document is about, by its name and title, which is not said in each of its sentences."""
+        if self._question.reading.asks == "statement":
+            return frozenset()
+        return frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
+
+    def _share_of_rest(self, held: frozenset[str], known: frozenset[str]) -> float:
+        """The share of the subject's weight, without what is known, that is held; 0 where hardly any is left.
+
+        "How much does the kiln cost?" is not answered by what anything in the manual of the kiln costs.
+        """
+        rest = {word: weight for word, weight in self._subject.items() if word not in known}
+        return coverage(rest, held) / sum(rest.values()) if len(rest) >= MIN_SUBJECT_TERMS else 0.0
+
+    def _title(self, statement: Statement) -> frozenset[str]:
+        """The words of the title of a statement's document."""
+        return self._titles.get(statement.quote.document, frozenset())
 
     def _denies(self, statement: Statement) -> bool:
         """Whether the first clause of a statement that is about the question denies something."""
@@ -157,15 +212,25 @@ class AnswerCriteria:
         return with_words_alike(before.union(words(bare)), self._subject)
 
     def _words_before(self, statement: Statement) -> frozenset[str]:
-        """The words of the sentence that says what "It" is, if what is asked of it, at the question's end, is said."""
-        last = list(self._subject)[-1:]
+        """The words of the sentence that says what "It" is, if what is asked of it, at the question's end, is said.
+
+        So it is if the statement tells the quantity asked for: "It weighs 46 kg" tells how heavy something is.
+        """
+        last, wanted = list(self._subject)[-1:], self._quantity
         said = with_words_alike(frozenset(statement.words), last).issuperset(last)
+        if wanted is not None and not wanted.named.isdisjoint(statement.words):
+            said = said or not wanted.dimensions.isdisjoint(dimensions_in(statement.text))
         return frozenset(words(statement.before)) if statement.before and said else frozenset()
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
         reading, layout = self._question.reading, statement.quote.layout
-        if reading.asks in ("look", "parts") or _NO_STATEMENT.search(statement.text) or is_plainly_code(statement.text):
+        if (
+            reading.asks == "parts"
+            or (reading.asks == "look" and not asks_colour(reading))
+            or _NO_STATEMENT.search(statement.text)
+            or is_plainly_code(statement.text)
+        ):
             return False
         if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
             return layout != "caption" and (not statement.is_row or reading.asked_by == WHAT_MEANS)
@@ -187,7 +252,7 @@ class AnswerCriteria:
         no other: a report on 2023 does not repeat the year in every sentence.
         """
         document = self._documents[statement.quote.document]
-        beside = words_with_headings(statement.quote)
+        beside = words_with_headings(statement.quote) | self._title(statement)
         if refers_back(statement.text):  # the rest of the quote may be about another thing
             beside = frozenset(words(statement.before))
         own = with_quantity(frozenset(statement.words), self._question, statement.text)
@@ -204,12 +269,14 @@ class AnswerCriteria:
     def _keeps_adjacent_pairs(self, statement: Statement) -> bool:
         """Whether one of the question's adjacent pairs, among those the statement contains, is adjacent in it.
 
-        In either order with "next" or "last": "when does the board meet next" is answered by its "next meeting".
+        In either order with "next" or "last": "when does the board meet next" is answered by its "next meeting"; and
+        "limescale damage" may be called "damage caused by limescale".
         """
-        held = frozenset(statement.words)
+        held, said = frozenset(statement.words), statement.words
         pairs = {pair for pair in self._pairs if held.issuperset(pair)}
         pairs |= {pair[::-1] for pair in pairs if pair[1] in _ALSO_BEFORE}
-        return not pairs or not pairs.isdisjoint(itertools.pairwise(statement.words))
+        turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
+        return not pairs or not pairs.isdisjoint(itertools.pairwise(said)) or not pairs.isdisjoint(turned)
 
 
 def _adjacent_pairs(question: QuestionTerms, among: frozenset[str]) -> frozenset[tuple[str, str]]:

@@ -9,24 +9,23 @@ from quoteweave.core.text.question_analysis import (
     CONTACT,
     MAX_ANALYSED_CHARACTERS,
     AnswerType,
+    QuestionAnalysis,
     field_of_term,
+    with_words_alike,
 )
-from quoteweave.core.text.question_words import asked_quantity
+from quoteweave.core.text.question_words import asked_quantity, colour_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.generation.answer_text import is_code
+from quoteweave.generation.extractive.answer_names import names_person, names_place
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, says_what
 
-MOST_NAMES = 3
-"""With more new names than this a sentence is a list, and answers the question for none of them."""
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
-WITHIN_WORDS = 4
-"""Words before "located in" among which the name of what is located must be."""
 COUNTED_WORDS = 3
 """Words after a number that may name what it counts."""
 
@@ -34,7 +33,7 @@ _COUNTED = re.compile(
     r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
 )
 _ENDS_COUNTED = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|of|on|at|for|from|by|with|to|that|who|which)"
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|of|on|at|for|from|by|with|to|that|who|which|an?|per|each|every)"
     r"\b|[,;?.]",
     re.IGNORECASE,
 )
@@ -52,7 +51,7 @@ _AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|
 _ASKED_NOUN = re.compile(
     r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
     r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)"
-    r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)(?P<ending>s?)\s*(?:\b(?:of|for|in|to|at|on|by|per)\b|\?|$)"
+    r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)(?P<ending>s?)\s*(?:\b(?:of|for|in|to|at|on|by|per|with|without|from|after|before|during|under|among)\b|\?|$)"
     rf"|(?:what|which)\s+(?!{_AUXILIARY})(?:\w+\s+){{0,2}}?(?P<kind>\w+?)s?\s+"
     r"(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
     re.IGNORECASE,
@@ -102,24 +101,10 @@ _HYPOTHETICAL = re.compile(
 # "Weight of the bike: 21 kg" is one.
 _CLAUSES = re.compile(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s")
 _WORD = re.compile(r"\w[\w'’-]*")
-# The owner in "a copy of Smith's letter" is no place.
-_PLACE = re.compile(
-    r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
-)
-_ADDRESS = re.compile(r"\b(?:at|from|on|under|see)\s+<?(?:https?://|www\.)\S", re.IGNORECASE)
-_SITUATED = re.compile(
-    r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
-)
-_WHERE = re.compile(
-    r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
-)
-_SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
-_COMPANY = re.compile(
-    r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
-)
-_ASKS_WHO_MAY = re.compile(r"who\s+(?:can|may|must|should)\s+(?!not\b)(?P<verb>\w+)", re.IGNORECASE)
-_MAY_DO = re.compile(
-    r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
+_COLOUR_QUESTIONS = frozenset({"color", "colors", "colour", "colours"})
+_ASKS_WHEN_ALLOWED = re.compile(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:if|when|once|unless|until|before|after|within|during|longer|shorter|more|less|from|where|only)\b",
     re.IGNORECASE,
 )
 _ASKS_ADVICE = re.compile(r"(?:should|must)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE)
@@ -127,14 +112,6 @@ _ADVISES = re.compile(
     r"\b(?:should|must|may|can|cannot|could|need|needs|needed|have to|has to|required?|recommended?|advised?|allowed"
     r"|permitted|forbidden|possible|able|always|never|do not|don['’]t|optional|mandatory|please|better|safe)\b",
     re.IGNORECASE,
-)
-_NAMELESS = re.compile(
-    r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
-    r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
-)
-_PERSON = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
-    r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
 )
 
 
@@ -195,7 +172,9 @@ def _measures(statement: Statement, question: QuestionTerms) -> bool:
     # How high a thing is is no distance.
     told = _EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
     amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
-    if wanted is None or not wanted.dimensions or statement.is_row:
+    if statement.is_row:
+        return bool(amounts) or bool(_facts(statement, question)[0].clocks)  # 0:29 h
+    if wanted is None or not wanted.dimensions:
         return bool(amounts)
     measured = {one.unit.dimension for one in amounts if one.unit is not None}
     return not wanted.dimensions.isdisjoint(measured | dimensions_in(told))
@@ -213,6 +192,20 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
     return ", ".join(own) if own and not statement.is_row else text
 
 
+def asks_colour(reading: QuestionAnalysis) -> bool:
+    """Whether a question asks for a colour, which a text may tell as well as a picture."""
+    return reading.asks == "look" and reading.asked_by.casefold() in _COLOUR_QUESTIONS
+
+
+def _names_colour(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a clause about what the question is about names a colour that the question does not."""
+    asked, subject = set(question.reading.text.casefold().split()), set(subject_terms(question))
+    subject -= set(words(f"{statement.quote.section or ''} {PurePosixPath(statement.quote.document).stem}"))
+    clauses = (clause for clause in _CLAUSES.split(statement.text) if subject.intersection(words(clause)))
+    told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & colour_words()
+    return bool(told - asked) and not statement.is_row
+
+
 def _percents(statement: Statement, question: QuestionTerms) -> bool:
     return any(one.unit is not None and one.unit.dimension == "percent" for one in _facts(statement, question)[1])
 
@@ -227,56 +220,9 @@ def _costs(statement: Statement, question: QuestionTerms) -> bool:
 
 def _dates(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = _facts(statement, question)
+    if _ASKS_WHEN_ALLOWED.match(question.reading.text) and _ADVISES.search(statement.text):
+        return _CONDITION.search(statement.text) is not None  # on what condition
     return bool(facts.dates or facts.clocks) or any(one.year for one in amounts)
-
-
-def _names_person(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement names one person or a few; what "we" did tells of nobody, whoever else it names.
-
-    What shares a word with the document's name is rather the organisation that it is about.
-    """
-    if (asked := _ASKS_WHO_MAY.match(question.reading.text)) is not None:
-        return _says_who_may(statement.text, asked["verb"])
-    if _NAMELESS.match(statement.text):
-        return False
-    subject = subject_terms(question)
-    if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
-        return says_what(statement.text, subject)
-    return 0 < len(new_names(statement, question)) <= MOST_NAMES
-
-
-def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
-    """The names of persons in a statement that neither the question nor the document's name has, as their words."""
-    text, known = statement.text, set(question.terms).union(words(PurePosixPath(statement.quote.document).stem))
-    found = [
-        words(match[0])
-        for match in _PERSON.finditer(text)
-        if not _COMPANY.search(match[0])
-        and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
-    ]
-    return [name for name in found if len(name) > 1 and not set(name) & known]
-
-
-def _says_who_may(text: str, verb: str) -> bool:
-    """Whether a text says who may do something: "Existing members can nominate", but not "you can nominate"."""
-    found = _MAY_DO.search(text)
-    return found is not None and set(words(verb)) <= set(words(found["verb"])) and not _NAMELESS.match(f"{text} ")
-
-
-def _names_place(statement: Statement, question: QuestionTerms) -> bool:
-    if _SITUATED_ALONE.search(question.reading.text):
-        return says_where(statement, question)
-    found = (match[1] for match in _PLACE.finditer(statement.text) if not match[1].isupper())
-    return _ADDRESS.search(statement.text) is not None or any(
-        not set(words(name)) & set(question.terms) for name in found
-    )
-
-
-def says_where(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says that what the question is about is located in a place, close behind its name."""
-    asked, text = set(subject_terms(question)), statement.text
-    before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
-    return any(asked.intersection(words(name)) for name in [*before, *_WHERE.findall(text)])
 
 
 def _defines(statement: Statement, question: QuestionTerms) -> bool:
@@ -310,6 +256,8 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     text = statement.text
     if is_code(text):
         return False
+    if question.reading.asked_by.casefold().startswith("what") and _is_substantive(statement, question):
+        return True  # "What should I do if …?" may be answered by any sentence on that case
     shows_code = any(part.form == "code" for part in statement.announced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or _negates(statement, question):
         return False
@@ -317,7 +265,12 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
         return False
     aim = _AIM.match(text)
     aimed = words(aim["leading"] or aim["trailing"]) if aim else []
-    return aim is None or (set(question.terms) <= set(aimed) and aimed[0] in question.terms)
+    if aim is None or not aimed:
+        return aim is None
+    told, above = with_words_alike(frozenset(aimed), question.terms), set(words(statement.quote.section or ""))
+    return set(subject_terms(question)) <= told | above and not told.isdisjoint(
+        with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
+    )
 
 
 def _negates(statement: Statement, question: QuestionTerms) -> bool:
@@ -365,6 +318,12 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     return re.search(tells.format(noun=noun), statement.text, re.IGNORECASE) is not None
 
 
+def asked_noun(question: QuestionTerms) -> frozenset[str]:
+    """The stem of what a question asks for by "What is the …"; empty for a question of another form."""
+    asked = _ASKED_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
+    return frozenset(words(f"{asked['value']}{asked['ending']}")) if asked and asked["value"] else frozenset()
+
+
 def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
     """Whether a text speaks of the first or another of several ("the first county seat"), and the question does not."""
     found = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
@@ -381,11 +340,12 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "amount": _measures,
     "percent": _percents,
     "reckon": _compares,
+    "look": _names_colour,
     "contact": lambda statement, _: CONTACT.search(statement.text) is not None,
     "money": _costs,
     "date": _dates,
-    "person": _names_person,
-    "place": _names_place,
+    "person": names_person,
+    "place": names_place,
     "yes_or_no": _settles,
     "reason": lambda statement, _: _REASON.search(statement.text) is not None and not tells_effect(statement.text),
     "definition": _defines,

@@ -27,6 +27,7 @@ from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
+from quoteweave.generation.extractive.asked_headings import headed_statements
 from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures
@@ -175,10 +176,13 @@ class ExtractiveGenerator:
     def _chosen(
         self, question: QuestionTerms, context: Context, weights: Mapping[str, float], order: SentenceRanking
     ) -> list[Statement]:
+        statements = self._said(question, context, weights)
+        if headed := headed_statements(statements, question, context):
+            return headed
         answering = AnswerCriteria(question, weights, context)
         said = [
             statement
-            for statement in self._said(question, context, weights)
+            for statement in statements
             if answering.answers(statement, clearly_first=sentence_key(statement) == order.first)
         ]
         if not said:

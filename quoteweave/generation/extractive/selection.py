@@ -15,7 +15,8 @@ from quoteweave.core.answers import Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Record
 from quoteweave.core.text.question_analysis import with_words_alike
-from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_names, new_numbers
+from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_numbers
+from quoteweave.generation.extractive.answer_names import new_names
 from quoteweave.generation.extractive.statements import Statement, is_headed_by, words_with_headings
 from quoteweave.generation.gate.dates import Date
 from quoteweave.generation.gate.facts import read_evidence
@@ -32,7 +33,7 @@ RANK_BONUS = 0.1
 HEADING_BONUS = 0.2
 """Bonus under a heading that is the question, or what it asks about."""
 
-
+_DAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE)
 _ASKS_PAST_ACT = re.compile(
     r"\W*(?:(?:when|(?:in\s+)?(?:what|which)\s+(?:year|date|day|month)|by\s+whom)\s+(?:was|were|did)\b"
     r"|who\s+(?!(?:is|are|was|were|can|may|must|should|will|would|do|does|did|has|have|had)\b)\w*[^\Ws]\s)",
@@ -100,13 +101,17 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
 def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) -> bool:
     """Whether a statement of another document gives another date, or another person, for the same past act.
 
-    Only for an act of something that the question names ("When was Skarn Quay built?"), which both statements tell in
-    its words, each with one date or name: what is so at different times ("Who is the chair?"), or held every year, is
-    no disagreement. A date that only says more ("3 May 1901" for "1901") is the same.
+    So does another time of day for the same thing ("When does the festival open?").
+
+    Else only for an act of something that the question names ("When was Skarn Quay built?"), which both statements
+    tell in its words, each with one date or name: what is so at different times ("Who is the chair?"), or held every
+    year, is no disagreement. A date that only says more ("3 May 1901" for "1901") is the same.
     """
     subject, documents = subject_terms(question), {one.quote.document, other.quote.document}
-    if len(documents) < 2 or not question.names or not _ASKS_PAST_ACT.match(question.reading.text):
+    if len(documents) < 2 or not question.names:
         return False
+    if not _ASKS_PAST_ACT.match(question.reading.text):
+        return question.reading.asks == "date" and _clocks_differ(one, other, subject)
     if any(not with_words_alike(frozenset(each.words), subject).issuperset(subject) for each in (one, other)):
         return False
     if question.reading.asks == "date":
@@ -114,6 +119,22 @@ def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) 
         return all(len(found) == 1 for found in dates) and _dates_differ(dates[0][0], dates[1][0])
     names = [new_names(each, question) for each in (one, other)]
     return all(len(found) == 1 for found in names) and set(names[0][0]).isdisjoint(names[1][0])
+
+
+def _clocks_differ(one: Statement, other: Statement, subject: Sequence[str]) -> bool:
+    """Whether two statements with what the question is about, in them or above them, give one time of day each.
+
+    The days that they name must be the same.
+    """
+    both = (one, other)
+    if any(not with_words_alike(words_with_headings(each.quote), subject).issuperset(subject) for each in both):
+        return False
+    facts = [read_evidence(each.text) for each in both]
+    days = [frozenset(_DAY.findall(each.text)) for each in both]
+    clocks = [[minutes for _, minutes in each.clocks] for each in facts]
+    single = all(len(found) == 1 for found in clocks) and not any(each.dates for each in facts)
+    verbs = [with_words_alike(frozenset(each.words), subject[-1:]).issuperset(subject[-1:]) for each in both]
+    return single and all(verbs) and days[0] == days[1] and clocks[0] != clocks[1]
 
 
 def _dates_of(text: str) -> list[Date]:

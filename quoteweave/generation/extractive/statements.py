@@ -16,6 +16,7 @@ from quoteweave.core.records import Hit, Kind, Quote, Record
 from quoteweave.core.text.continuations import announces
 from quoteweave.core.text.mentions import split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
+from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.table_arithmetic import compute_from_table
@@ -259,7 +260,8 @@ def place_phrase(quote: Quote) -> str:
 def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> str:
     if not has_cells(quote):
         return ""
-    sentences = cells_in_words(_picture_text(quote), question.terms, weights)
+    wanted = asked_quantity(question.reading.asked_by, question.reading.text)
+    sentences = cells_in_words(_picture_text(quote), question.terms, weights, wanted)
     return f"{_titled(quote)} lists {sentences}." if sentences else ""
 
 

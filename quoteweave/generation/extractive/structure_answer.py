@@ -40,7 +40,8 @@ def structure_answer(question: str, context: Context, structure: DocumentStructu
     """
     text = "\n\n".join(_paragraph(count, structure, context) for count in structure.counts)
     found = [count for count in structure.counts if count.count]
-    guessed = all(count.basis == "parser" and count.kind != "heading" for count in found)
+    asked = structure.request.kinds
+    guessed = all(count.basis == "parser" and (count.kind != "heading" or "heading" not in asked) for count in found)
     status: AnswerStatus = "located" if guessed else "answered"
     answer = build_answer(question, text, context, model=model, status=status if found else "abstained")
     unchecked = {"verdict": "unchecked", "reason": COUNTED_REASON}

@@ -15,11 +15,14 @@ from quoteweave.core.text.question_analysis import (
     Threshold,
     calculation_words,
     interrogative_words,
+    with_words_alike,
+    words_alike,
 )
+from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.table_cells import Rows, cell_of, read_rows, split_header
+from quoteweave.generation.extractive.table_cells import Rows, cell_of, read_rows, split_header, without_numbering
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import plain
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -34,9 +37,19 @@ _TOTAL = re.compile(
 )
 # A number and what it counts, and nothing else: `<5`, `.5` and `6 to 7` are not certain.
 _CELL = re.compile(
-    r"(?P<sign>[-−–+(]{0,2})\s*[$€£¥]?\s*(?P<inner>[-−–(]{0,2})\s*\d[\d.,' ]*\s*(?:%|[$€£¥]|[^\W\d_]{1,12}[²³]?)?\s*\)?"
+    r"(?P<sign>[-−–+(]{0,2})\s*[$€£¥]?\s*(?P<inner>[-−–(]{0,2})\s*\d[\d.,' ]*\s*(?:%|[$€£¥]|°?[^\W\d_]{1,12}[²³]?)?\s*\)?"
 )
 _SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
+_OF_SUMS = ("count", "amount", "money")
+# "Which programme uses the most water?" says by its verb only what the name of the column does.
+_HAS_MOST = re.compile(
+    r"\b(uses?|used|has|have|had|needs?|needed|takes?|took|consumes?|consumed|gets?|got|contains?|contained|requires?"
+    r"|required)\s+(?:the\s+)?(?:most|least|fewest|highest|lowest|largest|smallest)\s+[^\W\d_]",
+    re.IGNORECASE,
+)
+_MEASURED = re.compile(r"\b(?:most|least)\s+(expensive)\b", re.IGNORECASE)
+_MEASURES = {"expensive": "price"}
+_UNIT = re.compile(r"\s*\([^()]{1,20}\)\s*$")
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -77,12 +90,15 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     """
     reading = question.reading
     asked = [way for way in (reading.extreme, reading.reckons, reading.limit) if way is not None]
-    if reading.asks != "reckon" or len(asked) != 1:
+    sums = reading.reckons == "sum" and reading.asks in _OF_SUMS
+    if not (reading.asks == "reckon" or sums) or len(asked) != 1:
         return ""
-    terms = (
-        set(subject_terms(question)) - calculation_words() - set(words(reading.limit.number if reading.limit else ""))
-    )
-    if not terms <= around:
+    has = _HAS_MOST.search(reading.text) if reading.extreme else None
+    by_name = _MEASURED.search(reading.text)
+    rest = f"{reading.limit.number if reading.limit else ''} {has[1] if has else ''} {by_name[1] if by_name else ''}"
+    left_out = calculation_words().union(words(rest), verbs_of(reading.text) if sums else ())
+    terms = set(subject_terms(question)) - left_out
+    if not terms <= with_words_alike(frozenset(around), terms):
         return ""
     found = _selected_cells(text, terms, question)
     if found is None:
@@ -98,13 +114,14 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     """Find the cells that the question names; for a whole column, those of all rows. Totals are left out."""
     lines = read_rows(text)
     header, rows = split_header(lines)
+    in_table = list(header) in lines
+    header, rows = without_numbering(header, rows)
     own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
     # A header row with one name too few may lack another one than the first.
-    if not header or list(header) not in lines or any(len(row) != len(header) for row in own):
+    if not header or not in_table or any(len(row) != len(header) for row in own):
         return None
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
-    if not columns and len(header) == 2:
-        columns = [1]
+    columns = columns or _columns_like(header, terms, question) or ([1] if len(header) == 2 else [])
     chosen = _in_order_of(question.reading.text, [row for row in own if _is_named(row[0], terms)])
     if len(columns) == 1 and len(chosen) > 1:
         return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in chosen], whole=False)
@@ -118,9 +135,18 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     return None
 
 
+def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerms) -> list[int]:
+    """The only column that has a word of the question in its name, or by its name what "most expensive" measures."""
+    like = [at for at in range(1, len(header)) if terms.intersection(words(header[at]))]
+    if not like and (asked := _MEASURED.search(question.reading.text)) is not None:
+        of = words_alike(words(_MEASURES[asked[1].casefold()])[0])
+        like = [at for at in range(1, len(header)) if of.intersection(words(header[at]))]
+    return like if len(like) == 1 and not _TOTAL.search(header[like[0]]) else []
+
+
 def _is_named(name: str, terms: Set[str]) -> bool:
-    """Whether the question contains all words of a name, except those that only ask."""
-    own = set(words(name)) - interrogative_words()
+    """Whether the question contains all words of a name, except a unit in brackets and those that only ask."""
+    own = set(words(_UNIT.sub("", name))) - interrogative_words()
     return bool(own) and own <= terms
 
 

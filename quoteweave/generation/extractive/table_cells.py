@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
-from quoteweave.core.text.question_analysis import interrogative_words
+from quoteweave.core.text.question_analysis import interrogative_words, request_stems
+from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.relevance import coverage
 
 MAX_ROWS = 3
@@ -30,19 +32,24 @@ def read_rows(text: str) -> list[list[str]]:
     return [[" ".join(cell.split()) for cell in cells] for cells in lines if len(cells) > 1]
 
 
-def cells_in_words(text: str, asked: Collection[str], weights: Mapping[str, float]) -> str:
+def cells_in_words(
+    text: str, asked: Collection[str], weights: Mapping[str, float], wanted: Quantity | None = None
+) -> str:
     """List the cells whose row and column the question names, with both names: `Grain (2021: 486; 2022: 512)`.
 
     `asked` are the question's words. A row is named by all words of its first cell, except those that only ask ("number
     of"); a column by half of the words of its heading, or by a number of the question in one of its cells in a named
-    row. Of several, those with most of the question's weight in their names are taken. Where no column is named, a
-    table of at most `FEW_COLUMNS` gives the whole row. Where more than `MAX_ROWS` rows remain, or several columns with
-    one heading, the result is uncertain, and "" is returned.
+    row. Of several, those with most of the question's weight in their names are taken. Where no column is named, it is
+    the one that has the quantity `wanted` by its name, or else alone by its unit; a table of at most `FEW_COLUMNS`
+    gives the whole row. Where more than `MAX_ROWS` rows remain, or several columns with one heading, the result is
+    uncertain, and "" is returned.
     """
-    header, rows = split_header(read_rows(text))
+    header, rows = without_numbering(*split_header(read_rows(text)))
     chosen = [rows[at] for at in _best_matching_names([row[0] for row in rows], asked, weights, least=1.0)]
-    columns = [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)] or _columns_of_numbers(
-        chosen, asked
+    columns = (
+        [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)]
+        or _columns_of_numbers(chosen, asked)
+        or _columns_of_quantity(header, chosen, wanted)
     )
     width = max((len(row) for row in rows), default=0)
     if not columns and width <= FEW_COLUMNS and any(character.isalpha() for row in chosen for character in row[0]):
@@ -64,6 +71,17 @@ def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
     return sorted({at for row in rows for at, cell in enumerate(row) if at and numbers.intersection(words(cell))})
 
 
+def _columns_of_quantity(header: Sequence[str], rows: Rows, wanted: Quantity | None) -> list[int]:
+    """The columns that have a quantity by their name; else the only one with its units."""
+    if wanted is None or not rows:
+        return []
+    named = [at for at, name in enumerate(header) if at and not wanted.named.isdisjoint(words(name))]
+    measuring = [
+        at for at in range(1, min(map(len, rows))) if all(wanted.dimensions & dimensions_in(row[at]) for row in rows)
+    ]
+    return named or (measuring if len(measuring) == 1 else [])
+
+
 def _best_matching_names(
     names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float
 ) -> list[int]:
@@ -71,7 +89,7 @@ def _best_matching_names(
     worth = {}
     for at, name in enumerate(names):
         own = set(words(name))
-        own = own - interrogative_words() or own
+        own = own - interrogative_words() - request_stems() or own
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
@@ -81,6 +99,15 @@ def _best_matching_names(
     best = max(worth.values(), default=0.0)
     # A question may name several columns equally well, such as years.
     return [at for at, value in worth.items() if value >= 0.8 * best]
+
+
+def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
+    """Leave out a first column that only numbers the rows, so that the next one names them."""
+    numbers = [row[0] for row in rows]
+    counted = len(header) > 2 and len(rows) > 1 and numbers == [str(at) for at in range(1, len(rows) + 1)]
+    if not counted or any(len(row) != len(header) for row in rows):
+        return header, rows
+    return header[1:], [row[1:] for row in rows]
 
 
 def cell_of(row: Sequence[str], column: int) -> str:

@@ -9,7 +9,8 @@ weight, with the text around it:
     >= THRESHOLD
 
 - held: its share of the weight;
-- absent: the share of the words that stand nowhere in the collection;
+- absent: the share of the words that stand nowhere in the collection, without verbs, which are often said by others
+  ("What happens if I miss an appointment?");
 - repeated: the weight of its words that other quotes found of its document have too, in full from the third quote on;
 - adjacent: pairs of the words that are adjacent both in the question and in a quote, two at most;
 - rarest: the weight of the rarest word that it holds: one that stands on a page or two is there by chance;
@@ -42,7 +43,14 @@ from dataclasses import dataclass
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.mentions import heading_names, labels_in
-from quoteweave.core.text.question_analysis import QuestionAnalysis, interrogative_words, with_words_alike, words_alike
+from quoteweave.core.text.question_analysis import (
+    QuestionAnalysis,
+    calculation_words,
+    interrogative_words,
+    with_words_alike,
+    words_alike,
+)
+from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import quote_words, words_with_headings
@@ -119,6 +127,8 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     known = frozenset[str]().union(*(held for _, held in quotes))
     if language_difference(question.reading.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
+    asked = [word for word in asked if word not in calculation_words()] or asked
+    verbs = verbs_of(question.reading.text) - question.names
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
     absent = frozenset(word for word in rarity if _is_absent(word, context) and not (otherwise and word in known))
     if not rarity or not quotes:
@@ -133,7 +143,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         margin = _weight(held, rarity) - UNKNOWN_MISSING * _weight(missing, rarity) - UNKNOWN_SCATTER * scattered
         return TopicEvidence(held, missing, absent, margin - UNKNOWN_THRESHOLD)
     times = Counter(word for quote, own in quotes if quote.document == best.document for word in held & own)
-    lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent)
+    lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - verbs)
     margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])

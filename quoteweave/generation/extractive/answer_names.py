@@ -1,0 +1,97 @@
+"""Check by rule whether a statement names a person, or a place, where a question asks for one."""
+
+import re
+from pathlib import PurePosixPath
+
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.relevance import QuestionTerms, subject_terms
+from quoteweave.generation.sentence_kinds import says_what
+
+MOST_NAMES = 3
+"""With more new names than this a sentence is a list, and answers the question for none of them."""
+WITHIN_WORDS = 4
+"""Words before "located in" among which the name of what is located must be."""
+
+_COMPANY = re.compile(
+    r"^The\s|\b(?:Committee|Board|Panel|Office|Cent(?:er|re)|Council|Court|Association|Institute|Group|Team|Act|Inc|LLC|Ltd|Limited|Plc|PLC|Pvt|L\.P|Corp|Corporation|Company|Holdings|Services|University|Department|AG|GmbH)\b"
+)
+_ASKS_WHO_MAY = re.compile(r"who\s+(?:can|may|must|should)\s+(?!not\b)(?P<verb>\w+)", re.IGNORECASE)
+_MAY_DO = re.compile(
+    r"^(?!(?:if|when|to|for)\b)[\w'’ -]{3,60}?\s(?:can|may|must|should)\s+(?:only\s+|also\s+)?(?P<verb>\w+)",
+    re.IGNORECASE,
+)
+_NAMELESS = re.compile(
+    r"\W*(?:(?:We|I|You|He|She|They|It|His|Her|Their|Our|My|Wir|Ich|Sie|Er|Nous|Je|Vous|Ils?|Elles?)\s"
+    r"|[^,]{0,60},\s+(?:we|I|you|he|she|they|it)\s)"
+)
+_PERSON = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+(?:[A-Z]\.\s+)*[A-ZÀ-Þ][\w'’-]+"
+    r"|\b(?:[A-ZÀ-Þ][\w'’-]+|[A-Z]\.)(?:\s+(?:[A-Z]\.|van|von|de|del|da|bin|al|[A-ZÀ-Þ][\w'’-]+)){1,4}"
+)
+_SITUATED = re.compile(
+    r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
+)
+_WHERE = re.compile(
+    r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
+)
+_SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
+# The owner in "a copy of Smith's letter" is no place.
+_PLACE = re.compile(
+    r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
+)
+_ADDRESS = re.compile(r"\b(?:at|from|on|under|see)\s+<?(?:https?://|www\.)\S", re.IGNORECASE)
+_MAIL = re.compile(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
+_ASKS_WHERE_TO_TURN = re.compile(r"where\s+(?:do|can|should|must|may|could|to)\b", re.IGNORECASE)
+
+
+def names_person(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement names one person or a few; what "we" did tells of nobody, whoever else it names.
+
+    What shares a word with the document's name is rather the organisation that it is about.
+    """
+    if (asked := _ASKS_WHO_MAY.match(question.reading.text)) is not None:
+        return _says_who_may(statement.text, asked["verb"])
+    if _NAMELESS.match(statement.text):
+        return False
+    subject = subject_terms(question)
+    if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
+        return says_what(statement.text, subject)
+    return 0 < len(new_names(statement, question)) <= MOST_NAMES
+
+
+def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
+    """The names of persons in a statement that neither the question nor the document's name has, as their words."""
+    text, known = statement.text, set(question.terms).union(words(PurePosixPath(statement.quote.document).stem))
+    found = [
+        words(match[0])
+        for match in _PERSON.finditer(text)
+        if not _COMPANY.search(match[0])
+        and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
+    ]
+    return [name for name in found if len(name) > 1 and not set(name) & known]
+
+
+def _says_who_may(text: str, verb: str) -> bool:
+    """Whether a text says who may do something: "Existing members can nominate", but not "you can nominate"."""
+    found = _MAY_DO.search(text)
+    return found is not None and set(words(verb)) <= set(words(found["verb"])) and not _NAMELESS.match(f"{text} ")
+
+
+def names_place(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement names a place or a web address; where one turns to, an e-mail address will do."""
+    if _SITUATED_ALONE.search(question.reading.text):
+        return says_where(statement, question)
+    if _ASKS_WHERE_TO_TURN.match(question.reading.text) and _MAIL.search(statement.text):
+        return True
+    found = (match[1] for match in _PLACE.finditer(statement.text) if not match[1].isupper())
+    return _ADDRESS.search(statement.text) is not None or any(
+        not set(words(name)) & set(question.terms) for name in found
+    )
+
+
+def says_where(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement says that what the question is about is located in a place, close behind its name."""
+    asked, text = set(subject_terms(question)), statement.text
+    before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
+    return any(asked.intersection(words(name)) for name in [*before, *_WHERE.findall(text)])

@@ -1,0 +1,95 @@
+"""Answer a question that the document itself asks, by the text under that heading, as in a list of frequent questions.
+
+A heading, or a line that ends with a question mark, asks the question where both ask for the same kind of answer, about
+the same things: words may be missing that the document's name or title has, or the text under the heading. A heading
+that is the very noun asked for ("Languages", for "Which languages does she speak?") is answered by the list or phrase
+under it, if a single document has such a heading.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from quoteweave.core.answers import Context
+from quoteweave.core.text.question_analysis import (
+    MAX_ANALYSED_CHARACTERS,
+    analyse_question,
+    has_opposite_word,
+    interrogative_words,
+    with_words_alike,
+)
+from quoteweave.core.text.question_words import light_words
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.statements import Statement, place_in_document
+from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
+
+MOST_STATEMENTS = 3
+"""Most sentences that are given of the text under a heading."""
+MAX_HEADING = 200
+"""Characters beyond which a text is no heading that asks."""
+_ASKS_NOUN = re.compile(
+    r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?:do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], below: frozenset[str]) -> bool:
+    """Whether a heading asks what the question does.
+
+    `known` are the words of its document's name and title, `below` those of the text under it.
+    """
+    text = heading.strip()
+    if not text.endswith("?") or len(text) > MAX_HEADING or has_opposite_word(question.reading.text, text):
+        return False
+    if analyse_question(text).asks != question.reading.asks:
+        return False
+    asked, own = frozenset(subject_terms(question)), frozenset(subject_terms(question_terms(text)))
+    shared = own & with_words_alike(own & asked, own)
+    if not own - known or not shared - known or not own - known <= with_words_alike(asked, own):
+        return False
+    rest = asked - with_words_alike(own, asked) - known
+    return rest <= with_words_alike(below, rest)
+
+
+def headed_statements(statements: Sequence[Statement], question: QuestionTerms, context: Context) -> list[Statement]:
+    """Return the first sentences under the heading that asks the question; none where no heading does.
+
+    `statements` are those of the text quotes of the context.
+    """
+    if not question.terms or question.reading.asks == "definition":  # which has a sentence of its own form
+        return []
+    below: dict[tuple[str, str], list[Statement]] = {}
+    for one in statements:
+        if one.quote.kind == "text" and one.quote.layout in ("paragraph", "list") and not one.is_denied:
+            for heading in _headings_of(one, context):
+                below.setdefault((one.quote.document, heading), []).append(one)
+    asking, naming = list[list[Statement]](), list[list[Statement]]()
+    for (document, heading), under in below.items():
+        known = frozenset(words(f"{PurePosixPath(document).stem}\n{context.titles.get(document, '')}"))
+        text = frozenset(word for one in under for word in one.words)
+        own = [one for one in under if one.quote.text.strip() != heading]
+        if own and asks_same(heading, question, known, text):
+            asking.append(own)
+        elif own and _is_noun_asked(heading, question, known, own):
+            naming.append(own)
+    found = asking[:1] or (naming if len(naming) == 1 else [])
+    ordered = sorted(found[0], key=lambda one: (*place_in_document(one.quote), one.place)) if found else []
+    return ordered[:MOST_STATEMENTS]
+
+
+def _headings_of(statement: Statement, context: Context) -> list[str]:
+    """The heading above a statement, and the questions in the text that are answered by its quote."""
+    quote = statement.quote
+    asking = [hit.quote.text.strip() for hit in context.texts if quote.id in context.announced.get(hit.quote.id, ())]
+    return [" ".join(text.split()) for text in dict.fromkeys([quote.section or "", *asking]) if text.strip()]
+
+
+def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str], under: Sequence[Statement]) -> bool:
+    """Whether a heading is the noun that is asked for, with a list or a phrase of no whole sentence under it."""
+    asked = _ASKS_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
+    noun = frozenset(words(asked[1])) if asked else frozenset[str]()
+    if not noun or noun != frozenset(words(heading)) or question.reading.asks != "statement":
+        return False
+    rest = frozenset(question.terms) - noun - known - light_words() - interrogative_words()
+    listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
+    return listed and len(rest) <= 1 and rest.isdisjoint(question.names)

@@ -1,0 +1,138 @@
+"""Questions as a newcomer asks them, in other words than the documents: what answers them, and what must not."""
+
+import asyncio
+
+import pytest
+from builders import QuoteFields
+from harbour_quotes import context, image, quote
+
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.records import Query, Quote
+from quoteweave.generation.extractive import ExtractiveGenerator
+
+KILN: QuoteFields = {"document": "kiln-manual.md", "has_pages": False}
+PROGRAMMES = (
+    "No. | Name | Top temperature | Firing time\n1 | Bisque | 960 °C | 9 h\n2 | Stoneware | 1,240 °C | 12 h\n"
+    "3 | Porcelain | 1,280 °C | 13 h"
+)
+SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nCod | 300 | 305"
+
+
+def ask(question: str, given: Context) -> Answer:
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "says"),
+    [
+        ("How heavy is the kiln?", "The kiln is made of steel. It weighs 46 kg without shelves.", "46 kg"),
+        ("What colour is the lamp while the kiln heats?", "While it heats the kiln, the lamp is orange.", "orange"),
+        ("When may I fly business class?", "Business class is allowed on flights longer than seven hours.", "seven"),
+        ("Is limescale damage covered?", "Damage caused by limescale is not covered.", "not covered"),
+        ("Can I pay in cash?", "Payment is possible by card; cash is not accepted.", "not accepted"),
+        ("Why is lunch getting more expensive?", "The price of lunch rises because energy costs more.", "because"),
+        ("How can I sign up for a course?", "To register for a course, send an e-mail to a@b.example.", "a@b"),
+        ("Where do I report bugs in the kiln?", "Send bug reports on the kiln to bugs@kiln.example.", "bugs@"),
+        ("How many days a week can I work at home?", "All may work at home on up to three days a week.", "three"),
+        ("Who teaches the swimming lessons?", "The swimming lessons are given by Petra Hollmann.", "Petra Hollmann"),
+    ],
+)
+def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) -> None:
+    answer = ask(question, context([text]))
+    assert answer.status == "answered"
+    assert says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How much does the kiln cost?", "Spare elements cost 84 euros a set."),
+        ("What colour is the lighthouse on the mole?", "The lighthouse on the mole has bands, and its lamp is red."),
+        ("How do I bake the kiln bread?", "Mix the flour with 300 ml of the water."),
+    ],
+)
+def test_what_belongs_to_another_thing_is_no_answer(question: str, text: str) -> None:
+    given = context([quote(text, section="Care", **KILN)]).model_copy(update={"titles": {"kiln-manual.md": "Kiln"}})
+    assert ask(question, given).status != "answered"
+
+
+def test_what_is_asked_for_is_in_the_statement_if_the_document_tells_of_it() -> None:
+    texts = ["24 plots received 10 or 20 tonnes of biochar. Yield did not differ."]
+    assert "24 plots" not in ask("What was the yield with 20 tonnes of biochar?", context(texts)).text.split("\n")[0]
+
+
+def test_the_title_of_the_document_says_what_all_of_it_is_about() -> None:
+    meeting = quote("The next meeting takes place on 23 January 2025.", section="Any other business", document="m.html")
+    question = "When is the next meeting of the school council?"
+    assert ask(question, context([meeting])).status == "located"
+    titled = context([meeting]).model_copy(update={"titles": {"m.html": "School council: minutes"}})
+    assert ask(question, titled).status == "answered"
+
+
+def faq(heading: str, text: str, **fields: object) -> Quote:
+    return quote(text, section=heading, document="hostel-faq.md", has_pages=False, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "status"),
+    [
+        ("When can I check in at the hostel?", "When can I check in?", "answered"),
+        ("May I bring a dog?", "Can I bring my dog?", "answered"),
+        ("How do I get to the hostel?", "When can I check in?", "abstained"),
+        ("When can I check out?", "When can I check in?", "located"),
+        ("When can I check in with a dog?", "When can I check in?", "abstained"),
+    ],
+)
+def test_the_text_under_a_heading_that_asks_the_question_answers(question: str, heading: str, status: str) -> None:
+    assert ask(question, context([faq(heading, "From three, at the desk on the ground floor.")])).status == status
+
+
+def test_a_line_that_asks_the_question_is_answered_by_what_follows_it() -> None:
+    asks = quote('How do you pronounce "Skarn"?', id="s:0:0", document="s.html", has_pages=False)
+    says = quote('It rhymes with "barn".', id="s:0:1", document="s.html", has_pages=False)
+    given = context([asks, says]).model_copy(update={"announced": {asks.id: (says.id,)}})
+    answer = ask("How do you pronounce Skarn?", given)
+    assert answer.status == "answered"
+    assert answer.citations[0].quote_id == says.id
+
+
+def test_a_heading_that_is_the_noun_asked_for_is_answered_by_its_list_of_one_document_alone() -> None:
+    own = quote("Swedish, Norwegian, German", section="Languages", document="cv-lind.md", has_pages=False)
+    other = quote("English, Twi", section="Languages", document="cv-osei.md", has_pages=False)
+    known = {"rarity": {"languag": 0.4, "speak": 0.9}, "pages": 3}
+    alone, both = (context(quotes).model_copy(update=known) for quotes in ([own], [own, other]))
+    assert ask("Which languages does she speak?", alone).text.startswith("Swedish, Norwegian, German [1].")
+    assert ask("Which languages does she speak?", both).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("How long does a stoneware firing take?", "Stoneware (Firing time: 12 h)"),
+        ("Which programme has the lowest temperature?", "Bisque is the lowest of 3 rows: 960 °C"),
+    ],
+)
+def test_a_column_that_numbers_the_rows_names_none(question: str, says: str) -> None:
+    table = image("Programmes for firing", PROGRAMMES, layout="table", document="kiln.md")
+    assert says in ask(question, context([], [table])).text
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Which product sold the most in 2023?", "Mussels is the highest of 3 rows: 455"),
+        ("How much crabs and cod together did the port sell in 2023?", "is 403"),
+    ],
+)
+def test_a_verb_of_the_question_may_be_the_noun_of_the_table(question: str, says: str) -> None:
+    table = image("Sales of the port by product", SALES, layout="table", document="port.md")
+    assert says in ask(question, context([], [table])).text
+
+
+def test_documents_that_give_other_times_of_day_are_shown_side_by_side() -> None:
+    one = quote("The first boat leaves Hollum harbour at 7:15.", id="a:0:0", document="a.md")
+    other = quote("The first boat leaves Hollum harbour at 7:45.", id="b:0:0", document="b.md")
+    answer = ask("When does the first boat leave Hollum harbour?", context([one, other]))
+    assert "7:15" in answer.text
+    assert "7:45" in answer.text
+    assert "different dates" in answer.warnings[0]
