@@ -10,7 +10,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Query, Quote
 from quoteweave.generation.extractive import ExtractiveGenerator
 
-KILN: QuoteFields = {"document": "kiln-manual.md", "has_pages": False}
+KILN: QuoteFields = {"document": "kiln-manual.md", "has_pages": False, "section": "Care"}
 PROGRAMMES = (
     "No. | Name | Top temperature | Firing time\n1 | Bisque | 960 °C | 9 h\n2 | Stoneware | 1,240 °C | 12 h\n"
     "3 | Porcelain | 1,280 °C | 13 h"
@@ -52,7 +52,7 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
     ],
 )
 def test_what_belongs_to_another_thing_is_no_answer(question: str, text: str) -> None:
-    given = context([quote(text, section="Care", **KILN)]).model_copy(update={"titles": {"kiln-manual.md": "Kiln"}})
+    given = context([quote(text, **KILN)]).model_copy(update={"titles": {"kiln-manual.md": "Kiln"}})
     assert ask(question, given).status != "answered"
 
 

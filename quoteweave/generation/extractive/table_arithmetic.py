@@ -138,7 +138,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
 
 def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerms) -> list[int]:
     """The only column that has a word of the question in its name, or by its name what "most expensive" measures."""
-    like = [at for at in range(1, len(header)) if terms.intersection(words(header[at]))]
+    like = [at for at in range(1, len(header)) if not terms.isdisjoint(words(header[at]))]
     if not like and (asked := _MEASURED.search(question.reading.text)) is not None:
         of = words_alike(words(_MEASURES[asked[1].casefold()])[0])
         like = [at for at in range(1, len(header)) if of.intersection(words(header[at]))]
