@@ -4,7 +4,7 @@ import pytest
 from harbour_quotes import DUES
 
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.table_arithmetic import compute_from_table
+from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
 from quoteweave.generation.relevance import question_terms
 
 WHOLE = "Group | 2021 | 2022\nContainer | 1,204 | 1,310\nGrain | 486 | 512\nTimber | 331 | 318\nTotal | 2,021 | 2,140"

@@ -3,7 +3,7 @@
 import pytest
 from harbour_quotes import DUES, TRAINS
 
-from quoteweave.generation.extractive.table_cells import cells_in_words, read_rows
+from quoteweave.generation.extractive.tables.cells import cells_in_words, read_rows
 
 
 def said(text: str, *words: str) -> str:

@@ -19,8 +19,8 @@ from quoteweave.core.text.question_analysis import field_of_term, interrogative_
 from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
-from quoteweave.generation.extractive.table_arithmetic import compute_from_table
-from quoteweave.generation.extractive.table_cells import cells_in_words
+from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
+from quoteweave.generation.extractive.tables.cells import cells_in_words
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import opens_item, split_sentences

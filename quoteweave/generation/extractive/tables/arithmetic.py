@@ -22,7 +22,7 @@ from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.table_cells import Rows, cell_of, read_rows, split_header, without_numbering
+from quoteweave.generation.extractive.tables.cells import Rows, cell_of, read_rows, split_header, without_numbering
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import plain
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -85,7 +85,7 @@ class CellSelection:
 def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> str:
     """Compute what the question asks of a table, as a phrase with the numbers used; "" where anything is uncertain.
 
-    `text` is the table's, as `table_cells` reads it. `around` are all words of the table and above it; every word
+    `text` is the table's, as `tables.cells` reads it. `around` are all words of the table and above it; every word
     by which the question names something must be among them. A question for several operations (the difference between
     the highest and the lowest) gives "".
     """

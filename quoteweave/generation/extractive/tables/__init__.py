@@ -1,0 +1,1 @@
+"""Cells of tables in words, and what is calculated from them."""
