@@ -15,8 +15,8 @@ class Steps(Generic[S, T]):
     """Steps of one task, each of which gives an item, or the reason why it could not be done.
 
     A step that ends its process costs itself alone: those after it are done by another process. One that ends a process
-    that has done other things before, or crashes it, is tried once more, in another. After a second crash it is done by
-    `after_crash`, where there is such a call, which does less; where it succeeds, it does the steps after that too.
+    that has done other things before, or crashes it, is tried once more, in a new one. After a second crash it is done
+    by `after_crash`, where there is such a call, which does less; where it succeeds, it does the steps after that too.
     """
 
     def __init__(
@@ -42,9 +42,13 @@ class Steps(Generic[S, T]):
 
     def _submit(self) -> None:
         left = [] if self._given_up else self._steps[len(self.done) :]
-        steps = left[:1] if len(self.done) in self._stopped else left
         call = self._after_crash if self._crashes() > 1 else self._call
-        self.future = self._workers.submit(self._limits, call, steps, *self._rest) if left else None
+        if not left:
+            self.future = None
+        elif len(self.done) in self._stopped:
+            self.future = self._workers.submit_to_new(self._limits, call, left[:1], *self._rest)
+        else:
+            self.future = self._workers.submit(self._limits, call, left, *self._rest)
 
     def _crashes(self) -> int:
         """How often the next step has crashed its process."""

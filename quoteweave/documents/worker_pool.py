@@ -143,6 +143,12 @@ class WorkerPool:
         """
         return self._threads.submit(self._run, limits, call, args, kwargs)
 
+    def submit_to_new(
+        self, limits: ProcessLimits, call: Callable[P, Iterable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> Future[TaskOutcome[T]]:
+        """As `submit`, in a process that has run nothing before, which holds no memory of other tasks."""
+        return self._threads.submit(self._run_in_new, limits, call, args, kwargs)
+
     def __enter__(self) -> Self:
         return self
 
@@ -162,11 +168,21 @@ class WorkerPool:
                 return TaskOutcome(stop=StopReason.CRASH)
             outcome = process.run(limits, *task)
             if outcome.stop is not None:
-                with self._lock:
-                    process.end()
-                    self._processes.discard(process)
-                self._mine.process = None
+                self._end_process()
             return outcome
+
+    def _run_in_new(self, limits: ProcessLimits, *task: Any) -> TaskOutcome[Any]:
+        self._end_process()
+        return self._run(limits, *task)
+
+    def _end_process(self) -> None:
+        """End the process of this thread, where it has one."""
+        process: _Process | None = getattr(self._mine, "process", None)
+        if process is not None:
+            with self._lock:
+                process.end()
+                self._processes.discard(process)
+            self._mine.process = None
 
     def _process(self) -> "_Process | None":
         """The process of this thread; None once the pool is closed."""

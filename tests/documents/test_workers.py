@@ -170,6 +170,35 @@ def test_a_process_beyond_its_memory_is_ended(step: int) -> None:
         assert asked(workers, divmod, 7, 2).items == [(3, 1)]
 
 
+kept: list[bytes] = []
+
+
+def keeps(folder: Path, name: str) -> Iterator[int]:
+    """Leaves 130 MB in its process, once another process does so too."""
+    kept.append(b"x" * (130 * MEGABYTE))
+    (folder / name).touch()
+    while len(list(folder.iterdir())) < 2:
+        os.sched_yield()
+    yield os.getpid()
+
+
+def takes(steps: list[int]) -> Iterator[int]:
+    """Takes 130 MB for each step while its process is looked at."""
+    for step in steps:
+        held = b"x" * (130 * MEGABYTE)
+        while time.process_time() < 0.2 + step:
+            pass
+        yield len(held) // MEGABYTE
+
+
+def test_a_step_is_not_charged_with_the_memory_that_other_tasks_left_in_every_process(tmp_path: Path) -> None:
+    limits = ProcessLimits(memory=300 * MEGABYTE, seconds=60)
+    with WorkerPool(2, limits) as workers:
+        keeping = [workers.submit(limits, keeps, tmp_path, name) for name in "ab"]
+        assert len({pid for task in keeping for pid in task.result().items}) == 2
+        assert Steps(workers, limits, takes, [0]).wait() == [130]
+
+
 def sleeps(seconds: float) -> Iterator[float]:
     yield time.monotonic()
     time.sleep(seconds)
