@@ -1,4 +1,4 @@
-"""The table of docs/architecture.md leads to every file that a new thing changes.
+"""The table of docs/changing.md leads to every file that a new thing changes.
 
 What there is already of a kind stands for the new thing: wherever the code names that one, the row links to the file or
 names its folder. `apart` are folders of other things that name it too. All fifteen rows are complete in this sense.
@@ -11,11 +11,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "quoteweave"
-ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+TABLE = (ROOT / "docs" / "changing.md").read_text("utf-8")
 
 
 def row_of(new: str) -> str:
-    (row,) = re.findall(rf"^\| {re.escape(new)}.*$", ARCHITECTURE, re.MULTILINE)
+    (row,) = re.findall(rf"^\| {re.escape(new)}.*$", TABLE, re.MULTILINE)
     return str(row)
 
 
