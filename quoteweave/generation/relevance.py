@@ -20,7 +20,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     request_words,
 )
-from quoteweave.core.text.question_words import asked_quantity, denying_words, light_words, phrases
+from quoteweave.core.text.question_words import asked_quantity, denying_words, light_words
 from quoteweave.core.text.structure_questions import read_structure_request
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
@@ -83,8 +83,6 @@ def question_terms(question: str) -> QuestionTerms:
     reading = analyse_question(question)
     text = reading.text
     text = _ONE.sub(r"\1 a ", text)
-    for phrase, word in phrases():
-        text = phrase.sub(word, text)
     text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
     kept = [word for word in words(asked, stem=False) if word not in request_words()]

@@ -96,7 +96,7 @@ _CONDITION = re.compile(
 )
 _DENIES = re.compile(
     r"\b(?:not(?!\s+only\b)|never|no(?!\s+(?:later|more|less|fewer)\b)|none|neither|nothing|cannot|\w+n[’']t|avoid(?:ed)?"
-    r"|forbidden|prohibit(?:s|ed)|except|exclud(?:es|ed|ing)|nicht|nie|niemals|keine?[mnrs]?|vermeiden|verboten|untersagt)\b",
+    r"|forbidden|banned|prohibit(?:s|ed)|except|exclud(?:es|ed|ing)|nicht|nie|niemals|keine?[mnrs]?|vermeiden|verboten|untersagt)\b",
     re.IGNORECASE,
 )
 
@@ -132,6 +132,11 @@ def heading_denies(heading: str) -> bool:
 def denies(text: str) -> bool:
     """Whether a sentence has a word that denies or prohibits, outside of a condition."""
     return _DENIES.search(_CONDITION.sub(" ", text)) is not None
+
+
+def has_denying_word(text: str) -> bool:
+    """Whether a text has a word that denies or prohibits, be it in a condition: "Who is not covered?"."""
+    return _DENIES.search(text) is not None
 
 
 def ends_by_denying(text: str) -> bool:

@@ -136,3 +136,69 @@ def test_documents_that_give_other_times_of_day_are_shown_side_by_side() -> None
     assert "7:15" in answer.text
     assert "7:45" in answer.text
     assert "different dates" in answer.warnings[0]
+
+
+def asked_of(question: str, title: str, section: str, text: str) -> Answer:
+    """What a document of one section answers."""
+    fields: QuoteFields = {"document": "leaflet.md", "has_pages": False, "section": section}
+    return ask(question, context([quote(text, **fields)]).model_copy(update={"titles": {"leaflet.md": title}}))
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "section", "text"),
+    [
+        ("Who is covered?", "Insurance", "Who is not covered?", "Visitors and contractors."),
+        ("When is the library open?", "Library", "When is the library not open?", "On public holidays and Sundays."),
+        ("What can I not pay with?", "Shop", "What can I pay with?", "Coins and cards are accepted."),
+        ("Which languages are forbidden?", "Curriculum vitae", "Languages", "French"),
+        ("Which allergens were removed?", "Menu", "Allergens", "Nuts"),
+        (
+            "When was the Beta router released?",
+            "The Alpha and Beta routers",
+            "Alpha",
+            "The router was released in 2019.",
+        ),
+        (
+            "How much does membership cost for juniors?",
+            "Handbook and Guide for Juniors",
+            "Fees",
+            "Adults pay 120 euros.",
+        ),
+        ("What is allowed in the garden?", "House rules", "Garden", "Dogs are banned in the garden."),
+        ("What is covered by the warranty?", "Terms", "Warranty", "Batteries are excluded from the warranty."),
+    ],
+)
+def test_what_is_said_of_the_contrary_or_of_another_is_no_answer(
+    question: str, title: str, section: str, text: str
+) -> None:
+    assert asked_of(question, title, section, text).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "says"),
+    [
+        ("How do I set up a meeting?", "To set up a meeting, open the calendar and choose a day.", "calendar"),
+        ("Who carried out the audit?", "The audit was carried out by Anna Kemp.", "Anna Kemp"),
+        ("Are dogs allowed in the garden?", "Dogs are banned in the garden.", "banned"),
+    ],
+)
+def test_what_the_document_says_in_the_words_of_the_question_answers(question: str, text: str, says: str) -> None:
+    answer = ask(question, context([text]))
+    assert answer.status == "answered"
+    assert says in answer.text
+
+
+def test_a_column_of_numbers_that_has_a_name_names_its_rows() -> None:
+    rows = "Error | Meaning | Remedy\n1 | Lid open | Close the lid\n2 | Too hot | Let it cool\n3 | No fuse | Call us"
+    answer = ask("What is the remedy of error 2?", context([], [image("Values", rows, layout="table")]))
+    assert answer.status == "answered"
+    assert "Let it cool" in answer.text
+    assert "Close the lid" not in answer.text
+
+
+def test_how_long_something_takes_is_no_length() -> None:
+    rows = "Route | Length | Climb\nHill | 30 km | 900 m\nShore | 12 km | 40 m"
+    assert (
+        ask("How long does the Hill route take?", context([], [image("Values", rows, layout="table")])).status
+        != "answered"
+    )

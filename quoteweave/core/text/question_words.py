@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -38,6 +39,12 @@ class Quantity:
     """Stems of what the question then says besides, such as "ride"."""
     unless: frozenset[str]
     """Words of a question that measures something else."""
+    only_with: frozenset[str]
+    """Words of which a question has one; empty where it needs none."""
+
+    def may_stand_with(self, said: Collection[str]) -> bool:
+        """Whether a question that says these words may ask for it."""
+        return not self.only_with or not self.only_with.isdisjoint(said)
 
 
 def asked_quantity(asked_by: str, question: str) -> Quantity | None:
@@ -46,8 +53,9 @@ def asked_quantity(asked_by: str, question: str) -> Quantity | None:
     >>> asked_quantity("How far", "How far can I ride?").dimensions == {"length", "mile", "foot"}
     True
     """
-    found = next((one for one in _quantities() if asked_by.casefold() in one.asked), None)
-    return None if found is None or not found.unless.isdisjoint(_WORD.findall(question.casefold())) else found
+    asked, said = asked_by.casefold(), _WORD.findall(question.casefold())
+    found = next((one for one in _quantities() if asked in one.asked and one.may_stand_with(said)), None)
+    return None if found is None or not found.unless.isdisjoint(said) else found
 
 
 @cache
@@ -59,6 +67,7 @@ def _quantities() -> list[Quantity]:
             named=frozenset(words(" ".join(one["named"]))),
             acts=frozenset(words(" ".join(one["acts"]))),
             unless=frozenset(one.get("unless", ())),
+            only_with=frozenset(one.get("only_with", ())),
         )
         for each in question_languages()
         for one in each.get("quantities", ())
@@ -83,11 +92,27 @@ def verbs_of(question: str) -> frozenset[str]:
     return frozenset(words(" ".join(found)))
 
 
+def with_phrases_as_words(question: str, texts: Iterable[str]) -> str:
+    """Replace phrases of a question by the word that means the same, except those that the texts have themselves.
+
+    >>> with_phrases_as_words("How can I sign up?", ["Register here."])
+    'How can I register?'
+    >>> with_phrases_as_words("How can I sign up?", ["To sign up, write to us."])
+    'How can I sign up?'
+    """
+    pattern, word_of = _phrases()
+    if not pattern.search(question):
+        return question
+    said = {found.casefold() for text in texts for found in pattern.findall(text)}
+    return pattern.sub(
+        lambda found: found[0] if found[0].casefold() in said else word_of[found[0].casefold()], question
+    )
+
+
 @cache
-def phrases() -> list[tuple[re.Pattern[str], str]]:
-    """Patterns of several words that mean what one does, and that one: "go up", "rise"."""
-    pairs = (pair for each in question_languages() for pair in each.get("phrases", ()))
-    return [(re.compile(rf"\b{re.escape(phrase)}\b", re.IGNORECASE), word) for phrase, word in pairs]
+def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
+    word_of = {phrase: word for each in question_languages() for phrase, word in each.get("phrases", ())}
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, word_of))})\b", re.IGNORECASE), word_of
 
 
 @cache

@@ -40,9 +40,9 @@ from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind
 from quoteweave.generation.extractive.answer_names import says_where
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.statements import Statement, refers_back, words_with_headings
+from quoteweave.generation.extractive.statements import Statement, refers_back, title_words, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
-from quoteweave.generation.sentence_kinds import denies, says_what
+from quoteweave.generation.sentence_kinds import denies, has_denying_word, says_what
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""
@@ -78,6 +78,8 @@ _ASKS_WHAT_ONE_IS = re.compile(
 )
 _MAY_ASK_OF_ONE = re.compile(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
 _LAYOUTS_WITHOUT_ANSWERS = frozenset({"title", "caption", "equation", "header", "footer"})
+# Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
+_ALLOWING = frozenset(words("allowed permitted covered included"))
 _COST = "cost"
 _COSTS = re.compile(r"([\w'’-]+)\s+(?:(?:must|may|can|should|will|would|could)\s+(?:not\s+)?)?costs?\b", re.IGNORECASE)
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
@@ -109,7 +111,7 @@ class AnswerCriteria:
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
         self._asked_noun = asked_noun(question) if question.reading.asks == "statement" else frozenset[str]()
         self._quantity = asked_quantity(question.reading.asked_by, question.reading.text)
-        self._titles = {document: frozenset(words(title)) for document, title in context.titles.items()}
+        self._titles = {document: title_words(context, document) for document in context.titles}
         nouns = {word for match in _NOUN.finditer(question.reading.text) for word in words(match[1])}
         self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
@@ -123,7 +125,7 @@ class AnswerCriteria:
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if has_opposite_word(self._question.reading.text, statement.text):
+        if has_opposite_word(self._question.reading.text, statement.text) or self._prohibits_what_is_allowed(statement):
             return False
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
@@ -132,6 +134,12 @@ class AnswerCriteria:
         says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.announced)
         return keeps_together and says_more and has_answer_kind(statement, self._question)
+
+    def _prohibits_what_is_allowed(self, statement: Statement) -> bool:
+        """Whether a statement denies or prohibits what an open question asks for: "What is allowed?"."""
+        reading = self._question.reading
+        open_question = reading.asks != "yes_or_no" and not has_denying_word(reading.text)
+        return open_question and not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
 
     def _costs_another(self, statement: Statement) -> bool:
         """Whether a statement says what another thing costs than the one that the whole document is about.

@@ -20,15 +20,16 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import light_words
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.statements import Statement, place_in_document
+from quoteweave.generation.extractive.statements import Statement, place_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
+from quoteweave.generation.sentence_kinds import has_denying_word
 
 MOST_STATEMENTS = 3
 """Most sentences that are given of the text under a heading."""
 MAX_HEADING = 200
 """Characters beyond which a text is no heading that asks."""
 _ASKS_NOUN = re.compile(
-    r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?:do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
+    r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?P<by>do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
     re.IGNORECASE,
 )
 
@@ -42,6 +43,8 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
     if not text.endswith("?") or len(text) > MAX_HEADING or has_opposite_word(question.reading.text, text):
         return False
     if analyse_question(text).asks != question.reading.asks:
+        return False
+    if has_denying_word(text) != has_denying_word(question.reading.text):
         return False
     asked, own = frozenset(subject_terms(question)), frozenset(subject_terms(question_terms(text)))
     shared = own & with_words_alike(own & asked, own)
@@ -65,7 +68,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
                 below.setdefault((one.quote.document, heading), []).append(one)
     asking, naming = list[list[Statement]](), list[list[Statement]]()
     for (document, heading), under in below.items():
-        known = frozenset(words(f"{PurePosixPath(document).stem}\n{context.titles.get(document, '')}"))
+        known = frozenset(words(PurePosixPath(document).stem)) | title_words(context, document)
         text = frozenset(word for one in under for word in one.words)
         own = [one for one in under if one.quote.text.strip() != heading]
         if own and asks_same(heading, question, known, text):
@@ -91,5 +94,9 @@ def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str],
     if not noun or noun != frozenset(words(heading)) or question.reading.asks != "statement":
         return False
     rest = frozenset(question.terms) - noun - known - light_words() - interrogative_words()
+    # "Which languages does she speak?" is answered by "Languages", and "Which languages are forbidden?" is not.
+    verbs = 1 if asked["by"].casefold() in ("do", "does", "did", "can", "could") else 0
+    if has_denying_word(question.reading.text):
+        return False
     listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
-    return listed and len(rest) <= 1 and rest.isdisjoint(question.names)
+    return listed and len(rest) <= verbs and rest.isdisjoint(question.names)

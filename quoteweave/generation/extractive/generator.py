@@ -24,6 +24,7 @@ from quoteweave.core.concurrency.pools import run_briefly
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.question_analysis import analyse_question
+from quoteweave.core.text.question_words import with_phrases_as_words
 from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
@@ -66,7 +67,7 @@ NOTHING_FOUND = "What was found in the documents seems to be about something els
 
 def off_topic_abstention(question: str, context: Context) -> Answer | None:
     """Return an abstention if what was found is about something else (`topic`); None if it is about the question."""
-    terms = question_terms(question)
+    terms = question_terms(_in_words_of(context, question))
     if is_on_topic(terms, context):
         return None
     reasons = abstention_reasons(terms, context)
@@ -125,7 +126,7 @@ class ExtractiveGenerator:
             return build_answer(question, WHICH_DOCUMENT, context, model=MODEL, status="abstained")
         if (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
-        asked = [question_terms(part) for part in split_into_questions(question)]
+        asked = [question_terms(part) for part in split_into_questions(_in_words_of(context, question))]
         held = _held(context)
         parts: list[WeightedPart] = [(part, weigh_terms(part, held, context.rarity)) for part in asked]
         steps = find_procedures(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else []
@@ -155,7 +156,7 @@ class ExtractiveGenerator:
             told = dict.fromkeys(DISAGREED.get(part.reading.asks, "numbers") for part in differing)
             warnings = tuple(map(DISAGREEMENT_WARNING.format, told))
             return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), unique)
-        whole = question_terms(asked)
+        whole = question_terms(_in_words_of(context, asked))
         weights = weigh_terms(whole, _held(context), context.rarity)
         text = compose_places(find_places(whole, context, weights, standings=merge_rankings(orders).of), whole)
         differ = language_difference(asked, context)
@@ -200,6 +201,14 @@ class ExtractiveGenerator:
 
 WeightedPart = tuple[QuestionTerms, Mapping[str, float]]
 """A question, or one of several in one, with the weights of its words."""
+
+
+def _in_words_of(context: Context, question: str) -> str:
+    """The question with words in place of phrases that the context lacks: "register" for "sign up"."""
+    texts = (
+        text for hit in context.hits for text in (hit.quote.text, hit.quote.section or "", hit.quote.caption or "")
+    )
+    return with_phrases_as_words(question, texts)
 
 
 def _asks_of_several_documents(question: str, context: Context) -> bool:

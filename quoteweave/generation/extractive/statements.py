@@ -46,6 +46,7 @@ _REFERS_BACK = re.compile(
 )
 _EFFECT = re.compile(r"\b(?:causes?|leads? to|led to|therefore|thus|as a result)\b", re.IGNORECASE)
 _AFTER_LABEL = " .:–—-|：．"
+_ALTERNATIVES = re.compile(r"[,;/&]|\b(?:and|or|und|oder|et|ou|y|o)\b", re.IGNORECASE)
 _PART = re.compile(r"\s*\(?\b[Pp]art \d+ of \d+\)?")
 """The suffix that the parser adds to the caption of a picture that it split."""
 
@@ -192,6 +193,15 @@ def image_statements(
             kind = {"is_row": bool(cells), "is_computed": bool(reckoned)}
             statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text)), **kind))
     return statements
+
+
+def title_words(context: Context, document: str) -> frozenset[str]:
+    """The words of a document's title that count for all of it; none where it names several things.
+
+    In "Handbook for juniors and adults" not every sentence is on juniors.
+    """
+    title = context.titles.get(document, "")
+    return frozenset() if _ALTERNATIVES.search(title) else frozenset(words(title))
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes

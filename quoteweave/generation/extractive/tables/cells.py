@@ -22,6 +22,8 @@ _SIGN = re.compile(r"[$€£¥%()]+")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
 _EMPTY = frozenset({"", "-", "–", "—"})
+# Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.
+_NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "№", "n°"})
 
 Rows = Sequence[Sequence[str]]
 
@@ -104,7 +106,8 @@ def _best_matching_names(
 def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
     """Leave out a first column that only numbers the rows, so that the next one names them."""
     numbers = [row[0] for row in rows]
-    counted = len(header) > 2 and len(rows) > 1 and numbers == [str(at) for at in range(1, len(rows) + 1)]
+    numbering = len(header) > 2 and header[0].strip(" .:").casefold() in _NUMBERING
+    counted = numbering and len(rows) > 1 and numbers == [str(at) for at in range(1, len(rows) + 1)]
     if not counted or any(len(row) != len(header) for row in rows):
         return header, rows
     return header[1:], [row[1:] for row in rows]
