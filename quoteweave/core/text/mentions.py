@@ -161,17 +161,14 @@ def page_names(label: str, number: int, count: int | None) -> list[str]:
 def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[str]:
     """'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv'."""
     for match in words.patterns["pages"].finditer(text):
-        found = list(words.patterns["number"].finditer(match[1]))
+        said = match[match.lastindex or 0]
+        found = list(words.patterns["number"].finditer(said))
         before: int | None = None
         for i, each in enumerate(found):
             number = words.value(each[0])
             if number is None:
                 yield f"page {each[0].casefold()}"
-            elif (
-                i
-                and before is not None
-                and words.patterns["ranging"].search(match[1][found[i - 1].end() : each.start()])
-            ):
+            elif i and before is not None and words.patterns["ranging"].search(said[found[i - 1].end() : each.start()]):
                 first = before + 1 if before < number <= before + _LONGEST_RANGE else number
                 yield from (f"page {between}" for between in range(first, number + 1))
             else:
@@ -183,8 +180,9 @@ def _counted_pages(text: str, words: ReferenceWords) -> Iterator[str]:
     """'the second page', 'the first and last slides', 'second to last page', 'the first three pages', '第12页'."""
     for match in words.patterns["nth"].finditer(text):
         for each in words.patterns["each ordinal"].finditer(text, match.start(1), match.end()):
-            number = words.ordinal(each[0])
-            yield f"page #{-number if match[2] or match[3] else number}"
+            if each.start() < match.end(1):  # not the "last" of "third to last"
+                number = words.ordinal(each[0])
+                yield f"page #{-number if match[2] or match[3] else number}"
     for match in words.patterns["several"].finditer(text):
         first, said, said_before, first_behind = match.groups()
         number = min(words.value(said or said_before) or 0, _LONGEST_RANGE)

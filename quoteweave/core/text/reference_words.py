@@ -5,7 +5,7 @@ The words are data (`reference_words.toml`), by language; `core.text.mentions` f
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -20,11 +20,14 @@ _LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
 KINDS = ("figure", "table", "algorithm", "box")
+_PARTS = ("chapter", "section", "appendix", "part")
 _ROLES = ("contents", "references", "appendix")
 # "Recorded Demonstration", "Terms of Use": words with capitals, and small ones between them.
 _TITLE = r"[A-Z][\w'’-]*(?:\s+(?:[a-z&]{1,3}\s+){0,2}[A-Z][\w'’-]*){0,7}"
 _MARKS = "\"'“”‘’«»„`"
-_TO_LAST = r"\s+to\s+last|-to-last"
+_TO_LAST = r"(?:\s+to)?\s+last|(?:-to)?-last"
+# "A 30 second session" is not the second one.
+_BEFORE_ORDINAL = r"(?<![\w-])(?<!\d\s)"
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def reference_words() -> ReferenceWords:
     kinds = {word.rstrip("."): kind for kind in KINDS for word in said.all_of(kind)}
     return ReferenceWords(
         numbers=numbers,
-        ordinals=ordinals,
+        ordinals=ordinals | said.counted("before_noun"),
         roles=roles,
         headings={**roles, **headings},
         parts={**parts, **counters},
@@ -81,7 +84,7 @@ def reference_words() -> ReferenceWords:
             **_patterns_of_pages(said, numbers, ordinals),
             **_patterns_of_parts(said, numbers, ordinals, parts=parts, counters=counters),
             "label": _label(kinds, [*said.all_of("and"), ",", "&"]),
-            "worded label": _worded_label(kinds, numbers),
+            "worded label": _worded_label(said),
             "role": _pattern(_alone(roles)),
             "continued": _pattern(_alone(said.all_of("continued"))),
         },
@@ -102,6 +105,15 @@ class _Said:
         """The numbers that the words of all languages there stand for, which each language counts from 1."""
         return {word: i for language in self._languages for i, word in enumerate(language.get(key, ()), 1)}
 
+    def with_own(self, numbers: str, *keys: str) -> Iterator[tuple[str, str]]:
+        """Expressions of words there and of the numbers of their own languages: "once" is 11 behind "capítulo" only."""
+        own: dict[str, frozenset[str]] = {}
+        for language in self._languages:
+            for word in (word for key in keys for word in language.get(key, ())):
+                own[word] = own.get(word, frozenset()).union(language.get(numbers, ()))
+        for known in sorted(filter(None, set(own.values())), key=sorted):
+            yield alternation(word for word in own if own[word] == known), alternation(known)
+
     def either(self, *keys: str) -> str:
         """A regular expression of any of the words there."""
         return alternation(word for key in keys for word in self.all_of(key))
@@ -115,15 +127,21 @@ def _patterns_of_pages(
     labelled = r"(?-i:[A-Z]-?\d{1,4})|(?-i:[ivxl]{1,6})|(?-i:[IVXL]{2,6})"
     number = rf"(?:\d{{1,4}}|{labelled}|{alternation(numbers)})"
     between = rf"\s*(?:,|&|-|–|\b(?:{said.either('range', 'and')})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
+    numbered = "|".join(
+        rf"{words}\s*(?:number\s+|no\.?\s*|#\s*)?({each}(?:{between}{each})*)"
+        for words, each in (
+            (words, rf"(?:\d{{1,4}}|{labelled}|{own})\b") for words, own in said.with_own("numbers", "page")
+        )
+    )
     article = r"(?:[^\W\d_]{1,3}\s+)?"
     several = rf"(?:{ordinal}(?:\s*,\s*|\s*&\s*|\s+{said.either('and')}\s+){article}){{0,5}}{ordinal}"
     ends = rf"(?:{alternation(word for word, at in ordinals.items() if at in (1, -1))}[nrs]?)"
     count = rf"(?:\d{{1,4}}|{alternation(numbers)})"
     return {
-        "pages": _pattern(rf"(?<![\w.]){page}\s*(?:number\s+|no\.?\s*|#\s*)?({number}\b(?:{between}{number}\b)*)"),
+        "pages": _pattern(rf"(?<![\w.])(?:{numbered})"),
         "number": _pattern(rf"\b{number}\b"),
         "ranging": _pattern(rf"-|–|\b{ranges}\b"),
-        "nth": _pattern(rf"(?<![\w-])({several})({_TO_LAST})?\s+{page}(?!\w)(\s+{said.either('from_end')})?"),
+        "nth": _pattern(rf"{_BEFORE_ORDINAL}({several})({_TO_LAST})?\s+{page}(?!\w)(\s+{said.either('from_end')})?"),
         "each ordinal": _pattern(rf"(?<![\w-]){ordinal}"),
         "several": _pattern(rf"(?<![\w-])(?:({ends})\s+({count})|({count})\s+({ends}))\s+{page}(?!\w)"),
         "counted": _pattern(
@@ -141,9 +159,12 @@ def _patterns_of_parts(
     parts: Mapping[str, str],
     counters: Mapping[str, str],
 ) -> dict[str, re.Pattern[str]]:
-    page, ordinal, of = said.either("page"), _ordinal(ordinals), said.either("of")
-    titled = [word for word, part in parts.items() if part in ("chapter", "section", "appendix", "part")]
-    named = rf"(?i:{alternation(parts)})\.?\s+(?:{_NAME}|(?i:{alternation(numbers)})\b)"
+    page, of = said.either("page"), said.either("of")
+    # "El primer capítulo", not "the primer chapter".
+    shortened = (rf"{own}(?=\s+{words})" for words, own in said.with_own("before_noun", *_PARTS))
+    ordinal = "|".join([_ordinal(ordinals), *shortened])
+    titled = [word for word, part in parts.items() if part in _PARTS]
+    named = _named_part(said, parts)
     nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{alternation(parts)})"
     article = r"(?:[^\W\d_]{1,3}\s+)?"
     mention = rf"{article}(?P<part>{named}|{nth}|(?i:{said.either('appendix')}))(?!\w)"
@@ -158,29 +179,37 @@ def _patterns_of_parts(
         )
 
     return {
-        "part": re.compile(rf"(?<!\w){part_of}\.?\s+{number}"),
-        "nth part": _pattern(rf"(?<![\w-])(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)"),
+        "part": re.compile(rf"(?<!\w)(?={named}){part_of}\.?\s+{number}"),
+        "nth part": _pattern(rf"{_BEFORE_ORDINAL}(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)"),
         "titled part": re.compile(rf"(?<=[\w,] )[{_MARKS}]?({_TITLE})[{_MARKS}]?\s+(?i:{alternation(titled)})(?!\w)"),
         "counted part": re.compile(
             rf"第\s*(?P<name>\d{{1,3}}|{alternation(numbers)})\s*(?P<part>{alternation(counters)})"
         ),
         "page of part": re.compile(
-            rf"(?<![\w-])(?P<nth>(?i:{ordinal}))(?P<to_last>(?i:{_TO_LAST}))?\s+(?i:{page})\s*(?i:{of})\s*{mention}"
+            rf"{_BEFORE_ORDINAL}(?P<nth>(?i:{ordinal}))(?P<to_last>(?i:{_TO_LAST}))?\s+(?i:{page})\s*(?i:{of})\s*{mention}"
         ),
         "part begins": at(begins),
         "part ends": at(ends),
     }
 
 
+def _named_part(said: _Said, parts: Iterable[str]) -> str:
+    # "In which part one finds it": no number.
+    asked = "".join(rf"(?<!\b{which}\s)" for which in said.all_of("which"))
+    worded = "|".join(rf"{words}\.?\s+{own}\b" for words, own in said.with_own("numbers", *_PARTS))
+    return rf"(?:(?i:{alternation(parts)})\.?\s+(?:{_NAME})|(?i:{asked}(?:{worded})))"
+
+
 def _ordinal(ordinals: Iterable[str]) -> str:
     return rf"(?:{alternation(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.(?=\s+(?:seite|folie|kapitel|teil))))"
 
 
-def _worded_label(kinds: Iterable[str], numbers: Iterable[str]) -> re.Pattern[str]:
+def _worded_label(said: _Said) -> re.Pattern[str]:
     """A label such as "figure two"; not where a noun follows: "In the chart two lines cross"."""
-    spaced, _ = _by_script(kinds)
     behind = r"(?!\w|\s+(?!(?:does|is|has|was|shows|says)\b)[^\W\d_]+s\b)"
-    return _pattern(rf"(?<!\w)({alternation(spaced)})\s+({alternation(numbers)}){behind}")
+    worded = "|".join(rf"{words}\s+{own}" for words, own in said.with_own("numbers", *KINDS))
+    kind, number = said.either(*KINDS), said.either("numbers")
+    return _pattern(rf"(?<!\w)(?=(?:{worded}){behind})({kind})\s+({number}){behind}")
 
 
 def _label(kinds: Iterable[str], separators: Iterable[str]) -> re.Pattern[str]:
