@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 FINGERPRINT = "lexical-8"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
-# By which the last chapter or appendix of a document is looked for.
-PART_NUMBERS = (*ascii_lowercase, *range(1, 61))
+# By which the last chapter of a document is looked for, before letters.
+PART_NUMBERS = range(1, 61)
 # Least number of pages that shows which words are common (`LexicalIndex.rarity_share`).
 FEW_PAGES = 100
 
@@ -188,23 +188,41 @@ class LexicalIndex:
         return named
 
     def _pages_of_part(self, name: str) -> "Positions":
-        import numpy as np
-
         kind, _, which = name.rpartition(" ")
+        found = self.pages_named(name)
         if which != "last":
-            return self.pages_named(name)
-        last: dict[int, Positions] = {}
-        for number in PART_NUMBERS:
-            pages = self.pages_named(f"{kind} {number}")
-            last |= {document: pages[self.document_of[pages] == document] for document in self._documents_of(pages)}
-        found: Positions = concatenated([last[document] for document in sorted(last)], np.int64)
+            return found
+        # "Final chapter" is the last, or else the one with the highest number, or else with the last letter.
+        for series in (PART_NUMBERS, ascii_lowercase):
+            numbered = self._last_of_series([self.pages_named(f"{kind} {each}") for each in series])
+            found = self._with_documents_of(found, numbered)
         return found
 
-    def _documents_of(self, pages: "Positions") -> list[int]:
+    def _last_of_series(self, numbered: "Sequence[Positions]") -> "Positions":
+        """Of pages that have a number from 1, given by number, those with the last number of each document.
+
+        A number counts only where it follows another one, or is at most one more than there are in the document: a
+        heading may be missing, but "50 Years of the Harbour" is no chapter 50.
+        """
         import numpy as np
 
-        found: list[int] = np.unique(self.document_of[pages]).tolist()
+        pages, most = concatenated(numbered, np.int64), len(numbered) + 1
+        numbers = np.repeat(np.arange(1, most), [len(each) for each in numbered])
+        of_page = self.document_of[pages] * (most + 1) + numbers
+        pairs = np.unique(of_page)
+        documents, numbers = np.divmod(pairs, most + 1)
+        counts = np.bincount(documents, minlength=1)[documents]
+        pairs = pairs[(numbers <= counts + 1) | (np.diff(pairs, prepend=-1) == 1)]
+        last = pairs[np.diff(pairs // (most + 1), append=-1) != 0]
+        found: Positions = pages[np.isin(of_page, last)]
         return found
+
+    def _with_documents_of(self, pages: "Positions", more: "Positions") -> "Positions":
+        """These pages, and those of `more` that are of other documents; ascending."""
+        import numpy as np
+
+        others = more[~np.isin(self.document_of[more], self.document_of[pages])]
+        return np.union1d(pages, others)
 
     def names_beginning(self, prefix: str, most: int) -> list[str]:
         """The first `most` definitions that begin so (`collection.segments.builder.acronym_prefix`), sorted."""

@@ -272,6 +272,36 @@ def test_parts_are_found_by_numbers_in_words(question: str, pages: list[int], tm
     assert told(tmp_path, quotes, question, "reference") == pages
 
 
+@pytest.mark.parametrize(
+    ("headings", "pages"),
+    [
+        (["1 Ships", "2 Cranes", "50 Years of the Harbour"], [1]),
+        (["Chapter 1", "Chapter 2", "Chapter 4"], [2]),
+        (["Chapter 12", "Chapter 13"], [1]),
+        (["50 Years of the Harbour"], []),
+        (["Chapter 1", "Chapter 2", "Final Chapter"], [2]),
+        (["Chapter A", "Chapter B"], [1]),
+    ],
+)
+def test_the_last_chapter_is_the_one_whose_number_follows_the_others(
+    headings: list[str], pages: list[int], tmp_path: Path
+) -> None:
+    quotes = [made_quote(heading, page=page, layout="title") for page, heading in enumerate(headings)]
+    assert told(tmp_path, quotes, "What is in the last chapter?", "reference") == pages
+
+
+def test_each_document_has_its_own_last_chapter(tmp_path: Path) -> None:
+    texts = {"a": ["1 Ships", "2 Cranes"], "b": ["Chapter 1", "Last Chapter"], "c": ["1 Ships", "9 Cranes"], "d": ["x"]}
+    quotes = {
+        name: [made_quote(text, page=page, layout="title") for page, text in enumerate(found)]
+        for name, found in texts.items()
+    }
+    with make_collection(tmp_path, quotes) as collection:
+        index = lexical.current_lexical_index(collection)
+        assert index.pages_called("chapter last").tolist() == [1, 3, 4]
+        assert index.pages_called("chapter last #1").tolist() == [1, 3, 4]
+
+
 @pytest.mark.parametrize(("question", "page"), [("Where does part 1 end?", 2), ("Where does part 2 begin?", 3)])
 def test_the_page_on_which_a_part_ends_or_begins_counts_most(question: str, page: int, tmp_path: Path) -> None:
     headings = {0: "Part 1", 3: "Part 2"}
