@@ -2,6 +2,8 @@
 
 import asyncio
 import io
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from fastapi.testclient import TestClient
 from live_server import LiveServer
 from made_collections import made_quote, make_collection, put
 
+from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import AnswerEvent
 from quoteweave.core.records import Filter
@@ -221,6 +224,30 @@ def test_an_answer_that_cannot_be_kept_is_given_with_a_warning(client: TestClien
     assert (body["conversation"], body["turn"]) == (None, None)
     assert "4,210" in body["answer"]["text"]
     assert body["answer"]["warnings"] == ["The answer could not be kept in its conversation."]
+
+
+def test_a_conversation_in_the_form_of_another_version_says_so_and_hinders_no_other(
+    client: TestClient, tmp_path: Path
+) -> None:
+    old = ask(client)
+    with closing(sqlite3.connect(tmp_path / "state" / CONVERSATIONS_FILE)) as db, db:
+        ((turn, record),) = db.execute("SELECT id, record FROM turns").fetchall()
+        record = record.replace('"checker_verdict":', '"entailed":')
+        db.execute("UPDATE turns SET record = ?, checksum = ?", (record, row_checksum(record, turn)))
+    new = ask(client)
+    at = f"/v1/conversations/{old['conversation']}"
+    for refused in (
+        client.get(at),
+        client.post(ANSWERS, json={"question": QUESTION, "conversation": old["conversation"]}),
+    ):
+        assert (refused.status_code, refused.json()["type"]) == (503, "urn:quoteweave:problem:state")
+        for said in (old["conversation"], "another version of quoteweave wrote it", "delete the conversation and ask"):
+            assert said in refused.json()["detail"]
+    assert client.get(f"/v1/conversations/{new['conversation']}").json()["questions"] == 1
+    listed = client.get("/v1/conversations").json()["conversations"]
+    assert {each["id"] for each in listed} == {old["conversation"], new["conversation"]}
+    assert client.delete(at).status_code == 204
+    assert client.get(at).status_code == 404
 
 
 def test_what_came_before_in_a_conversation_is_its_history(client: TestClient) -> None:

@@ -169,7 +169,7 @@ class ConversationStore:
             rows = db.execute(
                 "SELECT id, record, checksum FROM turns WHERE conversation = ? ORDER BY number", (conversation,)
             ).fetchall()
-        return Conversation(**dict(found), turns=tuple(self._turn(*row) for row in rows))
+        return Conversation(**dict(found), turns=tuple(self._turn(conversation, *row) for row in rows))
 
     def rename(self, conversation: str, title: str, viewer: Viewer = EVERYONE) -> ConversationSummary:
         """Give a conversation another title. Raises as `get`, and UsageError for an empty one."""
@@ -227,7 +227,7 @@ class ConversationStore:
         if row is None:
             return None
         conversation, *stored = row
-        turn = self._turn(*stored)
+        turn = self._turn(conversation, *stored)
         cited = (one.regions for one in turn.answered.answer.citations if one.quote_id == quote_id)
         regions = tuple(dict.fromkeys(region for regions in cited for region in regions))
         quote = next(hit.quote for hit in turn.answered.context.hits if hit.quote.id == quote_id)
@@ -260,15 +260,17 @@ class ConversationStore:
             raise ConversationNotFound(f"there is no conversation {conversation!r}; it may have been deleted")
         return _read_summary(row)
 
-    def _turn(self, turn_id: str, record: str, checksum: int) -> Turn:
+    def _turn(self, conversation: str, turn_id: str, record: str, checksum: int) -> Turn:
         try:
             if checksum != row_checksum(record, turn_id):
                 raise ValueError("its checksum does not fit")
             return Turn.model_validate_json(record)
         except ValueError as error:  # pydantic's ValidationError is one
-            reason = "it was written by another version" if isinstance(error, ValidationError) else str(error)
+            by_other = isinstance(error, ValidationError)
+            reason = "another version of quoteweave wrote it, in another form" if by_other else str(error)
             raise StateError(
-                f"{self.path}: turn {turn_id} of a conversation cannot be read ({reason}); delete the conversation"
+                f"{self.path}: turn {turn_id} of conversation {conversation} cannot be read ({reason}); "
+                "delete the conversation and ask its questions again"
             ) from error
 
     @contextmanager
