@@ -1,5 +1,6 @@
 """A long PDF that is interrupted goes on from its pages; what is kept of it does not stay longer than it is wanted."""
 
+import hashlib
 import shutil
 import signal
 import subprocess
@@ -8,13 +9,15 @@ from pathlib import Path
 
 import pytest
 from made_files import PROSE, jpeg_bytes, pdf
+from pydantic import TypeAdapter
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.content import ImageStore
-from quoteweave.collection.stores.unfinished import UnfinishedPages, UnfinishedStore, unfinished_key
+from quoteweave.collection.stores.unfinished import PAGE_FORM, UnfinishedPages, UnfinishedStore, unfinished_key
 from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents.formats import Format
 from quoteweave.documents.ingest import AddOptions, AddProgress, add
+from quoteweave.documents.layout.page import PageContent
 from quoteweave.documents.parser import ParserSettings, SourceFile, file_stamp, read_and_keep_pages
 
 OPTIONS = AddOptions(settings=ParserSettings(ocr=False), processes=1)
@@ -140,6 +143,25 @@ def test_a_damaged_page_is_read_again(folder: Path, killed: Path) -> None:
     with Collection.open(killed) as collection:
         assert pages_to_come(collection, folder) == PAGES - len(paths) + 3
         assert len(collection.pages("long.pdf")) == PAGES
+
+
+def test_pages_kept_in_the_form_of_an_earlier_version_are_read_again(folder: Path, killed: Path) -> None:
+    (kept,) = (killed / "unfinished").iterdir()
+    content = hashlib.sha256((folder / "long.pdf").read_bytes()).hexdigest()
+    named = f"long.pdf\0{content}\0{OPTIONS.settings.fingerprint}".encode()
+    earlier = UnfinishedPages(kept.rename(kept.with_name(hashlib.sha256(named).hexdigest()[:32])))
+    for number in earlier.pages():
+        earlier.put(number, (earlier.get(number) or b"").replace(b'"elements":', b'"pieces":'), images=[])
+    with Collection.open(killed) as collection:
+        assert pages_to_come(collection, folder) == PAGES
+        assert len(collection.pages("long.pdf")) == PAGES
+
+
+def test_the_form_of_kept_pages_changes_with_its_version() -> None:
+    schema = TypeAdapter(PageContent).json_schema()
+    fields = {name: sorted(part["properties"]) for name, part in [("", schema), *schema["$defs"].items()]}
+    form = hashlib.sha256(repr(fields).encode()).hexdigest()[:8]
+    assert (PAGE_FORM, form) == ("2", "260b967f"), "raise PAGE_FORM, and write the new form here"
 
 
 def test_pages_come_back_as_they_were(tmp_path: Path) -> None:

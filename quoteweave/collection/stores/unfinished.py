@@ -15,6 +15,10 @@ from quoteweave.collection.checksums import sealed_bytes, unsealed_bytes
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write, folder_name
 
+PAGE_FORM = "2"
+"""Changes whenever pages are kept in another form (`documents.layout.page.PageContent`). Those of an earlier form are
+not found, so that the file's pages are read again."""
+
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedPages:
@@ -74,8 +78,8 @@ class UnfinishedStore:
 
 
 def unfinished_key(name: str, content: str, parser: str) -> str:
-    """What names a document that is being read: 32 digits of a hash of its name, its content and its parser."""
-    named = f"{name}\0{content}\0{parser}".encode("utf-8", "surrogatepass")
+    """What names a document that is being read: a hash of its name, its content, its parser and `PAGE_FORM`."""
+    named = f"{name}\0{content}\0{parser}\0{PAGE_FORM}".encode("utf-8", "surrogatepass")
     return hashlib.sha256(named).hexdigest()[:32]
 
 
