@@ -267,7 +267,8 @@ def _own_message(body: object, redactor: Redactor) -> str:
     text = redactor.clean(text)  # first, as what looks like a tag may be within a secret
     if text.lstrip().startswith("<"):  # the page of a proxy in between
         text = re.sub(r"<[^<>]*>", " ", text)
-    return text
+    # Again, as words of a secret may stand next to each other without the tags or line breaks between them.
+    return redactor.clean(" ".join(text.split()))
 
 
 def _code(body: object) -> int:

@@ -118,6 +118,16 @@ def test_a_key_is_taken_out_of_the_page_of_a_proxy_before_its_tags_are() -> None
             asyncio.run(chat.complete(MESSAGES))
 
 
+@pytest.mark.parametrize("said", ["pass<br>word<br>one", "<b>pass </b>word<br/>\n one"])
+def test_a_key_that_the_tags_of_a_page_cut_is_taken_out_of_it(said: str) -> None:
+    page = f"<html><p>no such key: {said}</p></html>"
+    headers = {"content-type": "text/html"}
+    with ModelServer(lambda _: Reply(status=400, body=page.encode(), headers=headers)) as server:
+        chat = OpenAIChat("m", base_url=server.base_url, api_key="pass word one", max_retries=0)
+        with pytest.raises(EndpointError, match=r"no such key: \[redacted\]"):
+            asyncio.run(chat.complete(MESSAGES))
+
+
 def test_a_key_is_taken_out_of_arguments_of_tools_that_are_json_within_json() -> None:
     key = 'sk-1<7>"zebra'
     arguments = json.dumps({"said": json.dumps({"key": key})})
