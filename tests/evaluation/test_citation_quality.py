@@ -37,6 +37,13 @@ def test_an_item_that_the_context_has_not_is_a_wrong_citation() -> None:
     assert (row["recall.cited"], row["precision"]) == (0.5, 0.25)
 
 
+@pytest.mark.parametrize("name", ["1" * 5000, f"Figure {'1' * 5000}"])
+def test_a_name_of_more_digits_than_can_be_read_is_a_wrong_citation(name: str) -> None:
+    cited = sentence(1.0, **{"1": 1.0}).model_copy(update={"written": ("1", name)})
+    row = CitationQuality({"q": verdict(cited)}, "published").row(answered("Up."), example())
+    assert row["citation.precision"] == 0.5
+
+
 def test_nothing_cited() -> None:
     row = row_of(verdict(sentence(), sentence()))
     assert [row[name] for name in ("recall.all", "f1.all")] == [0, 0]

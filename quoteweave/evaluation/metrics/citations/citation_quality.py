@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from quoteweave.evaluation.statistics.aggregates import Sums
 
 
+MOST_DIGITS = 100
+"""No item has a longer number; Python itself refuses to read one of more than 4,300 digits."""
 _NUMBERED = re.compile(r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)\s*(?P<number>\d+)", re.IGNORECASE)
 
 
@@ -120,6 +122,8 @@ def _given(grade: Grade) -> float | None:
 def _known(name: str, graded: Mapping[str, Grade]) -> Grade | None:
     """The grade of an item by its name as written; None where the scripts find no such item."""
     numbered = _NUMBERED.fullmatch(name)
+    if len(name if numbered is None else numbered["number"]) > MOST_DIGITS:
+        return None
     if numbered is None:
         return graded.get(str(int(name))) if name.isdecimal() else None
     return graded.get(f"{'Figure' if numbered['figure'] else 'Table'} {int(numbered['number'])}")
