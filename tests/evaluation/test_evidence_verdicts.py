@@ -70,6 +70,15 @@ def test_only_what_failed_or_changed_is_asked_again(tmp_path: Path) -> None:
     assert len(changed.asked) == 3
 
 
+def test_what_was_judged_under_other_names_is_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    judged(path, WordJudge(), answered("Calls rose [1]."))
+    path.write_text(path.read_text().replace('"cited":["1"]', '"cited":["01"]'))
+    again = WordJudge()
+    found = judged(path, again, answered("Calls rose [1]."))
+    assert (found["q"].cited(), len(again.asked)) == (("1",), 3)
+
+
 def test_verdicts_of_another_judge_or_splitter_are_not_mixed(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     judged(path, WordJudge(), answered("Calls rose [1]."))

@@ -65,6 +65,12 @@ def test_a_name_by_itself_may_be_short_and_a_number_begin_with_zeros() -> None:
     assert cited_items("Open tab 1.") == ()
 
 
+def test_short_names_and_leading_zeros_of_a_splitter_name_the_items_in_strict_too() -> None:
+    gold = example("q", ["1", "Table 1"])
+    row = SourceSelection("own", splits={"q": ("01", "Tab 1")}).row(answered("Up."), gold)
+    assert row["source.f1"] == 1.0
+
+
 def test_names() -> None:
     assert [item_name(name) for name in ("Figure 1a", "fig. 2 (b)", " Table 3 ", "7", "image3")] == [
         "Figure 1",

@@ -230,7 +230,9 @@ def _items(prediction: Prediction, example: Example) -> dict[str, Quote]:
 
 
 def _done(verdict: EvidenceVerdict | None, pair: JudgingItem) -> bool:
-    return verdict is not None and verdict.whole and verdict.request == request_hash(*pair)
+    if verdict is None or not verdict.whole or verdict.request != request_hash(*pair):
+        return False
+    return all(item_name(name) == name for name in verdict.cited())  # an earlier version may have named items otherwise
 
 
 def with_explanation(example: Example) -> Example:
