@@ -1,22 +1,26 @@
 """Says whether a passage states the contrary of a claim: the other direction, an opposite word, or a denial.
 
-All of it is told by English words. Only sentences that otherwise say what the claim says are compared with it, so that
-what is said of something else is not taken for its contrary.
+All of it is told by English words. Only sentences that otherwise say what the claim says are compared with it, and of
+these, but for directions, only clauses that do, so that what is said of something else is not taken for its contrary.
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
+from typing import get_args
 
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.gate.amounts import NUMBER_WORDS
+from quoteweave.generation.languages import Language, function_words
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
 
 LEAST_COVERAGE = 0.6
 """Least share of what else the claim says, weighed by rarity, in a sentence that may state its contrary."""
 LEAST_DENIED = 0.8
-"""Least share of a claim's clause in one that may deny it; with fewer words that often denies something else."""
+"""Least share of a claim's clause in one that may deny it or say its opposite; with fewer words that is often of
+something else."""
 OPPOSITE = "Of the claim and the passage one says that something rises, and the other that it falls."
 OPPOSITE_WORD = "The passage has the opposite of a word of the claim."
 DENIED_BY_PASSAGE = "Of the claim and the passage one denies what the other says."
@@ -46,28 +50,51 @@ _OPPOSITES = (
     ("positive positively", "negative negatively"),
     ("won win wins", "lost lose loses"),
 )
-_STEMS = tuple(tuple(frozenset(words(side, stop=False)) for side in pair) for pair in _OPPOSITES)
-_IN_PAIRS = frozenset().union(*(side for pair in _STEMS for side in pair))
-_PREFIXES = ("un", "in", "im", "ir", "dis", "non", "de")
-_SHORTEST_WORD = 4  # letters, as "form" is no opposite of "inform" and such words are short
+_PREFIXED = {
+    "un": "able safe stable likely known certain available supported successful changed affected related necessary"
+    " usual paid install lock reliable",
+    "in": "active complete correct dependent effective efficient valid visible sufficient consistent accurate"
+    " significant compatible direct accessible",
+    "im": "possible perfect proper mobile",
+    "ir": "regular relevant reversible",
+    "il": "legal",
+    "dis": "appear connect agree approve continue obey",
+    "de": "compress activate centralise centralize",
+    "non": "linear toxic",
+}
+"""Words by the prefix that makes them their opposite; what only looks like one, as in "import", is in no list."""
+_PAIRS = tuple(
+    tuple(frozenset(words(side, stop=False)) for side in pair)
+    for pair in (
+        *_OPPOSITES,
+        *((word, f"{prefix}{word}") for prefix, listed in _PREFIXED.items() for word in listed.split()),
+    )
+)
 # "More than 40" says nothing of a direction, and what does not rise need not fall.
 _BOUND = re.compile(rf"\b(?:more|less|fewer|higher|lower) than (?=\d|(?:a|half|{NUMBER_WORDS})\b)", re.IGNORECASE)
 _NOT_DENYING = re.compile(
-    r"\b(?:not only|whether or not|with (?:and|or) without|(?:no|not) (?:more|less|fewer|later|earlier) than)\b",
+    r"\b(?:not only|whether or not|with (?:and|or) without|(?:no|not) (?:more|less|fewer|later|earlier) than"
+    r"|no (?:doubt|matter|wonder)|no(?=\.|\s?\d))\b",
     re.IGNORECASE,
 )
-_NEGATIONS = frozenset({"no", "not", "t", "never", "nor", "neither", "hardly"})
-_DENIES = _NEGATIONS | frozenset(words("none cannot nobody nothing nowhere", stop=False))
+_WITH_NO = re.compile(r"\bwith no\b", re.IGNORECASE)
+_NO = re.compile(r"\bno\b", re.IGNORECASE)
+_NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
+_OTHERS = frozenset().union(*(function_words(one) for one in get_args(Language) if one != "English"))
+_ENGLISH, _FOREIGN = function_words("English") - _OTHERS, _OTHERS - function_words("English") - {"no"}
+_NEGATIONS = frozenset({"no", "not", "never", "nor", "neither", "hardly"})
+_DENIES = _NEGATIONS | {"none", "nobody", "nothing", "nowhere"}
 # What is said to be so in part, or without a word of denial, agrees with a denial as with what it denies.
 _IN_PART = frozenset(
     words(
         "only unless except hardly rarely seldom few little fail fails unlikely instead rather if longer"
-        " without lack lacks absent missing unable impossible",
+        " without lack lacks absent missing unable impossible until",
         stop=False,
     )
 )
 _CLAUSES = re.compile(
-    r"[,;:()—–]+|\b(?:and|or|but|although|though|because|since|while|whereas|which|who|so|when|where|as|than)\b",
+    r"[,;:()—–]+|\b(?:and|or|but|although|though|because|since|while|whereas|which|who|so|when|where|as|than)\b"
+    r"|\b(?:after|before)(?=\s(?:an?|the|one|its|their)\b)",
     re.IGNORECASE,
 )
 
@@ -78,14 +105,31 @@ def contrary_reason(claim: str, text: str, weights: Mapping[str, float]) -> str 
     `weights` are those of the claim's words. The text does not state the contrary where another of its sentences says
     the same as the claim.
     """
-    sentences = sentence_texts(text)
-    rest = {word: weight for word, weight in weights.items() if word not in _IN_PAIRS}
-    near = [one for one in sentences if _says(rest, one)]
-    for reason, compare in ((OPPOSITE, _direction), (OPPOSITE_WORD, _opposite_word)):
-        if _is_contrary([compare(_said(claim), _said(one)) for one in near]):
-            return reason
-    near = [one for one in sentences if _says(weights, one)]
-    return DENIED_BY_PASSAGE if _is_contrary([_denial(claim, one, weights) for one in near]) else None
+    claim, sentences = _plain(claim), [_plain(one) for one in sentence_texts(text)]
+    own, rising = _said(claim), _PAIRS[0]
+    near = _near(_without(weights, rising), sentences)
+    if _is_contrary([_opposed(own, _said(one), rising) for one in near]):
+        return OPPOSITE
+    for pair in _PAIRS[1:]:
+        if any(side & own for side in pair):
+            rest, compare = _without(weights, pair), partial(_says_opposite, pair=pair)
+            if _is_contrary([_by_clauses(claim, one, rest, compare) for one in _near(rest, sentences)]):
+                return OPPOSITE_WORD
+    near = _near(weights, sentences)
+    return DENIED_BY_PASSAGE if _is_contrary([_by_clauses(claim, one, weights, _differ) for one in near]) else None
+
+
+def _plain(sentence: str) -> str:
+    """A sentence with its denials as words of their own, and without words that look like one and deny nothing."""
+    plain = _WITH_NO.sub("without", _NOT.sub(" not", " ".join(sentence.split())))
+    said = frozenset(words(plain, stem=False, stop=False))
+    if len(said & _FOREIGN) > len(said & _ENGLISH):  # "no ano de 2023" is "in the year 2023"
+        plain = _NO.sub(" ", plain)
+    return _NOT_DENYING.sub(" ", plain)
+
+
+def _without(weights: Mapping[str, float], pair: Sequence[Set[str]]) -> dict[str, float]:
+    return {word: weight for word, weight in weights.items() if not any(word in side for side in pair)}
 
 
 def _is_contrary(found: Sequence[bool | None]) -> bool:
@@ -93,26 +137,15 @@ def _is_contrary(found: Sequence[bool | None]) -> bool:
     return True in found and False not in found
 
 
-def _says(weights: Mapping[str, float], sentence: str) -> bool:
-    """Whether a sentence has most of these words, by their weights."""
-    return coverage(weights, words(sentence)) >= LEAST_COVERAGE * math.fsum(weights.values()) > 0
+def _near(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
+    """The sentences that have most of these words, by their weights."""
+    least = LEAST_COVERAGE * math.fsum(weights.values())
+    return [one for one in sentences if coverage(weights, words(one)) >= least > 0]
 
 
 def _said(sentence: str) -> frozenset[str]:
     """The words of a sentence, stop words too, but for bounds of numbers."""
-    return frozenset(words(_BOUND.sub("", " ".join(sentence.split())), stop=False))
-
-
-def _direction(claim: Set[str], sentence: Set[str]) -> bool | None:
-    """Whether a sentence says the other direction than the claim; None where it says none, or one of them denies."""
-    return _opposed(claim, sentence, _STEMS[0])
-
-
-def _opposite_word(claim: Set[str], sentence: Set[str]) -> bool | None:
-    found = [_opposed(claim, sentence, pair) for pair in _STEMS[1:]]
-    if True in found:
-        return True
-    return None if _NEGATIONS & (claim | sentence) else _is_prefixed(claim - sentence, sentence - claim) or None
+    return frozenset(words(_BOUND.sub("", sentence), stop=False))
 
 
 def _opposed(claim: Set[str], sentence: Set[str], pair: Sequence[frozenset[str]]) -> bool | None:
@@ -128,19 +161,14 @@ def _opposed(claim: Set[str], sentence: Set[str], pair: Sequence[frozenset[str]]
     return True if any(its) else None
 
 
-def _is_prefixed(one: Set[str], other: Set[str]) -> bool:
-    """Whether a word of one is a word of the other with a negating prefix, such as `decompress` of `compress`."""
-    return any(
-        f"{prefix}{word}" in longer
-        for shorter, longer in ((one, other), (other, one))
-        for word in shorter
-        if len(word) >= _SHORTEST_WORD
-        for prefix in _PREFIXES
-    )
+def _by_clauses(
+    claim: str, sentence: str, weights: Mapping[str, float], compare: Callable[[str, str], bool | None]
+) -> bool | None:
+    """Whether a clause of the sentence states the contrary of one of the claim; None where that cannot be told.
 
-
-def _denial(claim: str, sentence: str, weights: Mapping[str, float]) -> bool | None:
-    """Whether a clause of the claim is denied in a sentence, or denies it; None where no clause says the same."""
+    Each clause of the claim is compared with the one that has most of its words, by these weights, if it has nearly
+    all.
+    """
     clauses = [(clause, frozenset(words(clause))) for clause in _clauses(sentence)]
     found: list[bool | None] = []
     for clause in _clauses(claim):
@@ -149,18 +177,34 @@ def _denial(claim: str, sentence: str, weights: Mapping[str, float]) -> bool | N
             continue
         closest, held = max(clauses, key=lambda one: coverage(own, one[1]))
         if coverage(own, held) >= LEAST_DENIED * math.fsum(own.values()) > 0:
-            found.append(_differ(clause, closest))
+            found.append(compare(clause, closest))
     return True if True in found else next((one for one in found if one is not None), None)
 
 
 def _clauses(sentence: str) -> list[str]:
-    kept = _NOT_DENYING.sub(" ", " ".join(sentence.split()))
-    return [clause for clause in _CLAUSES.split(kept) if clause.strip()]
+    return [clause for clause in _CLAUSES.split(sentence) if clause.strip()]
+
+
+def _says_opposite(clause: str, other: str, *, pair: Sequence[frozenset[str]]) -> bool | None:
+    """Whether two clauses have words of the two sides of a pair; None where other words may turn what they say."""
+    own, its = (frozenset(words(one, stop=False)) for one in (clause, other))
+    return None if (_IN_PART - frozenset().union(*pair)) & (own | its) else _opposed(own, its, pair)
 
 
 def _differ(clause: str, other: str) -> bool | None:
-    """Whether one of two clauses denies and the other does not; None where that cannot be told."""
+    """Whether one of two clauses denies what the other says; None where that cannot be told."""
     said, its = (frozenset(words(one, stop=False)) for one in (clause, other))
     if _IN_PART & (said | its):
         return None
-    return bool(_DENIES & said) != bool(_DENIES & its)
+    denied, also = _denied(clause), _denied(other)
+    if bool(denied) == bool(also):
+        return False
+    return True if (denied or also) & said & its else None  # else it denies what the other does not speak of
+
+
+def _denied(clause: str) -> frozenset[str]:
+    """What a clause denies: the word behind each denial, but for stop words and adverbs; "" where none follows."""
+    found = words(clause, stem=False, stop=False)
+    behind = (found[at + 1 :] for at, word in enumerate(found) if word in _DENIES)
+    first = (next((word for word in rest if word not in STOP_WORDS and not word.endswith("ly")), "") for rest in behind)
+    return frozenset("".join(words(word)) for word in first)

@@ -1,0 +1,67 @@
+"""What states the contrary of a claim, and what only has a word of denial or an opposite word somewhere."""
+
+import pytest
+
+from quoteweave.attribution.contraries import DENIED_BY_PASSAGE, OPPOSITE_WORD, contrary_reason
+from quoteweave.core.text.tokens import words
+
+
+def reason_of(claim: str, passage: str) -> str | None:
+    return contrary_reason(claim, passage, dict.fromkeys(words(claim), 1.0))
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("The CD4 cells of the patients were counted.", "The CD4 T cells of the patients were counted."),
+        ("The two groups were compared by a test.", "The two groups were compared by a t-test."),
+        ("The quay was rebuilt in stone.", "No doubt the quay was rebuilt in stone."),
+        ("The quay opens daily in winter.", "The quay opens daily in winter no matter the weather."),
+        ("Platform 7 at the quay was rebuilt.", "Platform No. 7 at the quay was rebuilt."),
+        ("Shed 3 of the port burned.", "Shed no. 3 of the port burned."),
+        ("A receita do porto subiu em o ano de 2023.", "A receita do porto subiu no ano de 2023."),
+        ("The drug cured most patients.", "The drug cured most patients with no side effects."),
+        ("The drug had effects on side vision.", "The drug had effects on side vision with no side effects."),
+        ("The quay was opened in 1990.", "The quay was not opened until 1990."),
+        ("The crew of the tug won the cup.", "The crew of the tug that did not train won the cup."),
+    ],
+)
+def test_a_word_of_denial_that_denies_nothing_of_the_claim_is_no_contrary(claim: str, passage: str) -> None:
+    assert reason_of(claim, passage) is None
+    assert reason_of(passage, claim) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("The import of 300 tons of coal was planned.", "300 tons of coal at the port were planned."),
+        ("The latest survey counted 300 seals.", "The survey counted 300 seals, earlier ones fewer."),
+        (
+            "The harbour saw a positive result in 2019.",
+            "The harbour saw a good result in 2019 after a negative one in 2018.",
+        ),
+        ("The report excluded the cost of fuel.", "The report failed to include the cost of fuel."),
+        ("The form lists all ships in port.", "Ships that inform the office are on the lists in port."),
+    ],
+)
+def test_an_opposite_word_of_something_else_is_no_contrary(claim: str, passage: str) -> None:
+    assert reason_of(claim, passage) is None
+    assert reason_of(passage, claim) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "reason"),
+    [
+        ("The barges are insured in Skarn.", "The barges aren\u2019t insured in Skarn.", DENIED_BY_PASSAGE),
+        ("The lock can be opened at night.", "The lock cannot be opened at night.", DENIED_BY_PASSAGE),
+        ("Barges sail to Skarn in winter.", "No barges sail to Skarn in winter.", DENIED_BY_PASSAGE),
+        ("The harbour had a positive result.", "The harbour had a negative result.", OPPOSITE_WORD),
+        ("The report excluded the cost of fuel.", "The report included the cost of fuel.", OPPOSITE_WORD),
+        ("The trial of the tug succeeded.", "The trial of the tug failed.", OPPOSITE_WORD),
+        ("The quay is stable in storms.", "The quay is unstable in storms.", OPPOSITE_WORD),
+        ("The mole is visible at night.", "The mole is invisible at night.", OPPOSITE_WORD),
+    ],
+)
+def test_what_denies_the_claim_or_has_its_opposite_is_its_contrary(claim: str, passage: str, reason: str) -> None:
+    assert reason_of(claim, passage) == reason
+    assert reason_of(passage, claim) == reason
