@@ -138,7 +138,7 @@ def _patterns_of_pages(
     ends = rf"(?:{alternation(word for word, at in ordinals.items() if at in (1, -1))}[nrs]?)"
     count = rf"(?:\d{{1,4}}|{alternation(numbers)})"
     return {
-        "pages": _pattern(rf"(?<![\w.])(?:{numbered})"),
+        "pages": _pattern(rf"(?<![\w.])(?={page})(?:{numbered})"),
         "number": _pattern(rf"\b{number}\b"),
         "ranging": _pattern(rf"-|–|\b{ranges}\b"),
         "nth": _pattern(rf"{_BEFORE_ORDINAL}({several})({_TO_LAST})?\s+{page}(?!\w)(\s+{said.either('from_end')})?"),
@@ -179,7 +179,7 @@ def _patterns_of_parts(
         )
 
     return {
-        "part": re.compile(rf"(?<!\w)(?={named}){part_of}\.?\s+{number}"),
+        "part": re.compile(rf"(?<!\w)(?=(?i:{alternation(parts)}))(?={named}){part_of}\.?\s+{number}"),
         "nth part": _pattern(rf"{_BEFORE_ORDINAL}(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)"),
         "titled part": re.compile(rf"(?<=[\w,] )[{_MARKS}]?({_TITLE})[{_MARKS}]?\s+(?i:{alternation(titled)})(?!\w)"),
         "counted part": re.compile(
@@ -209,7 +209,7 @@ def _worded_label(said: _Said) -> re.Pattern[str]:
     behind = r"(?!\w|\s+(?!(?:does|is|has|was|shows|says)\b)[^\W\d_]+s\b)"
     worded = "|".join(rf"{words}\s+{own}" for words, own in said.with_own("numbers", *KINDS))
     kind, number = said.either(*KINDS), said.either("numbers")
-    return _pattern(rf"(?<!\w)(?=(?:{worded}){behind})({kind})\s+({number}){behind}")
+    return _pattern(rf"(?<!\w)(?={kind})(?=(?:{worded}){behind})({kind})\s+({number}){behind}")
 
 
 def _label(kinds: Iterable[str], separators: Iterable[str]) -> re.Pattern[str]:
