@@ -207,7 +207,7 @@ def test_a_failed_question_is_named_and_left_out(evaluate: Evaluate, ranker: Ran
     assert result.exit_code == 1
     assert value(result)["failed"] == 1
     assert value(result)["in_document"]["page_recall@1"] == 1
-    assert "question 'a.pdf#1' failed: RuntimeError: no answer" in result.stderr
+    assert "question 'a.pdf#1' failed: unexpected runtime error: no answer" in result.stderr
 
 
 def test_a_finished_run_is_scored_again_without_searching(evaluate: Evaluate, ranker: Ranker, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
 from quoteweave.pipeline.page_pictures import page_picture
 
 MEMORY = "page 2 ran out of memory: reading takes more than the 300 MB that it may take; allow more, or split it"
-TIME = "page 2 ran out of time: reading takes more than the 1 seconds that it may take; allow more, or split it"
+TIME = "page 2 ran out of time: reading takes more than the 2 seconds that it may take; allow more, or split it"
 CUT_SHORT = {
     "nested-forms.pdf": MEMORY,
     "deflated-twice.pdf": MEMORY,
@@ -31,7 +31,7 @@ REFUSED = {
     "too-many-frames.tiff": "'too-many-frames.tiff' holds more than 2000 pictures; split it",
 }
 OF_BOMBS = "page-tree-of-bombs.pdf"
-LIMITS = ProcessLimits(300 * MEGABYTE, 1.0)
+LIMITS = ProcessLimits(300 * MEGABYTE, 2.0)
 
 
 @pytest.fixture(scope="module")

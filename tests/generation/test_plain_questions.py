@@ -202,3 +202,11 @@ def test_how_long_something_takes_is_no_length() -> None:
         ask("How long does the Hill route take?", context([], [image("Values", rows, layout="table")])).status
         != "answered"
     )
+
+
+def test_what_only_asks_need_not_stand_in_the_row() -> None:
+    rows = "Cargo | 2022 | 2023\nGrain | 512 | 547\nTimber | 300 | 310"
+    given = context(["These figures are of the public quays."], [image("Cargo handled", rows, layout="table")])
+    answer = ask("What is the figure for grain in 2023?", given)
+    assert answer.status == "answered"
+    assert "547" in answer.text

@@ -176,12 +176,6 @@ def request_words() -> frozenset[str]:
 
 
 @cache
-def request_stems() -> frozenset[str]:
-    """The same, as `core.text.tokens.words` stems them."""
-    return frozenset(words(" ".join(request_words())))
-
-
-@cache
 def imperative_verbs() -> frozenset[str]:
     """The verbs with which instructions begin, as written, such as "press" and "make sure"."""
     return frozenset(word for each in question_languages() for word in each.get("instructing", ()))

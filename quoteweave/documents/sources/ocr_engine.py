@@ -41,7 +41,8 @@ class Engine(RapidOCR):
         # Lines are small, and giving their memory back after each would take 6 % longer.
         release = RunOptions()
         release.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        detector = self._load_det_model().session.session
+        detector: Any = self._load_det_model()  # type: ignore[no-untyped-call]  # as it has no annotations
+        detector = detector.session.session
         detector.run = partial(detector.run, run_options=release)
 
     def recognize_txt(self, img: list[Any]) -> Any:

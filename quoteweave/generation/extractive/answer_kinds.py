@@ -11,6 +11,7 @@ from quoteweave.core.text.question_analysis import (
     AnswerType,
     QuestionAnalysis,
     field_of_term,
+    interrogative_words,
     with_words_alike,
 )
 from quoteweave.core.text.question_words import asked_quantity, colour_words
@@ -319,9 +320,11 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def asked_noun(question: QuestionTerms) -> frozenset[str]:
-    """The stem of what a question asks for by "What is the …"; empty for a question of another form."""
+    """The stem of what a question asks for by "What is the …"; empty for another form, and for "What is the figure"."""
     asked = _ASKED_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
-    return frozenset(words(f"{asked['value']}{asked['ending']}")) if asked and asked["value"] else frozenset()
+    if not asked or not asked["value"]:
+        return frozenset()
+    return frozenset(words(f"{asked['value']}{asked['ending']}")) - interrogative_words()
 
 
 def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:

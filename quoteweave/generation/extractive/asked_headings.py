@@ -90,7 +90,9 @@ def _headings_of(statement: Statement, context: Context) -> list[str]:
 def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str], under: Sequence[Statement]) -> bool:
     """Whether a heading is the noun that is asked for, with a list or a phrase of no whole sentence under it."""
     asked = _ASKS_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
-    noun = frozenset(words(asked[1])) if asked else frozenset[str]()
+    if asked is None:
+        return False
+    noun = frozenset(words(asked[1]))
     if not noun or noun != frozenset(words(heading)) or question.reading.asks != "statement":
         return False
     rest = frozenset(question.terms) - noun - known - light_words() - interrogative_words()

@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from operator import itemgetter
 
-from quoteweave.core.text.question_analysis import interrogative_words, request_stems
+from quoteweave.core.text.question_analysis import interrogative_words, request_words
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
@@ -91,7 +92,7 @@ def _best_matching_names(
     worth = {}
     for at, name in enumerate(names):
         own = set(words(name))
-        own = own - interrogative_words() - request_stems() or own
+        own = own - interrogative_words() - _request_stems() or own
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
@@ -101,6 +102,11 @@ def _best_matching_names(
     best = max(worth.values(), default=0.0)
     # A question may name several columns equally well, such as years.
     return [at for at, value in worth.items() if value >= 0.8 * best]
+
+
+@cache
+def _request_stems() -> frozenset[str]:
+    return frozenset(words(" ".join(request_words())))
 
 
 def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
