@@ -19,6 +19,7 @@ SLOW_FILES = (
     "test_reproduction.py",
     "test_multivector.py",
     "test_uploads.py",
+    "test_walks.py",
     "test_removed_documents.py",
     "test_answer_page_in_chromium.py",
     "test_operations.py",

@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[1]
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 OF_THE_CODE = [ARCHITECTURE, ROOT / "docs" / "server.md", ROOT / "docs" / "changing.md"]
 PAGES = [ROOT / "README.md", *OF_THE_CODE]
-GOALS = {"add": 20, "ask": 28}
 
 Links = list[tuple[str, Path]]
 
@@ -63,19 +62,3 @@ def test_the_architecture_draws_the_layers_that_are_checked() -> None:
     checked = [set(re.findall(r"quoteweave\.(\w+)", line)) for line in contract.splitlines() if "quoteweave" in line]
     drawing = ARCHITECTURE.read_text("utf-8").partition("```text\n")[2].partition("```")[0]
     assert [set(re.findall(r"\w+", line[:39])) for line in drawing.splitlines()] == checked
-
-
-@pytest.mark.parametrize(("command", "goal"), GOALS.items())
-def test_the_numbers_of_files_are_those_of_the_lists(command: str, goal: int) -> None:
-    text = ARCHITECTURE.read_text("utf-8")
-    flow = next(part for part in text.split("\n## ") if f"`quoteweave {command}" in part.partition("\n")[0])
-    steps = [links(line, ARCHITECTURE.parent) for line in flow.splitlines() if re.match(r"\d+\. ", line)]
-    handing_on = {step[0][1] for step in steps}
-    named = {file for step in steps for _, file in step}
-    column = list(GOALS).index(command)
-    first, second = (
-        re.findall(r"\d+", row.rpartition(" | ")[2] if column else row.split(" | ")[1])[0]
-        for row in re.findall(r"^\| (?:files that take|the same).*(?= \|$)", text, re.MULTILINE)
-    )
-    assert (len(steps), len(handing_on), len(named)) == (len(handing_on), int(first), int(second))
-    assert len(handing_on) <= goal
