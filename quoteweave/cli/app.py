@@ -121,7 +121,7 @@ EVAL = {
     "compare": _command("Compare runs over the same questions, or put them among published results.", "eval.compare"),
     "entailment": _command("Score citations by whether they entail what is said.", "eval.entailment"),
     "mauve": _command(
-        "Say how like the answers are to the gold answers, as texts (MAUVE).", "eval.score", "mauve", "MAUVE_JSON"
+        "Measure how similar answers are to gold answers, as texts (MAUVE).", "eval.score", "mauve", "MAUVE_JSON"
     ),
     "report": _command("Write a report of runs: a page, Markdown, plots/ (SVG, PDF) and tables/ (CSV).", "eval.report"),
     "pairs": _command(
@@ -133,7 +133,7 @@ EVAL = {
         "statistics",
         "STATISTICS_JSON",
     ),
-    "export": _command("Write what was ranked as a TREC run with the gold as qrels, or the answers.", "eval.export"),
+    "export": _command("Export rankings with gold (TREC), or answers.", "eval.export"),
     "reproduce": _command(
         "Compute published figures again from the files that were published with them.", "eval.reproduce"
     ),
@@ -151,7 +151,7 @@ EVAL = {
         "trajectories",
         "TRAJECTORIES_JSON",
     ),
-    "calibrate": _command("Find out when an answer had better not be given.", "eval.calibrate"),
+    "calibrate": _command("Fit when to abstain.", "eval.calibrate"),
 }
 KEYS = {
     "add": _command(

@@ -47,8 +47,8 @@ def add(
     prefix: Annotated[
         str | None,
         typer.Option(
-            help="Put NAME/ before the names of new documents; without it the added folder's name, where a name is "
-            "that of another document.",
+            help="Put NAME/ before the names of new documents. The default is the folder's name, only where names "
+            "clash.",
             metavar="NAME",
             parser=valid_text,
         ),
@@ -180,10 +180,10 @@ def import_parsed(
     """Import what MinerU has parsed, MMDocIR's published layouts or pages, or a table of papers.
 
     MinerU's list is stored with its PDF when that lies beside it, so that pages
-    can be shown. MMDocIR's files need the extra 'parquet'. Of its pages each is
-    one quote: its screenshot, what OCR read and what a vision model wrote. Papers
-    are JSON Lines or CSV with id, title and abstract; what else is said of each
-    becomes its metadata.
+    can be shown. MMDocIR's files need the extra 'parquet'. Each of its pages
+    becomes one quote: its screenshot, what OCR read and what a vision model wrote.
+    Papers are JSON Lines or CSV with id, title and abstract; all other columns become
+    metadata.
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file")

@@ -93,7 +93,8 @@ def ask(
     fallback: Annotated[
         FallbackName | None,
         typer.Option(
-            help="Where the model's endpoint fails at once, answer without it, and say so.", metavar="extractive"
+            help="If the model's endpoint fails before any text arrived, answer without it, and say so.",
+            metavar="extractive",
         ),
     ] = None,
     html: HtmlOption = None,

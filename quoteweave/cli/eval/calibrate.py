@@ -76,7 +76,7 @@ def calibrate(
     svg: Annotated[Path | None, typer.Option(help="Draw the curve here.", metavar="FILE")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find out when an answer had better not be given.
+    """Fit when to abstain.
 
     Each answer of the run gets a confidence, from the score of its best quote,
     the share of the question's words that one quote holds, and the share of

@@ -79,7 +79,7 @@ def entailment(
     ] = ConventionName.STRICT,
     passages: Annotated[
         int,
-        typer.Option(min=1, help="ALiiCE, published: the passages that exist; 5 in its code, however many there are."),
+        typer.Option(min=1, help="ALiiCE, published: passages allowed per question; the authors' code uses 5."),
     ] = ALIICE_PASSAGES,
     window: Annotated[
         int | None, typer.Option(min=16, help="Tokens that the model is given; premises are cut.", metavar="N")

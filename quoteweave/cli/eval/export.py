@@ -81,7 +81,7 @@ def export(
     partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what was ranked as a TREC run with the gold as qrels, or the answers.
+    """Export rankings with gold (TREC), or answers.
 
     --trec: both files hold the questions that have known gold and did not fail, so that
     trec_eval -c and ir_measures give the same means as quoteweave. White

@@ -113,7 +113,7 @@ def mauve(
     partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how like the answers are to the gold answers, as texts (MAUVE).
+    """Measure how similar answers are to gold answers, as texts (MAUVE).
 
     ALCE prints it as fluency. It compares two sets of texts: a meaningful
     figure needs some hundred answers at least.

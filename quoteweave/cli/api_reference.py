@@ -1,0 +1,144 @@
+"""Generates docs/api.md: the public names by subject, each with its signature and the first line of its docstring.
+
+Run it with `python -m quoteweave.cli.api_reference docs/api.md`.
+"""
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import get_args
+
+from pydantic import BaseModel
+
+HEAD = """# Python: public names
+
+All names of `quoteweave` and `quoteweave.evaluation`, with what they take. `help(NAME)` says more: types, fields,
+exceptions and an example. The guides are [python.md](python.md) and [evaluation.md](evaluation.md). This page is made
+by `python -m quoteweave.cli.api_reference docs/api.md`.
+"""
+# The first prefix of the module that defines a name decides.
+SUBJECTS: Mapping[str, str] = {
+    "core.errors": "Exceptions",
+    "core.protocols": "Protocols",
+    "core.examples": "Experiments",
+    "core.answers": "Answers",
+    "core": "Records",
+    "collection": "Collections and documents",
+    "documents": "Collections and documents",
+    "index": "Collections and documents",
+    "retrievers": "Retrieval",
+    "pipeline.runs.build": "Collections and documents",
+    "pipeline.runs.describe": "Collections and documents",
+    "pipeline.runs.retrieval": "Experiments",
+    "pipeline.runs.answer": "Experiments",
+    "pipeline.runs.config": "Experiments",
+    "pipeline.presets": "Experiments",
+    "pipeline.search": "Retrieval",
+    "pipeline.settings": "Settings",
+    "pipeline": "Answers",
+    "endpoints": "Answers",
+    "generation": "Answers",
+    "models": "Answers",
+    "attribution": "Sources of sentences",
+    "client": "Asking a server",
+    "version": "Settings",
+}
+ORDER = ("Collections and documents", "Retrieval", "Answers", "Settings", "Experiments", "Sources of sentences")
+LAST = ("Asking a server", "Records", "Protocols", "Exceptions")
+_CONSTANTS = {
+    "C15": "the `ContextSize` of 10 text and 5 image quotes",
+    "C20": "the `ContextSize` of 12 text and 8 image quotes",
+    "DATASETS": "the names of the datasets, each with its loader",
+    "METRICS": "the metrics that need no model, by name",
+    "PAIR_LAYOUTS": "the layouts of `eval pairs`, by name",
+    "__version__": "the version of quoteweave",
+}
+_MOST_SHOWN = 8
+"""Parameters or fields of a name that are shown; help() has all."""
+_SHORT = re.compile(r"[-.\w]{1,16}|\(\)")  # defaults that are shown as they are
+
+
+def api_reference() -> str:
+    """The whole page, as Markdown."""
+    sections: dict[str, list[str]] = {subject: [] for subject in (*ORDER, *LAST)}
+    for name, module in _names("quoteweave"):
+        subject = next(subject for prefix, subject in SUBJECTS.items() if f"{module}.".startswith(f"{prefix}."))
+        sections[subject].append(_line("quoteweave", name))
+    sections["Exceptions"] = list(_exceptions())
+    sections["quoteweave.evaluation"] = [_line("quoteweave.evaluation", n) for n, _ in _names("quoteweave.evaluation")]
+    parts = [f"## {subject}\n\n{''.join(lines)}" for subject, lines in sections.items()]
+    return "\n".join((HEAD, *parts))
+
+
+def _names(package: str) -> Iterator[tuple[str, str]]:
+    """The public names of a package, each with the module that defines it, relative to the package."""
+    stub = Path(str(import_module(package).__file__)).with_suffix(".pyi").read_text("utf-8")
+    found = [
+        (alias.name, node.module or "")
+        for node in ast.parse(stub).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    yield from sorted(found, key=lambda each: each[0].lower())
+
+
+def _line(package: str, name: str) -> str:
+    named = getattr(import_module(package), name)
+    if isinstance(named, type) or inspect.isroutine(named):
+        return f"- `{name}{_signature(named)}`: {_first_line(named)}\n"
+    if choices := get_args(named):
+        return f"- `{name}`: one of {', '.join(f'`{each}`' for each in choices)}\n"
+    return f"- `{name}`: {_CONSTANTS[name]}\n"
+
+
+def _first_line(named: object) -> str:
+    paragraph = (inspect.getdoc(named) or "").partition("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def _signature(named: Callable[..., object]) -> str:
+    """What it takes, without types; of a protocol, its methods."""
+    if getattr(named, "_is_protocol", False):
+        methods = [name for name in vars(named) if not name.startswith("_")]
+        return f": {', '.join(methods)}"
+    if isinstance(named, type) and issubclass(named, BaseModel):
+        shown = list(named.model_fields)
+    else:
+        shown = _parameters(inspect.signature(named))
+    return f"({', '.join([*shown[:_MOST_SHOWN], '…'] if len(shown) > _MOST_SHOWN else shown)})"
+
+
+def _parameters(signature: inspect.Signature) -> list[str]:
+    parameters = list(signature.parameters.values())
+    names = [_parameter(each) for each in parameters]
+    first = next((n for n, each in enumerate(parameters) if each.kind is each.KEYWORD_ONLY), None)
+    return names if first is None else [*names[:first], "*", *names[first:]]
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    if parameter.default is inspect.Parameter.empty:
+        return parameter.name
+    default = repr(parameter.default)
+    return f"{parameter.name}={default if _SHORT.fullmatch(default) else '…'}"
+
+
+def _exceptions() -> Iterator[str]:
+    """All exceptions as a tree, each below what it is a kind of."""
+    from quoteweave.core.errors import QuoteweaveError
+
+    def below(kind: type[Exception], depth: int) -> Iterator[str]:
+        yield f"{'  ' * depth}- `{kind.__name__}`: {_first_line(kind)}\n"
+        for each in kind.__subclasses__():
+            if each.__module__ == kind.__module__:
+                yield from below(each, depth + 1)
+
+    yield from below(QuoteweaveError, 0)
+
+
+if __name__ == "__main__":
+    for page in map(Path, sys.argv[1:]):
+        page.write_text(api_reference(), "utf-8")

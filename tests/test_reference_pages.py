@@ -1,0 +1,87 @@
+"""The pages that list things list all of them: public names, environment variables, extras, problems, options."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import quoteweave
+from quoteweave.cli.api_reference import api_reference
+from quoteweave.core.errors import QuoteweaveError
+from quoteweave.interchange.problems import TITLES, error_class, problem_of_error
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(quoteweave.__file__).parent
+INSTALL = (ROOT / "docs" / "install.md").read_text("utf-8")
+VARIABLE = re.compile(r'"((?:QUOTEWEAVE|OPENAI|OPENALEX|SEMANTIC_SCHOLAR|XDG)_[A-Z_]+|NO_COLOR|TERM)"')
+BETWEEN_PROCESSES = {"QUOTEWEAVE_SERVER_SETTINGS"}
+BY_LIBRARIES = {"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "HF_HUB_OFFLINE"}
+
+
+def first_cells(heading: str) -> set[str]:
+    """The names in the first column of the table below a heading of docs/install.md."""
+    section = INSTALL.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def test_the_page_of_public_names_is_that_of_the_code() -> None:
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    assert page == api_reference(), "write it anew: python -m quoteweave.cli.api_reference docs/api.md"
+    assert [name for name in quoteweave.__all__ if f"- `{name}" not in page] == []
+
+
+def exceptions(kind: type[QuoteweaveError] = QuoteweaveError) -> Iterator[type[QuoteweaveError]]:
+    """The exception and all that are kinds of it."""
+    yield kind
+    for each in kind.__subclasses__():
+        if each.__module__ == kind.__module__:
+            yield from exceptions(each)
+
+
+def test_every_exception_can_be_imported_from_the_package() -> None:
+    assert {kind.__name__ for kind in exceptions()} <= set(quoteweave.__all__)
+
+
+def test_the_table_of_environment_variables_has_all_that_are_read() -> None:
+    sources = [path.read_text("utf-8") for path in PACKAGE.rglob("*.py")]
+    read = {name for source in sources for name in VARIABLE.findall(source)}
+    assert first_cells("Environment variables") == (read - BETWEEN_PROCESSES) | BY_LIBRARIES
+
+
+def test_the_table_of_extras_has_all_and_all_are_needed_for_something() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert first_cells("Extras") == set(project["optional-dependencies"])
+
+
+def test_the_table_of_problems_has_each_with_its_status_and_exception() -> None:
+    guide = (ROOT / "docs" / "serving.md").read_text("utf-8").partition("\n## Problem types\n")[2]
+    rows = re.findall(r"^\| `([\w-]+)` \| (\d+) \| (.*?) \| `(\w+)` \|$", guide, re.MULTILINE)
+    assert {kind: title for kind, _, title, _ in rows} == TITLES
+    assert [kind for kind, status, _, raised in rows if error_class(int(status), kind).__name__ != raised] == []
+    told = {(kind, int(status)) for kind, status, _, _ in rows}
+    assert set(statuses_in_the_server()) <= told
+    simple = [kind("") for kind in exceptions() if kind.__name__ not in ("MissingExtra", "InputsRefused")]
+    assert {(problem.kind, problem.status) for problem in map(problem_of_error, simple)} <= told
+
+
+def statuses_in_the_server() -> Iterator[tuple[str, int]]:
+    for path in (PACKAGE / "server").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                match [argument.value for argument in node.args[:2] if isinstance(argument, ast.Constant)]:
+                    case [int(status), str(kind)] if kind in TITLES:
+                        yield kind, status
+
+
+def test_every_option_that_takes_a_value_says_its_form_or_its_choices() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text("utf-8")
+    for shown in (
+        "`--pages N or N-M`",
+        "`--meta KEY=VALUE`",
+        "`--expires 30d, 12h or DATE`",
+        "`--usd-per-million IN OUT`",
+    ):
+        assert shown in page
+    assert re.findall(r"^\| `--(?:seed|out|data|figure|source)` \|(?!.*one of)", page, re.MULTILINE) == []
