@@ -49,14 +49,14 @@ def main() -> None:
     if options.leave_out:
         chosen = left_out(asked)
         figures: dict[str, object] = {"left_out": [one.model_dump() for one in chosen]}
-        finish(found, figures, [left_out_table(chosen)], as_json=options.json)
+        finish(found, figures, [left_out_table(chosen)], options)
         return
     order = make_sentence_scorer(options.answer_with) if options.answer_with else None
     rows = list(answer_rows(asked, ExtractiveGenerator(order=order)))
     old = groups_of(before)
     compared = {name: differences_of(own, old[name]) for name, own in groups_of(rows).items() if old[name]}
     tables = [*answer_tables(rows), *(difference_tables(f"less {options.before}", compared) if before else [])]
-    finish(found, _figures(rows, compared), tables, as_json=options.json)
+    finish(found, _figures(rows, compared), tables, options)
 
 
 def _figures(rows: Sequence[AnswerRow], compared: Mapping[str, Figures]) -> dict[str, object]:

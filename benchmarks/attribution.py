@@ -64,7 +64,7 @@ def main() -> None:
             [claims[at].kind, results[at], claims[at].claim] for at in range(len(claims)) if results[at] != "found"
         ]
         tables.append(Table("not found, or wrong", ("kind", "", "claim"), missed))
-    finish(found, {"quotes": len(quotes), "seconds_a_claim": taken, "kinds": figures}, tables, as_json=options.json)
+    finish(found, {"quotes": len(quotes), "seconds_a_claim": taken, "kinds": figures}, tables, options)
 
 
 def _attributed(claim: Claim, collection: Collection, *, leave_out: bool = False) -> Attribution:

@@ -4,11 +4,10 @@ For each chart of a collection whose values were paired its page and its rows; t
 pictures whose words hold as many numbers.
 """
 
-import argparse
 import re
 from pathlib import Path
 
-from common import Table
+from common import Table, arguments, finish, machine
 from pydantic import BaseModel
 
 from quoteweave import Collection
@@ -37,17 +36,17 @@ class Chart(BaseModel):
 
 def main() -> None:
     """Print the rows, and counts."""
-    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    arguments.add_argument("--collection", type=Path, required=True, metavar="DIR")
-    arguments.add_argument("--json", action="store_true", help="print one JSON value for each chart instead")
-    given = arguments.parse_args()
-    charts, pictures = read_charts(Collection.open(given.collection))
-    for chart in charts:
-        print(chart.model_dump_json() if given.json else _shown(chart))
-    if not given.json:
-        values = sum(chart.values for chart in charts)
-        cells = [[str(len(charts)), str(values), str(pictures)]]
-        print(Table("charts", ("with paired values", "values", f"pictures with {LEAST_NUMBERS} numbers"), cells))
+    parser = arguments(__doc__)
+    parser.add_argument("--collection", type=Path, required=True, metavar="DIR")
+    options, found = parser.parse_args(), machine()
+    charts, pictures = read_charts(Collection.open(options.collection))
+    if not options.json:
+        print(*map(_shown, charts), sep="\n")
+    values = sum(chart.values for chart in charts)
+    cells = [[str(len(charts)), str(values), str(pictures)]]
+    table = Table("charts", ("with paired values", "values", f"pictures with {LEAST_NUMBERS} numbers"), cells)
+    figures = {"charts": [chart.model_dump(mode="json") for chart in charts], "values": values, "pictures": pictures}
+    finish(found, figures, [table], options)
 
 
 def read_charts(collection: Collection) -> tuple[list[Chart], int]:

@@ -40,7 +40,7 @@ def main() -> None:
         write_citeme(make_library(), table)
         parts = [part(Path(folder) / part.__name__, table, library) for part in (under_way, paced, killed_and_resumed)]
     figures: Figures = {key: value for own, _ in parts for key, value in own.items()}
-    finish(found, figures, [shown for _, shown in parts], as_json=options.json)
+    finish(found, figures, [shown for _, shown in parts], options)
 
 
 class LibraryProcess:

@@ -64,6 +64,11 @@ class Table:
         text = ("  ".join(_padded(cell, widths[i], left=i == 0) for i, cell in enumerate(line)) for line in lines)
         return "\n".join([self.title, *(line.rstrip() for line in text)])
 
+    def markdown(self) -> str:
+        """The table in Markdown, below its title."""
+        lines = [self.columns, ["---" for _ in self.columns], *self.rows]
+        return "\n".join([f"{self.title}:", "", *(f"| {' | '.join(line)} |" for line in lines)])
+
 
 def machine() -> Machine:
     """This machine, now; call it before the work begins, so that the load is not the benchmark's own."""
@@ -82,7 +87,9 @@ def machine() -> Machine:
 def arguments(doc: str | None) -> argparse.ArgumentParser:
     """A parser that shows the script's docstring, with the option that all scripts have."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON value instead of tables")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON value instead of tables")
+    form.add_argument("--markdown", action="store_true", help="print tables as benchmarks/README.md has them")
     return parser
 
 
@@ -95,12 +102,12 @@ def add_collection_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def finish(found: Machine, figures: Mapping[str, object], tables: Sequence[Table], *, as_json: bool) -> None:
-    """Print what was measured, to stdout."""
-    if as_json:
+def finish(found: Machine, figures: Mapping[str, object], tables: Sequence[Table], options: argparse.Namespace) -> None:
+    """Print what was measured to stdout, in the form that `options` says (`arguments`)."""
+    if options.json:
         print(json.dumps({"machine": asdict(found), **figures}, ensure_ascii=False, indent=2))
     else:
-        print(*tables, found, sep="\n\n")
+        print(*(table.markdown() if options.markdown else table for table in tables), found, sep="\n\n")
 
 
 def mmdocir() -> Path:

@@ -73,7 +73,7 @@ def main() -> None:
         if "kinds" in options.only:
             figures["kinds"] = kinds = _kinds(opened.folder, encoder.encode_queries(questions), options.repeats)
             tables.append(_kinds_table(f"kinds of index, {shape}", kinds))
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _threshold() -> int:

@@ -49,7 +49,7 @@ def main() -> None:
     if options.misses:
         wrong = [[one.kind, one.text] for one in sentences if is_statement(one.text) != one.claim]
         tables.append(Table("judged wrongly", ("kind", ""), wrong))
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _counts(sentences: Sequence[Sentence], rule: Callable[[str], bool]) -> dict[str, int]:

@@ -67,7 +67,7 @@ def main() -> None:
         figures["memory"] = {"peak_gb": memory}
         rows = [[f"{count:,} quotes", f"{peak:.2f}"] for count, peak in memory.items()]
         tables.append(Table("quoteweave index", ("", "peak, GB"), rows))
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _speed(quotes: int, batch_size: int, repeats: int) -> Mapping[str, float]:

@@ -115,7 +115,7 @@ def main() -> None:
         }
         tables += [_harm_table(f"{len(chosen)} sentences {name}", harmful, blamed), _harmless_table(harmless)]
     tables.append(Table("What the gate cannot see", [""], [[f"{kind}: {seen}"] for kind, seen in CANNOT_SEE.items()]))
-    finish(found, {**figures, "cannot_see": CANNOT_SEE}, tables, as_json=options.json)
+    finish(found, {**figures, "cannot_see": CANNOT_SEE}, tables, options)
 
 
 def _harmed(line: Line, quotes: Sequence[Quote]) -> Iterator[Variant]:

@@ -79,7 +79,7 @@ def main() -> None:
         for name in options.only:
             figures[name], table = parts[name](collection, partial(_questions, collection, options))
             tables.append(table)
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _questions(collection: Collection, options: Namespace, usual: int) -> list[str]:

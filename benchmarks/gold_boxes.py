@@ -100,7 +100,7 @@ def main() -> None:
             Table("met by no quote", _COLUMNS, [_cells(box) for box in unmet if not box.met_by]),
             Table("met, but not in the context", _COLUMNS, [_cells(box) for box in unmet if box.met_by]),
         ]
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _measured(collection: Collection, examples: Sequence[Example]) -> Iterator[tuple[BoxRow, list[UnmetBox]]]:

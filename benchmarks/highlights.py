@@ -97,7 +97,7 @@ def main() -> None:
             tables.append(_table(f"{len(chosen)} claims written {name}", rows))
     if options.misses:
         tables += [_misses(marked)]
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _marked(claim: Claim, quotes: Sequence[Quote], collection: Collection) -> Marked:

@@ -127,7 +127,7 @@ def main() -> None:
         "chosen": dict(settings),
         "rows": {name: [row.model_dump() for row in of] for name, of in rows.items()},
     }
-    finish(machine_now, figures, tables, as_json=options.json)
+    finish(machine_now, figures, tables, options)
 
 
 @contextmanager

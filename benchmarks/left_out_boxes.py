@@ -73,7 +73,7 @@ def main() -> None:
             [[k, *v] for k, v in picks.items()],
         ),
     ]
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 @contextmanager

@@ -211,7 +211,7 @@ def main() -> None:
             print(f"left out: {error}")
     columns = ("", "build s", "one more document s", "question ms", "MB", "order changes scores by")
     table = Table(f"{options.quotes:,} quotes", columns, [[name, *_cells(row)] for name, row in rows.items()])
-    finish(found, {"quotes": options.quotes, "engines": rows}, [table], as_json=options.json)
+    finish(found, {"quotes": options.quotes, "engines": rows}, [table], options)
 
 
 def _documents(number: int, quotes: int) -> list[MadeDocument]:

@@ -88,7 +88,7 @@ def main() -> None:
         ]
         columns = ("", "least", "median", "95 %", "most")
         paced = Table("seconds from a sentence to its attribution", columns, rows)
-        finish(found, {"seconds": seconds}, [paced], as_json=options.json)
+        finish(found, {"seconds": seconds}, [paced], options)
         return
     results: dict[str, list[Result]] = {}
     with LibraryServer() as server:
@@ -119,7 +119,7 @@ def main() -> None:
         )
     ]
     tables.append(_verdicts(make_library()))
-    finish(found, {"sources": figures}, tables, as_json=options.json)
+    finish(found, {"sources": figures}, tables, options)
 
 
 async def _all(

@@ -64,7 +64,7 @@ def main() -> None:
         asked = [question.astype("float32") for question in questions]
         figures["real"] = real = {name: _recall(pages, asked) for name, pages in items.items()}
         tables += [_recall_table(name, of_items) for name, of_items in real.items()]
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _over_made_token_vectors(folder: Path, options: Namespace, figures: dict[str, object], tables: list[Table]) -> None:

@@ -16,6 +16,7 @@ folder and of three documents alone. What is answered is right if it has all wor
 the answers to the `first` had been read, and not after those to the `second`.
 """
 
+import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,7 +91,7 @@ def main() -> None:
     options = parser.parse_args()
     found = machine()
     if options.small:
-        _ask_small(found, as_json=options.json)
+        _ask_small(found, options)
         return
     lines = QUESTIONS.read_text("utf-8").splitlines()
     counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
@@ -110,10 +111,10 @@ def main() -> None:
         print(*(f"{one['question']} [{one['judged']}]\n{one['answer']}" for one in told), sep="\n\n", end="\n\n")
     tables = [Table(f"{len(lines)} questions as people ask them", ["set", *names], rows)]
     figures = {each: {name: counts[each, name] for name in names} for each in SETS}
-    finish(found, {"counts": figures, "answers": told}, tables, as_json=options.json)
+    finish(found, {"counts": figures, "answers": told}, tables, options)
 
 
-def _ask_small(found: Machine, *, as_json: bool) -> None:
+def _ask_small(found: Machine, options: argparse.Namespace) -> None:
     asked = [SmallAsked.model_validate_json(line) for line in SMALL_QUESTIONS.read_text("utf-8").splitlines()]
     counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
     with working_folder(None) as folder:
@@ -129,7 +130,7 @@ def _ask_small(found: Machine, *, as_json: bool) -> None:
                 group = f"{one.set}{'' if one.document else ', about something else'}, {scope}"
                 counts[group, judged] += 1
                 told.append({"group": group, "question": one.question, "judged": judged, "answer": text})
-    if not as_json:
+    if not options.json:
         print(
             *(f"{one['question']} [{one['group']}: {one['judged']}]\n{one['answer']}" for one in told),
             sep="\n\n",
@@ -142,7 +143,7 @@ def _ask_small(found: Machine, *, as_json: bool) -> None:
     rows = [[group, *(str(counts[group, name]) for name in names)] for group in groups]
     figures = {group: {name: counts[group, name] for name in names} for group in groups}
     tables = [Table("Questions over small documents", ["", *names], rows)]
-    finish(found, {"counts": figures, "answers": told}, tables, as_json=as_json)
+    finish(found, {"counts": figures, "answers": told}, tables, options)
 
 
 def _answers(place: Path, paths: Sequence[Path], asked: Sequence[SmallAsked]) -> list[tuple[SmallAsked, str, str]]:

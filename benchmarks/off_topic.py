@@ -93,7 +93,7 @@ def main() -> None:
         "curve": [{"threshold": round(topic.THRESHOLD + step, 3), **own} for step, own in curve.items()],
         "rows": [outcome.model_dump(exclude={"margin"}) | {"margin": _finite(outcome.margin)} for outcome in outcomes],
     }
-    finish(found, figures, [_outcome_table(outcomes), _curve_table(curve)], as_json=options.json)
+    finish(found, figures, [_outcome_table(outcomes), _curve_table(curve)], options)
 
 
 def _outcomes(collection: Collection) -> list[Outcome]:

@@ -70,7 +70,7 @@ def main() -> None:
     ]
     title = f"milliseconds from opening, {quotes:,} quotes, {options.times} processes of each kind"
     tables = [Table(title, ("until", "verified", "as it is", "verifying, % of it (95 %)"), rows)]
-    finish(found, {"quotes": quotes, "seconds": figures}, tables, as_json=options.json)
+    finish(found, {"quotes": quotes, "seconds": figures}, tables, options)
 
 
 def _known(folder: Path) -> dict[str, object]:

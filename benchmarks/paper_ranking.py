@@ -78,7 +78,7 @@ def main() -> None:
     table_of = Table(f"milliseconds a sentence, {size:,} papers", ("", "median", "p95", "times bm25s alone"), rows)
     if importing is not None:
         print(f"imported in {importing:.0f} s")
-    finish(found, figures, [table_of], as_json=options.json)
+    finish(found, figures, [table_of], options)
 
 
 def _papers(number: int) -> Iterator[str]:

@@ -81,7 +81,7 @@ def main() -> None:
         Table("pictures missed", ("", "page", "box", "best IoU"), [_miss(meeting) for meeting in missed]),
         Table("gold boxes little covered", ("", "page", "box", "covered, %"), [_gap(meeting) for meeting in uncovered]),
     ]
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _meetings(collection: Collection) -> Iterator[Meeting]:

@@ -40,7 +40,7 @@ def main() -> None:
     found = machine()
     measured = {name: PARTS[name](options.pages, options.long, options.repeats) for name in options.only}
     rows = [[name, figure, f"{value:,.2f}"] for name, figures in measured.items() for figure, value in figures.items()]
-    finish(found, measured, [Table("speed and memory of adding", ("", "figure", "value"), rows)], as_json=options.json)
+    finish(found, measured, [Table("speed and memory of adding", ("", "figure", "value"), rows)], options)
 
 
 def digital(_pages: int, _long: int, repeats: int) -> Figures:

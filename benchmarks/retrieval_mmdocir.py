@@ -84,7 +84,7 @@ def main() -> None:
         *difference_tables(f"less {options.before}", compared["differences_from_before"]),
         *(miss_tables(missed, [questions.name for questions in sets]) if options.misses else []),
     ]
-    finish(found, _figures(retrievers, compared, missed), tables, as_json=options.json)
+    finish(found, _figures(retrievers, compared, missed), tables, options)
 
 
 def question_sets() -> list[QuestionSet]:

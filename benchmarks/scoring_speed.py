@@ -63,7 +63,7 @@ def main() -> None:
         "reproduction": None if peak is None else {"seconds": peak.seconds, "megabytes": peak.bytes / 1e6},
     }
     table = Table(f"seconds, {options.answers:,} answers", ("", "median", "limit"), rows)
-    finish(found, figures, [table], as_json=options.json)
+    finish(found, figures, [table], options)
 
 
 def make_files(folder: Path, answers: int) -> ScoringRequest:

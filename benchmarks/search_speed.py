@@ -79,7 +79,7 @@ def main() -> None:
         Table("seconds", ("", "median"), waits),
         Table("room", ("", "MB", "times the text"), sizes),
     ]
-    finish(found, figures, tables, as_json=options.json)
+    finish(found, figures, tables, options)
 
 
 def _summary(taken: Sequence[float], alone: float) -> dict[str, float]:

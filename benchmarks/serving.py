@@ -77,7 +77,7 @@ def main() -> None:
         questions = Writing(seed=2).questions(texts, 200)
         rows, figures = measure(folder, questions, options)
     tables = [Table(f"serving {quotes:,} quotes", ("", "figure", "bare route"), rows)]
-    finish(found, {"quotes": quotes, **figures}, tables, as_json=options.json)
+    finish(found, {"quotes": quotes, **figures}, tables, options)
 
 
 def measure(folder: Path, questions: Sequence[str], options: Namespace) -> tuple[list[Row], dict[str, object]]:

@@ -86,7 +86,7 @@ def main() -> None:
         options.calibrate.write_text(fitted.model_dump_json(indent=1) + "\n", "utf-8")
     outcomes, counts = _outcomes(results)
     figures = {"outcomes": counts, "confidence": report.model_dump(mode="json")}
-    finish(about, figures, [outcomes, _confidence(report)], as_json=options.json)
+    finish(about, figures, [outcomes, _confidence(report)], options)
 
 
 def _questions(library: MadeLibrary) -> Iterator[Asked]:

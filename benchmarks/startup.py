@@ -43,7 +43,7 @@ def main() -> None:
     if size is not None:
         rows.append([f"size of {options.venv}", f"{size / 1e6:.0f}", "MB"])
     figures = {"seconds": waits, "imported": heavy, "venv_bytes": size}
-    finish(found, figures, [Table("start and size", ("", "", ""), rows)], as_json=options.json)
+    finish(found, figures, [Table("start and size", ("", "", ""), rows)], options)
 
 
 def _wall_seconds(arguments: Sequence[str]) -> float:

@@ -99,7 +99,7 @@ def main() -> None:
     }
     title = f"mean of page recall @1, @3, @5 within the document, %: {len(examples)} questions, {len(grid)} settings"
     rows = [[one.name, percent(float(one.scores.mean())), bounds(one.loss, signed=True)] for one in outcomes]
-    finish(found, figures, [Table(title, ("", "mean", "less shipped"), rows)], as_json=options.json)
+    finish(found, figures, [Table(title, ("", "mean", "less shipped"), rows)], options)
 
 
 @contextmanager

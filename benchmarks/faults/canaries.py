@@ -72,7 +72,7 @@ def main() -> None:
             left[kind]["killed"] += len(made.canaries_in(copy, ALL))
     rows = [[k, str(before[k]), *(str(left[k][way]) for way in WAYS), str(kills[k])] for k in left]
     columns = ["index", "before", "after remove", "after add", "after a reader", "after kills", "kills"]
-    finish(found, {"left": left, "kills": kills}, [Table("Files with canaries", columns, rows)], as_json=given.json)
+    finish(found, {"left": left, "kills": kills}, [Table("Files with canaries", columns, rows)], given)
     sys.exit(any(count for counts in left.values() for count in counts.values()))
 
 

@@ -7,7 +7,6 @@ the fault), `silent` (something else, and no word about it), `raw` (another exce
 is allowed 5). Exits with 1 where anything is silent, raw, late, or the memory exceeds 1.5 GB.
 """
 
-import argparse
 import asyncio
 import gzip
 import json
@@ -18,7 +17,12 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+
+from common import Table, arguments, finish, machine
 
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import QuoteweaveError
@@ -32,6 +36,7 @@ TIMEOUT_S, LATE_S, MOST_BYTES = 1.0, 15.0, 1.5e9
 MESSAGES = [{"role": "user", "content": "How much grain?"}]
 EVENTS = {"content-type": "text/event-stream"}
 MIB = 2**20
+OUTCOMES = ("error", "right", "silent", "raw", "late")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,17 +244,19 @@ def outcome(fault: Fault) -> tuple[str, str]:
 
 def main() -> int:
     """Plays every fault. Returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="faults whose names hold this")
-    only, counts = parser.parse_args().only, Counter[str]()
+    parser = arguments(__doc__)
+    parser.add_argument("--only", default="", metavar="PART", help="faults whose names hold this")
+    options, found, counts = parser.parse_args(), machine(), Counter[str]()
     for fault in faults():
-        if only in fault.name:
+        if options.only in fault.name:
             kind, detail = outcome(fault)
             counts[kind] += 1
-            print(f"{kind:6} {fault.name}: {detail}", flush=True)
+            print(f"{kind:6} {fault.name}: {detail}", file=sys.stderr, flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    told = ", ".join(f"{counts[kind]} {kind}" for kind in ("error", "right", "silent", "raw", "late"))
-    print(f"\n{counts.total()} faulty endpoints: {told}; at most {peak / 1e9:.2f} GB, server included")
+    rows = [[kind, str(counts[kind])] for kind in OUTCOMES]
+    rows.append(["memory, server included, GB", f"{peak / 1e9:.2f}"])
+    figures = {"outcomes": {kind: counts[kind] for kind in OUTCOMES}, "peak_bytes": peak}
+    finish(found, figures, [Table(f"{counts.total()} faulty endpoints", ["", "counted"], rows)], options)
     return int(bool(counts["silent"] or counts["raw"] or counts["late"] or peak > MOST_BYTES))
 
 

@@ -28,6 +28,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+
+from common import Table, arguments, finish, machine
+
 QUESTIONS = ("At what depth did the rod meet a layer of wood?", "How many ships came to the harbour?", "Figure 2")
 HITS = 8
 LANGUAGE = "ch"
@@ -37,7 +41,7 @@ Observed = dict[str, Any]
 
 def main() -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--trials", type=int, default=500, metavar="N", help="how many files to damage (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is damaged, and how (%(default)s)")
     parser.add_argument("--milvus", action="store_true", help="an embedded Milvus too, which takes longer")
@@ -50,6 +54,7 @@ def main() -> None:
     if options.worker:
         work(Path(options.worker))
         return
+    found = machine()
     with tempfile.TemporaryDirectory(prefix="quoteweave-flips-") as folder:
         original = Path(folder, "original")
         make_collection(original, milvus=options.milvus)
@@ -68,18 +73,17 @@ def main() -> None:
                         counts[kind][f"{key}: {told[key]}"] += 1
                 failed += told["outcome"] in ("silent", "raw")
                 if options.show or told["outcome"] in ("silent", "raw", "unnamed") or told.get("bad"):
-                    print(number, place, json.dumps(told), flush=True)
-    report(counts)
+                    print(number, place, json.dumps(told), file=sys.stderr, flush=True)
+    finish(found, {"counts": counts}, [table_of(counts)], options)
     sys.exit(1 if failed else 0)
 
 
-def report(counts: "dict[str, Counter[str]]") -> None:
-    """Print counts by kind of file."""
+def table_of(counts: "dict[str, Counter[str]]") -> Table:
+    """Counts of outcomes by kind of file."""
     columns = sorted({name for found in counts.values() for name in found}, key=lambda name: (":" in name, name))
-    print("\t".join(["file", *columns]))
-    for kind in sorted(counts):
-        print("\t".join([kind, *(str(counts[kind][name]) for name in columns)]))
-    print("\t".join(["all", *(str(sum(found[name] for found in counts.values())) for name in columns)]))
+    rows = [[kind, *(str(counts[kind][name]) for name in columns)] for kind in sorted(counts)]
+    rows.append(["all", *(str(sum(found[name] for found in counts.values())) for name in columns)])
+    return Table("damaged files", ["file", *columns], rows)
 
 
 def make_collection(root: Path, *, milvus: bool) -> None:

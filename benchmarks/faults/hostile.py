@@ -6,7 +6,6 @@ must be found, or a warning say what was left out. Prints the counts, the names 
 most memory that all processes took at once.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPOSITORY / "tests"), str(REPOSITORY / "benchmarks")]
 
+from common import Table, arguments, finish, machine  # noqa: E402
 from hostile_files import write_bombs, write_damaged  # noqa: E402
 from peak_memory import run_and_watch  # noqa: E402
 
@@ -24,6 +24,7 @@ from quoteweave.collection.collection import Collection  # noqa: E402
 
 WORDS = ("Harbour words before the bomb", "Ferry words after the bomb")
 SECONDS, MEGABYTES = 600, 1500
+LIMITS = ("out of memory", "out of time", "crashes")
 
 
 def silent(collection: Collection, bombs: Sequence[str], told: Mapping[str, Sequence[str]]) -> list[str]:
@@ -37,33 +38,36 @@ def silent(collection: Collection, bombs: Sequence[str], told: Mapping[str, Sequ
     return sorted(lacking)
 
 
-def add(arguments: Sequence[str], report: Path) -> tuple[float, float]:
+def add(given: Sequence[str], report: Path) -> tuple[float, float]:
     """Run `quoteweave add`; seconds, and the megabytes that it took."""
     code = (
         "import sys; from quoteweave.cli.app import main\n"
         f"sys.stdout = open({str(report)!r}, 'w')\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\nsys.stdout.close(); sys.stdout = sys.__stdout__"
     )
-    peak = run_and_watch([sys.executable, "-c", code, "add", *arguments, "--json"])
+    peak = run_and_watch([sys.executable, "-c", code, "add", *given, "--json"])
     return peak.seconds, peak.bytes / 1e6
 
 
 def main() -> None:
     """Run from the command line; exit code 1 where a file fails."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--trials", type=int, default=400, help="files, the bombs among them")
     parser.add_argument("--ocr", action="store_true", help="with OCR, which takes longer")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    options, machine_now = parser.parse_args(), machine()
     with tempfile.TemporaryDirectory(prefix="quoteweave-") as made:
         folder, root, report_path = Path(made, "files"), Path(made, "collection"), Path(made, "report.json")
         folder.mkdir()
         start = time.perf_counter()
         bombs = write_bombs(folder)
         names = [*bombs, *write_damaged(folder, max(0, options.trials - len(bombs)), options.seed)]
-        print(f"{len(names)} files written in {time.perf_counter() - start:.0f} s, {len(bombs)} of them bombs")
-        arguments = [str(folder), "-c", str(root), *([] if options.ocr else ["--no-ocr"])]
-        seconds, megabytes = add(arguments, report_path)
+        print(
+            f"{len(names)} files written in {time.perf_counter() - start:.0f} s, {len(bombs)} of them bombs",
+            file=sys.stderr,
+        )
+        given = [str(folder), "-c", str(root), *([] if options.ocr else ["--no-ocr"])]
+        seconds, megabytes = add(given, report_path)
         report = json.loads(report_path.read_text("utf-8"))
         told: dict[str, list[str]] = {}
         for warning in report["warnings"]:
@@ -73,15 +77,28 @@ def main() -> None:
         ours = sorted(name for name, reason in refused.items() if "please report this" in reason)
         with Collection.open(root) as collection:
             dropped = silent(collection, bombs, told)
-    print(f"added {len(report['added'])}, of which with warnings {len(told)}; refused {len(refused)}")
-    for reason in ("out of memory", "out of time", "crashes"):
-        count = sum(any(reason in said for said in (*told.get(name, ()), refused.get(name, ""))) for name in names)
-        print(f"{reason}: {count}")
-    print(f"neither added nor refused: {len(forgotten)} {forgotten or ''}")
-    print(f"silent drops: {len(dropped)} {dropped or ''}")
-    print(f"refused with an error of a library: {len(ours)} {ours or ''}")
-    print(f"{seconds:.0f} s (goal {SECONDS}), {megabytes:.0f} MB at most (goal {MEGABYTES})")
+    figures: dict[str, object] = {
+        "added": len(report["added"]),
+        "added with warnings": len(told),
+        "refused": len(refused),
+        **{reason: sum(reason in said for said in _reasons(names, told, refused)) for reason in LIMITS},
+        "neither added nor refused": forgotten,
+        "silent drops": dropped,
+        "refused with an error of a library": ours,
+        f"seconds (goal {SECONDS})": round(seconds),
+        f"MB at most (goal {MEGABYTES})": round(megabytes),
+    }
+    rows = [
+        [name, " ".join([str(len(value)), *value]) if isinstance(value, list) else str(value)]
+        for name, value in figures.items()
+    ]
+    finish(machine_now, figures, [Table(f"{len(names)} hostile files", ["", "counted"], rows)], options)
     sys.exit(bool(forgotten or dropped or ours))
+
+
+def _reasons(names: Sequence[str], warned: Mapping[str, Sequence[str]], refused: Mapping[str, str]) -> list[str]:
+    """All that was said of each file, by file."""
+    return [" ".join((*warned.get(name, ()), refused.get(name, ""))) for name in names]
 
 
 if __name__ == "__main__":

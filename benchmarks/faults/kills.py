@@ -63,7 +63,7 @@ def main() -> None:
     table = Table("Kills by index and command", ["index", *made.COMMANDS], rows)
     summary = Table("Outcome", ["kills", "wrong"], [[str(sum(kills.values())), str(len(wrong))]])
     figures = {"kills": sum(kills.values()), "wrong": wrong}
-    finish(found, figures, [table, summary], as_json=given.json)
+    finish(found, figures, [table, summary], given)
     sys.exit(bool(wrong))
 
 

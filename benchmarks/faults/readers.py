@@ -53,9 +53,7 @@ def main() -> None:
             reader.join()
     rows = [[what, str(counts[what])] for what in ("reads", "documents searched for", "errors", "stale", "half")]
     figures = {"readers": options.readers, "counts": dict(counts), "errors": errors[:20]}
-    finish(
-        found, figures, [Table(f"{options.readers} readers beside a writer", ("", "count"), rows)], as_json=options.json
-    )
+    finish(found, figures, [Table(f"{options.readers} readers beside a writer", ("", "count"), rows)], options)
     print(*errors[:5], sep="\n", file=sys.stderr)
 
 
