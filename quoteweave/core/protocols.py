@@ -258,6 +258,13 @@ class ChatModel(Protocol):
         """The model's name, as answers and runs record it."""
         ...
 
+    def request_settings(self) -> Mapping[str, object]:
+        """Return all that changes completions besides name and messages: sampling, tools, weights.
+
+        Calls are cached by it: what it leaves out makes one model take the completions of another.
+        """
+        ...
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """Complete the conversation. Raises an EndpointError if the model is unavailable or gives no answer."""
         ...

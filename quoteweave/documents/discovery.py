@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.core.errors import UsageError
-from quoteweave.documents.formats import ADVICE, SUPPORTED_SUFFIXES
+from quoteweave.documents.formats import ADVICE, SUFFIXES
 
 # Pictures, data and archives that lie beside documents are no documents that a user would miss.
 SKIPPED_SUFFIXES = frozenset(
@@ -102,7 +102,7 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
             suffix = path.suffix.lower()
             if name.startswith((".", "~$")):
                 continue
-            if suffix in SUPPORTED_SUFFIXES:
+            if suffix in SUFFIXES:
                 refused = None
             elif suffix in ADVICE and suffix not in SKIPPED_SUFFIXES:
                 refused = f"{suffix} files are not read; {ADVICE[suffix]}"

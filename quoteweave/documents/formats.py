@@ -24,26 +24,27 @@ class Format(StrEnum):
     HTML = "html"
 
 
-_BINARY_SUFFIXES = {
-    ".pdf": Format.PDF,
-    ".png": Format.PNG,
-    ".jpg": Format.JPEG,
-    ".jpeg": Format.JPEG,
-    ".webp": Format.WEBP,
-    ".tif": Format.TIFF,
-    ".tiff": Format.TIFF,
-}
-_TEXT_SUFFIXES = {
-    ".md": Format.MARKDOWN,
-    ".markdown": Format.MARKDOWN,
-    ".txt": Format.TEXT,
-    ".text": Format.TEXT,
-    ".html": Format.HTML,
-    ".htm": Format.HTML,
-    ".xhtml": Format.HTML,
-}
-SUPPORTED_SUFFIXES = frozenset({*_BINARY_SUFFIXES, *_TEXT_SUFFIXES})
-"""Suffixes, in lower case, of the files that are read from a folder."""
+SUFFIXES: Mapping[str, Format] = MappingProxyType(
+    {
+        ".pdf": Format.PDF,
+        ".png": Format.PNG,
+        ".jpg": Format.JPEG,
+        ".jpeg": Format.JPEG,
+        ".webp": Format.WEBP,
+        ".tif": Format.TIFF,
+        ".tiff": Format.TIFF,
+        ".md": Format.MARKDOWN,
+        ".markdown": Format.MARKDOWN,
+        ".txt": Format.TEXT,
+        ".text": Format.TEXT,
+        ".html": Format.HTML,
+        ".htm": Format.HTML,
+        ".xhtml": Format.HTML,
+    }
+)
+"""The suffixes, in lower case, of the files that are read from a folder."""
+_TEXT_FORMATS = frozenset({Format.MARKDOWN, Format.TEXT, Format.HTML})
+"""The formats that have no signature: text of which the suffix says what it is."""
 
 _OFFICE = "save it as PDF in the program that made it, or in LibreOffice"
 _PANDOC = "save it as HTML or PDF, as with pandoc"
@@ -139,22 +140,23 @@ def _by_signature(head: bytes, suffix: str) -> Format | None:
             return found
     # A text may speak of PDF headers; only at the very start is one taken for what it is.
     at = head.find(b"%PDF-", 0, _PDF_JUNK + 5)
-    return Format.PDF if at == 0 or (at > 0 and suffix not in _TEXT_SUFFIXES) else None
+    return Format.PDF if at == 0 or (at > 0 and SUFFIXES.get(suffix) not in _TEXT_FORMATS) else None
 
 
 def _by_suffix(name: str, suffix: str, head: bytes) -> Format:
     kind, usual = _foreign(head, suffix)
-    if suffix in _BINARY_SUFFIXES:
+    expected = SUFFIXES.get(suffix)
+    if expected is not None and expected not in _TEXT_FORMATS:
         raise DamagedDocument(f"{name!r} is not {suffix}: it seems to be {kind or _looks_like(head)}; check the file")
     if kind is not None:
         raise UnsupportedFormat(f"{name!r} is {kind}, which is not read; {ADVICE[usual]}")
     if suffix in ADVICE:
         raise UnsupportedFormat(f"{name!r}: {suffix} files are not read; {ADVICE[suffix]}")
-    if suffix and suffix not in _TEXT_SUFFIXES:
+    if suffix and expected is None:
         raise UnsupportedFormat(f"{name!r}: {suffix} files are not read; convert it to PDF, HTML or text")
     if not _is_text(head):
         raise DamagedDocument(f"{name!r} is not text but binary data; if it is a document, give it its right name")
-    return _TEXT_SUFFIXES.get(suffix, Format.TEXT)
+    return expected or Format.TEXT
 
 
 def _foreign(head: bytes, suffix: str) -> tuple[str | None, str]:

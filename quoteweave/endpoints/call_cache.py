@@ -37,10 +37,9 @@ class CachedChat(WrappedChat):
     """Wraps a chat model and caches its calls in `folder`. Implements `core.protocols.StreamingChatModel`.
 
     With mode "both" a call that the folder holds is not made again; "record" makes every call and replaces what is
-    there; "replay" makes none. Calls are the same whose model's name, messages and settings are (`settings`, where the
-    model has them), whatever endpoint answered. Of equal calls at the same time one is made. A call that failed, or
-    a stream that was not read to its end, is not kept, and a file that is damaged is as if it were not there. Processes
-    may share a folder.
+    there; "replay" makes none. Calls are the same whose model's name, messages and `request_settings` are, whatever
+    endpoint answered. Of equal calls at the same time one is made. A call that failed, or a stream that was not read
+    to its end, is not kept, and a file that is damaged is as if it were not there. Processes may share a folder.
     """
 
     def __init__(self, model: ChatModel, folder: Path, mode: CacheMode = "both") -> None:
@@ -92,7 +91,7 @@ class CachedChat(WrappedChat):
     @asynccontextmanager
     async def _turn(self, messages: Messages) -> AsyncIterator[SharedCall[Completion]]:
         """Wait for identical calls; the result is set if the folder or an identical call provided one."""
-        async with self._calls.turn(request_key(self.name, messages, self.settings)) as turn:
+        async with self._calls.turn(request_key(self.name, messages, self.request_settings())) as turn:
             turn.result = turn.result or self._find(turn.key, messages)
             yield turn
 

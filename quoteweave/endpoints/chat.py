@@ -248,9 +248,8 @@ class OpenAIChat:
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._extra = dict(extra or {})
 
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The fields of each request besides model and messages, which are part of the cache key."""
+    def request_settings(self) -> Mapping[str, object]:
+        """Return the fields of each request besides model and messages."""
         return {**self._settings, **self._extra}
 
     def with_tools(self, tools: Sequence[Tool]) -> "OpenAIChat":
@@ -310,7 +309,7 @@ class OpenAIChat:
         return Connection(self.name, address, self._retry_policy)
 
     def _request(self, messages: Sequence[Mapping[str, object]]) -> dict[str, object]:
-        return {**self.settings, "model": self.name, "messages": list(messages)}
+        return {**self.request_settings(), "model": self.name, "messages": list(messages)}
 
 
 def _broken_off(error: EndpointUnreachable, gathered: CompletionBuilder) -> EndpointUnreachable:

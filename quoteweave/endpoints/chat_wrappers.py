@@ -14,7 +14,7 @@ from quoteweave.core.protocols import ChatModel
 
 
 class WrappedChat:
-    """Has the wrapped model's name and settings."""
+    """Has the wrapped model's name and request settings."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
@@ -24,10 +24,9 @@ class WrappedChat:
         """The wrapped model's name."""
         return self._model.name
 
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The wrapped model's settings; empty if it has none."""
-        return chat_settings(self._model)
+    def request_settings(self) -> Mapping[str, object]:
+        """Return the wrapped model's."""
+        return self._model.request_settings()
 
     def with_tools(self, tools: Sequence[Tool]) -> ChatModel | None:
         """The same wrapper of the model with these tools; None where the model cannot be offered any."""
@@ -62,9 +61,3 @@ class MeteredChat(WrappedChat, ABC):
             async for item in items:
                 meter.add(item)
                 yield item
-
-
-def chat_settings(model: ChatModel) -> Mapping[str, object]:
-    """The model's `settings`, such as sampling parameters; empty if it has none."""
-    settings: Mapping[str, object] = getattr(model, "settings", {})
-    return settings

@@ -8,6 +8,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import assert_never
 
 from quoteweave.core.answers import (
     Answer,
@@ -235,15 +236,20 @@ def with_citations(answer: Answer, changed: Iterable[Citation], warnings: Sequen
     def change(own: Citation) -> Citation:
         return replacements.get((own.start, own.kind, own.number), own)
 
-    blocks: list[AnswerBlock] = [
-        block.model_copy(update={"citation": change(block.citation)})
-        if isinstance(block, ImageBlock)
-        else block.model_copy(update={"citations": tuple(map(change, block.citations))})
-        for block in answer.blocks
-    ]
+    def change_block(block: AnswerBlock) -> AnswerBlock:
+        match block:
+            case ImageBlock():
+                return block.model_copy(update={"citation": change(block.citation)})
+            case TextBlock():
+                return block.model_copy(update={"citations": tuple(map(change, block.citations))})
+            case _:
+                assert_never(block)
+
     new_warnings = answer.warnings if warnings is None else tuple(warnings)
     citations = tuple(map(change, answer.citations))
-    return answer.model_copy(update={"blocks": tuple(blocks), "citations": citations, "warnings": new_warnings})
+    return answer.model_copy(
+        update={"blocks": tuple(map(change_block, answer.blocks)), "citations": citations, "warnings": new_warnings}
+    )
 
 
 def split_blocks(text: str, citations: Sequence[Citation], images: Mapping[int, str | None]) -> tuple[AnswerBlock, ...]:

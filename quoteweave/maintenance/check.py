@@ -21,7 +21,7 @@ from quoteweave.collection.stores.generations import PLAN, try_read_manifest
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, DamagedLine, read_descriptions
 from quoteweave.collection.unreferenced import unfinished_pages, unreferenced_files
 from quoteweave.collection.writer_lock import OWNER_NAME, is_being_written
-from quoteweave.core.errors import CollectionError, MissingExtra, QuoteweaveError
+from quoteweave.core.errors import CollectionError, CollectionLocked, EndpointError, MissingExtra, QuoteweaveError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Document, Page, Quote, Record
 from quoteweave.index.handles import open_generation
@@ -183,7 +183,7 @@ class _Check:
                     self._read(path)
             try:
                 self._open_index(collection, state)
-            except MissingExtra as error:
+            except (MissingExtra, EndpointError, CollectionLocked) as error:  # which say nothing of its files
                 self._notes.append(f"the index {state.name} was not opened: {error}")
             except QuoteweaveError as error:
                 yield Damage(part="index", file=self._place(folder), what=str(error))

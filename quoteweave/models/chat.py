@@ -215,12 +215,15 @@ class LocalChat:
         self._max_tokens = max_tokens or _MAX_WRITTEN
         self._thinking = thinking
 
-    @cached_property
-    def settings(self) -> Mapping[str, object]:
-        """Everything that changes answers: the weights, identified by a hash without loading them, and the sampling.
+    def request_settings(self) -> Mapping[str, object]:
+        """Return the sampling, and the weights, identified by a hash without loading them.
 
         Raises ModelNotFound for a folder without a model.
         """
+        return self._request_settings
+
+    @cached_property
+    def _request_settings(self) -> Mapping[str, object]:
         base = self._base or (base_of(locate_checkpoint(self._checkpoint)) if is_local(self._checkpoint) else None)
         settings = {
             "weights": weights_identity(self._checkpoint),

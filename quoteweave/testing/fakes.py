@@ -90,6 +90,10 @@ class FakeChat:
         self.requests: list[list[Mapping[str, object]]] = []
         self._replies = list(replies)
 
+    def request_settings(self) -> Mapping[str, object]:
+        """Return none: a fake has no settings."""
+        return {}
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """The next reply."""
         self.requests.append(list(messages))

@@ -57,6 +57,9 @@ class Wanderer:
         self._condition = condition
         self.asked = 0
 
+    def request_settings(self) -> Mapping[str, object]:
+        return {}
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         self.asked += 1
         said = [str(message["content"]) for message in messages]

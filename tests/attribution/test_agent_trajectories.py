@@ -62,6 +62,9 @@ class Scripted:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
+    def request_settings(self) -> Mapping[str, object]:
+        return {}
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         conversation = json.dumps(list(messages))
         self.asked.append(conversation)
@@ -266,6 +269,9 @@ def test_many_excerpts_are_looked_for_at_once(tmp_path: Path) -> None:
     most = under_way = 0
 
     class Slow(Scripted):
+        def request_settings(self) -> Mapping[str, object]:
+            return {}
+
         async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
             nonlocal most, under_way
             under_way += 1

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from quoteweave.core.errors import DamagedDocument, DocumentError, UnsupportedFormat
-from quoteweave.documents.formats import ADVICE, SUPPORTED_SUFFIXES, Format, sniff
+from quoteweave.documents.formats import ADVICE, SUFFIXES, Format, sniff
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 20
 JPEG = b"\xff\xd8\xff\xe0" + b"\x00" * 20
@@ -117,4 +117,4 @@ def test_folders_pipes_and_missing_files_are_no_files(tmp_path: Path) -> None:
 
 
 def test_no_suffix_is_both_read_and_refused() -> None:
-    assert not SUPPORTED_SUFFIXES & ADVICE.keys()
+    assert not SUFFIXES.keys() & ADVICE.keys()

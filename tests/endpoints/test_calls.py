@@ -39,7 +39,10 @@ messages = st.lists(st.dictionaries(st.text(), values, max_size=3), max_size=3)
 class Sampled(FakeChat):
     def __init__(self, replies: Sequence[str], temperature: float) -> None:
         super().__init__(replies)
-        self.settings = {"temperature": temperature}
+        self._temperature = temperature
+
+    def request_settings(self) -> Mapping[str, object]:
+        return {"temperature": self._temperature}
 
 
 class Held:
@@ -49,6 +52,9 @@ class Held:
         self.name = "held"
         self.asked, self.go = asyncio.Event(), asyncio.Event()
         self.calls = 0
+
+    def request_settings(self) -> Mapping[str, object]:
+        return {}
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         self.calls += 1

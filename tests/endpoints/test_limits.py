@@ -36,6 +36,9 @@ class Gated:
         self.go = asyncio.Event()
         self.under_way = self.most = self.calls = 0
 
+    def request_settings(self) -> Mapping[str, object]:
+        return {}
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         self.calls += 1
         self.under_way += 1
@@ -52,6 +55,9 @@ class Counted:
         self.name = "counted"
         self.asked: list[tuple[float, str]] = []
         self._time, self._usage = time, usage
+
+    def request_settings(self) -> Mapping[str, object]:
+        return {}
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         self.asked.append((self._time.now, str(messages[0]["content"])[:1]))
@@ -171,4 +177,4 @@ def test_a_limit_that_lets_nothing_pass_is_refused(limit: dict[str, int]) -> Non
 
 def test_name_and_settings_are_the_models_own() -> None:
     model = FakeChat([], name="m")
-    assert (RateLimitedChat(model).name, RateLimitedChat(model).settings) == ("m", {})
+    assert (RateLimitedChat(model).name, RateLimitedChat(model).request_settings()) == ("m", {})

@@ -102,6 +102,9 @@ def test_calls_under_way_count_and_make_room_when_they_are_given_up() -> None:
     class Never:
         name = "never"
 
+        def request_settings(self) -> Mapping[str, object]:
+            return {}
+
         async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
             await asyncio.Event().wait()
             raise AssertionError

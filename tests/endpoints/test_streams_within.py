@@ -40,6 +40,9 @@ class Whole:
 
     name = "whole"
 
+    def request_settings(self) -> Mapping[str, object]:
+        return {}
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         return Completion(text="Yes.", reasoning="Hm.", model=self.name)
 

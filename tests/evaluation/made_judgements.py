@@ -57,6 +57,9 @@ class Judging:
         self.busy = self.most_busy = 0
         self._replies = {name: list(given) for name, given in replies.items()}
 
+    def request_settings(self) -> Mapping[str, object]:
+        return {}
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         import asyncio
 

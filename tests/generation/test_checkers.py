@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -100,6 +100,9 @@ def test_only_so_many_claims_are_judged_at_a_time(monkeypatch: pytest.MonkeyPatc
     under_way, most = 0, 0
 
     class Slow(FakeChat):
+        def request_settings(self) -> Mapping[str, object]:
+            return {}
+
         async def complete(self, messages: object) -> Completion:
             nonlocal under_way, most
             under_way += 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 
 from numbered_quotes import CONTEXT, quotes
 
@@ -55,6 +56,9 @@ def test_code_amid_a_line_does_not_hide_the_marks_behind_it() -> None:
 def test_a_tag_that_the_answer_speaks_of_takes_nothing_away() -> None:
     class Chat:
         name = "m"
+
+        def request_settings(self) -> Mapping[str, object]:
+            return {}
 
         async def complete(self, messages: object) -> Completion:
             return Completion(text="It ends with `</think>` [1]. Then [2].", reasoning="Well.", model="m")

@@ -15,8 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_documents import made as made_document
+from made_documents import put
 from milvus_server import Line, MilvusServer
 
+from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import (
     CollectionError,
     CollectionLocked,
@@ -29,6 +32,10 @@ from quoteweave.core.errors import (
 )
 from quoteweave.index.milvus.connection import TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
 from quoteweave.index.milvus.index import POINTER, MilvusIndex
+from quoteweave.maintenance.check import check
+from quoteweave.retrievers.spec import RetrieverSpec
+from quoteweave.retrievers.vector import VectorRetriever
+from quoteweave.testing.fakes import FakeEncoder
 from quoteweave.testing.vector_fixtures import DIMENSION, VectorFixture, make_vector_fixture
 
 MILL = "mill.txt"
@@ -138,6 +145,22 @@ def test_a_missing_server_is_named_with_what_to_start(tmp_path: Path, uri: str) 
     with pytest.raises(EndpointUnreachable, match=r"http://127\.0\.0\.1:9.*refused.*standalone") as caught:
         MilvusIndex(DIMENSION, place=tmp_path, uri=uri, token=SECRET)
     assert "pa55word" not in _everything(caught.value)
+
+
+def test_a_check_takes_an_index_of_a_missing_server_for_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        closing(MilvusServer(tmp_path / "server")) as server,
+        Collection.create(tmp_path / "c") as collection,
+    ):
+        with collection.writer() as writer:
+            put(writer, tmp_path, "port.txt", made_document(["Coal and rope."]))
+        monkeypatch.setenv(URI_VARIABLE, server.uri)
+        VectorRetriever(collection, FakeEncoder(), spec=RetrieverSpec(name="fake", kind="milvus")).refresh()
+    report = check(tmp_path / "c")
+    assert report.damaged == ()
+    assert any("was not opened: no Milvus answers at" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("uri", ["localhost:19530", "milvus.db", "ftp://host", "http://", f"http://{SECRET}@h:port"])

@@ -281,16 +281,16 @@ def test_a_failure_amid_the_stream_is_told(folder: Path, monkeypatch: pytest.Mon
 
 def test_settings_tell_weights_and_sampling_apart_without_loading(folder: Path, tmp_path: Path) -> None:
     other = make_chat(tmp_path / "other", seed=1)
-    one, two = LocalChat(str(folder)).settings, LocalChat(str(other)).settings
+    one, two = LocalChat(str(folder)).request_settings(), LocalChat(str(other)).request_settings()
     assert one["weights"] != two["weights"]
-    assert one == LocalChat(str(folder), max_tokens=1024).settings
+    assert one == LocalChat(str(folder), max_tokens=1024).request_settings()
     warm = LocalChat(str(folder), temperature=0.5, max_tokens=9, thinking=False, hardware=Hardware(dtype="bfloat16"))
     said = {"dtype": "bfloat16", "temperature": 0.5, "max_tokens": 9, "thinking": False}
-    assert warm.settings == {"weights": one["weights"], **said}
+    assert warm.request_settings() == {"weights": one["weights"], **said}
     adapter = adapted(folder, tmp_path / "adapter")
-    assert LocalChat(str(adapter)).settings["base"] == one["weights"]
-    assert LocalChat(str(adapter), base=str(other)).settings["base"] == two["weights"]
-    assert LocalChat("owner/name").settings["weights"] == "owner/name@main"
+    assert LocalChat(str(adapter)).request_settings()["base"] == one["weights"]
+    assert LocalChat(str(adapter), base=str(other)).request_settings()["base"] == two["weights"]
+    assert LocalChat("owner/name").request_settings()["weights"] == "owner/name@main"
 
 
 def test_thinking_is_said_to_the_template(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_model_s_name_decides_who_writes_the_answer(tmp_path: Path) -> None:
 def test_a_model_s_name_says_where_it_runs(tmp_path: Path) -> None:
     here = make_chat(ChatSettings(model="local=owner/m", temperature=0.5, max_tokens=9))
     assert isinstance(here, LocalChat)
-    assert (here.name, here.settings) == (
+    assert (here.name, here.request_settings()) == (
         "local=owner/m",
         {"weights": "owner/m@main", "temperature": 0.5, "max_tokens": 9},
     )
@@ -70,7 +70,7 @@ def test_a_model_s_name_says_where_it_runs(tmp_path: Path) -> None:
     assert make_chat(ChatSettings()) is None
     kept = make_chat(ChatSettings(model="local=owner/m"), tmp_path)
     assert isinstance(kept, CachedChat)
-    assert kept.settings == {"weights": "owner/m@main", "max_tokens": 1024}
+    assert kept.request_settings() == {"weights": "owner/m@main", "max_tokens": 1024}
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ class Sorter:
     def __init__(self) -> None:
         self.windows: list[list[int]] = []
 
+    def request_settings(self) -> Mapping[str, object]:
+        return {}
+
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         said = [int(number) for number in re.findall(r"^    value (\d+)$", str(messages[-1]["content"]), re.MULTILINE)]
         self.windows.append(said)

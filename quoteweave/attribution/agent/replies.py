@@ -33,7 +33,6 @@ from quoteweave.core.errors import EndpointError, EndpointRefused, ModelError, U
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.endpoints.budget import record_spending
-from quoteweave.endpoints.chat_wrappers import chat_settings
 
 Message = Mapping[str, object]
 
@@ -221,7 +220,7 @@ class ActionModel:
     @property
     def temperature(self) -> float | None:
         """The model's temperature, where it is set."""
-        found = chat_settings(self._model).get("temperature")
+        found = self._model.request_settings().get("temperature")
         return float(found) if isinstance(found, int | float) else None
 
     async def ask(self, trajectory: Trajectory) -> Reply:

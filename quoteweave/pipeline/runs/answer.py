@@ -20,7 +20,6 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.runs import PredictionStatus, RunRecord, RunWriter, open_run, read_statuses, sort_predictions
 from quoteweave.core.urls import without_credentials
-from quoteweave.endpoints.chat_wrappers import chat_settings
 from quoteweave.generation.prompt_messages import CitedMessages, SourcePrompts
 from quoteweave.pipeline.context import PUBLISHED_SEED, WholeDocuments
 from quoteweave.pipeline.gate import Gate
@@ -223,7 +222,7 @@ class _RunExecutor:
         terms = read_all_terms(setting) if setting.quotes == "retrieved" else ()
         gate, fingerprints = self._gate(setting, chats, terms)
         fingerprints.update(_prompts(setting, self.questions.task))
-        if chat is not None and (weights := chat_settings(chat).get("weights")):
+        if chat is not None and (weights := chat.request_settings().get("weights")):
             fingerprints["weights"] = str(weights)
         order = make_order(setting, fallback=False, progress=self.hooks.progress)
         make_answerer = partial(

@@ -1,7 +1,7 @@
 """`/v1/conversations`: what was asked and answered, with the quotes as they were at the time."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, assert_never
 
 from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import Field
@@ -118,11 +118,15 @@ def _exported(found: Conversation, format: ExportFormat, served: Served) -> str 
     turns = [
         ExportedTurn(question=turn.question, answer=turn.answered.answer, asked=turn.created) for turn in found.turns
     ]
-    if format == "json":
-        return found.model_dump_json(indent=1)
-    if format == "markdown":
-        return to_markdown(turns, title=found.title or None)
-    return to_word(turns, title=found.title or None, pictures=_pictures(found, served))
+    match format:
+        case "json":
+            return found.model_dump_json(indent=1)
+        case "markdown":
+            return to_markdown(turns, title=found.title or None)
+        case "docx":
+            return to_word(turns, title=found.title or None, pictures=_pictures(found, served))
+        case _:
+            assert_never(format)
 
 
 def _pictures(found: Conversation, served: Served) -> dict[str, bytes]:
