@@ -1,7 +1,8 @@
-"""The table of docs/changing.md leads to every file that a new thing changes.
+"""The lists of docs/changing.md lead to every file that names a thing of the same kind as the new one.
 
-What there is already of a kind stands for the new thing: wherever the code names that one, the row links to the file or
-names its folder. `apart` are folders of other things that name it too. All fifteen rows are complete in this sense.
+What there is already stands for the new thing: each file in which a pattern finds it has to be linked in the list, or
+to lie in a folder that the list names. `apart` are folders of other things that are named alike. A file that has to
+change without naming such a thing is not found so: the patterns name what such files share, as far as they do.
 """
 
 import re
@@ -11,48 +12,72 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "quoteweave"
-TABLE = (ROOT / "docs" / "changing.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "changing.md").read_text("utf-8")
+SOURCES = {
+    path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8")
+    for suffix in ("py", "js", "css", "toml")
+    for path in PACKAGE.rglob(f"*.{suffix}")
+}
 
 
-def row_of(new: str) -> str:
-    (row,) = re.findall(rf"^\| {re.escape(new)}.*$", TABLE, re.MULTILINE)
-    return str(row)
+def list_for(new: str) -> str:
+    (found,) = re.findall(rf"^## {re.escape(new)}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    return str(found)
 
 
-def places_in(row: str) -> set[str]:
-    """Paths of the files to which a row links, and of the folders that it names, relative to the package."""
-    files = re.findall(r"\]\(\.\./quoteweave/([^)]+)\)", row)
-    return {*files, *re.findall(r"`([a-z_/]+/)`", row)}
+def places_in(text: str) -> set[str]:
+    """Paths of the files to which a list links, and of the folders that it names, relative to the package."""
+    files = re.findall(r"\]\(\.\./quoteweave/([^)]+)\)", text)
+    return {*files, *re.findall(r"`([a-z_/]+/)`", text)}
 
 
 @pytest.mark.parametrize(
     ("new", "named", "apart"),
     [
-        ("layout type", r'layout\w*\b.*"caption"|"title".*"caption"', ("evaluation/", "pipeline/runs/")),
-        ("vector store", r"\bmilvus\b|MILVUS", ("index/milvus/",)),
-        ("gate rule", r"\bcheck_(?:sentence|citations)\(", ("attribution/",)),
-        ("metric with a judge", r"\bJudgeScores\b", ()),
-        ("dataset", r"\bload_citevqa\b", ()),
-        ("answer block", r"\bImageBlock\b|\banswer\.blocks\b", ("testing/",)),
-        ("source of papers", r'^(?!.*>>>).*"openalex"', ("testing/",)),
-        ("chat vendor", r"import OpenAIChat$|\bdef check_address\(", ()),
-        ("form of answers for another system", r"\bopenai_responses\b|\berror_format_of\b", ()),
-        ("export", r'"docx"', ()),
-        ("parser for slides", r"Format\.PNG", ()),
-        ("permission for a document", r"\bwhere\.admits\(", ()),
-        ("stop words of a language", r"^STOP_WORDS\b", ()),
-        ("kind of question", r'\breading\.asks (?:==|in|not in)|\bAnswerType\b|"reckon"', ()),
-        ("sign that a page answers", r'"front page"', ()),
+        (
+            "Layout type",
+            r'(?<!self)\.layout (?:==|!=|in|not)|layouts?\b.*"(?:caption|title)"|\b(?:IMAGE|BODY)_LAYOUTS\b|'
+            r"HEADERS_AND_FOOTERS|\.layout-caption",
+            ("evaluation/", "testing/"),
+        ),
+        (
+            "Vector store",
+            r"\bmilvus\b|MILVUS|EXACT_KINDS|SINGLE_VECTOR_KINDS",
+            ("index/milvus/",),
+        ),
+        ("Gate rule", r"\bcheck_(?:sentence|citations)\(|\bapply_policy\(|\bStreamingGate\(", ("testing/",)),
+        ("Metric with a judge", r"\bJudgeScores\b|\b(?:request|loaded|one)\.judgements\b|\bjudgements: .*Option", ()),
+        ("Dataset", r"\bload_citevqa\b", ()),
+        (
+            "Answer block",
+            r"\bImageBlock\b|\bImageEvent\b|\bTextBlock\b|\bimage_event\b|\banswer\.blocks\b|block\.type",
+            (),
+        ),
+        ("Action of the agent", r"\bSearchSnippets\b", ()),
+        ("Source of papers", r'^(?!.*>>>).*"openalex"', ("testing/",)),
+        ("Chat vendor", r"import (?:OpenAI|Local)Chat$|\bcheck_address\(|def with_tools|\bopen_chat_model\(", ()),
+        ("Route", r"\broutes\.health\b|\bhealth\b.*router", ()),
+        ("Form of answers for another system", r"\bopenai_responses\b|\berror_format_of\b|\bShownTextStream\(", ()),
+        ("Export", r'"docx"|\bto_word\(|format=docx', ()),
+        ("Parser for slides", r"\bFormat\.PNG|\bPAGED_FORMATS\b|\b(?<!_)SUFFIXES\b|\bsniff\(", ()),
+        (
+            "Permission for a document",
+            r"\bwhere\.admits\(|\bwhere\.first_page\b|\bfilters: Filter = Field|, Filter\(\)\)$",
+            ("testing/",),
+        ),
+        (
+            "Stop words of a language",
+            r"^STOP_WORDS\b|^_NEGATION\b|\bFINGERPRINT\b|\bStemmer\b|^FORMAT\b|^\[(?:de|fr)\]$",
+            (),
+        ),
+        ("Kind of question", r'\.asks (?:==|in|not in|!=)|\bAnswerType\b|"reckon"', ()),
+        ("Sign that a page answers", r'"front page", self', ()),
     ],
 )
-def test_a_row_names_every_file_that_knows_one_of_its_kind(new: str, named: str, apart: tuple[str, ...]) -> None:
-    places = places_in(row_of(new))
+def test_a_list_leads_to_every_file_that_knows_one_of_its_kind(new: str, named: str, apart: tuple[str, ...]) -> None:
+    places = places_in(list_for(new))
     assert places
-    knowing = {
-        path.relative_to(PACKAGE).as_posix()
-        for path in PACKAGE.rglob("*.py")
-        if re.search(named, path.read_text("utf-8"), re.MULTILINE)
-    }
+    knowing = {path for path, text in SOURCES.items() if re.search(named, text, re.MULTILINE)}
     assert knowing
     folders = (*apart, *(place for place in places if place.endswith("/")))
     assert [path for path in sorted(knowing - places) if not path.startswith(folders)] == []
