@@ -18,6 +18,7 @@ Loader = Literal[
     "dpr",
     "adapted-bert",
     "multi-vector",
+    "multi-vector-visual",
     "colpali-engine",
     "colpali-hf",
     "dse-qwen2",

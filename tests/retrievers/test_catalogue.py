@@ -19,6 +19,9 @@ VISUAL = [
         "colsmol-256m",
         "colsmol-500m",
         "colmodernvbert",
+        "colqwen-omni",
+        "tomoro-colqwen3-4b",
+        "tomoro-colqwen3-8b",
     ),
     *("dse-wikiss", "dse-docmatix", "dse-qwen2", "qwen3-vl-embedding-2b", "qwen3-vl-embedding-8b"),
 ]
@@ -86,9 +89,9 @@ def test_rows_agree_with_themselves(row: ModelRow) -> None:
     assert row.source.startswith("https://")
     assert (row.query_checkpoint is not None) == (row.loader in ("dpr", "adapted-bert"))
     assert (row.base is not None) == (row.loader in ("colpali-engine", "adapted-bert"))
-    assert row.many == (row.loader in ("multi-vector", "colpali-engine", "colpali-hf"))
+    assert row.many == (row.loader in ("multi-vector", "multi-vector-visual", "colpali-engine", "colpali-hf"))
     assert (row.passage_length is None) == (row.reads == "image" or row.name in PYLATE), "theirs are the checkpoints'"
-    assert row.remote_code == (row.loader == "dse-phi3")
+    assert row.remote_code == row.name.startswith(("dse-wikiss", "dse-docmatix", "tomoro-"))
     # Two bytes a number in what is downloaded, four on a GPU in float32.
     assert row.gpu_gb > row.download_gb * (2 if row.dtype == "float32" and row.loader != "dpr" else 0.85)
 

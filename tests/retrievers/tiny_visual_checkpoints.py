@@ -35,7 +35,7 @@ ADAPTED = r"(.*(language|text)_model.*(up|gate|down|k|q|v|o)_proj|.*custom_text_
 
 def qwen_tokenizer() -> Any:
     end = QWEN_SIGNS[0]
-    return _bytes_and(*QWEN_SIGNS, pad_token=end, eos_token=end)
+    return bytes_and(*QWEN_SIGNS, pad_token=end, eos_token=end)
 
 
 def qwen_vl(kind: str = "qwen2_vl") -> Any:
@@ -44,7 +44,7 @@ def qwen_vl(kind: str = "qwen2_vl") -> Any:
 
     tokenizer = qwen_tokenizer()
     text = {
-        **_layers(len(tokenizer)),
+        **text_layers(len(tokenizer)),
         "max_position_embeddings": 4096,
         "rope_scaling": {"type": "mrope", "mrope_section": [2, 3, 3]},
         "bos_token_id": 0,
@@ -74,7 +74,7 @@ def colqwen(folder: Path, kind: str = "qwen2_vl") -> Path:
     from transformers import Qwen2VLVideoProcessor
 
     model, processor = (ColQwen2, ColQwen2Processor) if kind == "qwen2_vl" else (ColQwen2_5, ColQwen2_5_Processor)
-    _random(model(qwen_vl(kind))).save_pretrained(folder)
+    randomised(model(qwen_vl(kind))).save_pretrained(folder)
     made = processor(qwen_pictures("torchvision"), qwen_tokenizer(), video_processor=Qwen2VLVideoProcessor())
     made.save_pretrained(folder)
     return folder
@@ -86,7 +86,7 @@ def colpali(folder: Path) -> Path:
     from transformers import SiglipImageProcessor
 
     processor = ColPaliProcessor(_pali_pictures(SiglipImageProcessor), _pali_tokenizer())
-    _random(ColPali(_pali_config())).save_pretrained(folder)
+    randomised(ColPali(_pali_config())).save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
 
@@ -98,12 +98,12 @@ def colsmol(folder: Path) -> Path:
 
     signs = ("<|im_start|>", "<end_of_utterance>", "<fake_token_around_image>", "<image>", "<global-img>")
     parts = [f"<row_{row}_col_{column}>" for row in range(1, 5) for column in range(1, 5)]
-    tokenizer = _bytes_and(*signs, *parts, pad_token=signs[0], bos_token=signs[0], eos_token=signs[1])
+    tokenizer = bytes_and(*signs, *parts, pad_token=signs[0], bos_token=signs[0], eos_token=signs[1])
     side = 32
     pictures = Idefics3ImageProcessor(size={"longest_edge": 2 * side}, max_image_size={"longest_edge": side})
     processor = ColIdefics3Processor(pictures, tokenizer, image_seq_len=(side // 8 // 2) ** 2)
     layers = {"hidden_size": WIDTH, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
-    words = {**_layers(len(processor.tokenizer)), "model_type": "llama", "max_position_embeddings": 16384}
+    words = {**text_layers(len(processor.tokenizer)), "model_type": "llama", "max_position_embeddings": 16384}
     image = processor.tokenizer.convert_tokens_to_ids("<image>")
     ends = {"pad_token_id": processor.tokenizer.pad_token_id, "bos_token_id": 0, "eos_token_id": 1}
     config = AutoConfig.for_model(
@@ -114,7 +114,7 @@ def colsmol(folder: Path) -> Path:
         vision_config={"image_size": side, "patch_size": 8, **layers},
         **ends,
     )
-    _random(ColIdefics3(config)).save_pretrained(folder)
+    randomised(ColIdefics3(config)).save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
 
@@ -163,7 +163,7 @@ def colqwen2_hf(folder: Path, like: Path | None = None) -> Path:
     from safetensors.torch import load_file
     from transformers import ColQwen2Config, ColQwen2ForRetrieval, ColQwen2Processor
 
-    model = _random(ColQwen2ForRetrieval(ColQwen2Config(vlm_config=qwen_vl().to_dict(), embedding_dim=DIMENSION)))
+    model = randomised(ColQwen2ForRetrieval(ColQwen2Config(vlm_config=qwen_vl().to_dict(), embedding_dim=DIMENSION)))
     if like is not None:
         weights = load_file(like / "model.safetensors")
         projection = {name: f"embedding_proj_layer.{name.partition('.')[2]}" for name in weights if "text_proj" in name}
@@ -178,7 +178,7 @@ def colpali_hf(folder: Path) -> Path:
     from transformers import ColPaliConfig, ColPaliForRetrieval, ColPaliProcessor, SiglipImageProcessorPil
 
     config = ColPaliConfig(vlm_config=_pali_config().to_dict(), embedding_dim=DIMENSION)
-    _random(ColPaliForRetrieval(config)).save_pretrained(folder)
+    randomised(ColPaliForRetrieval(config)).save_pretrained(folder)
     ColPaliProcessor(_pali_pictures(SiglipImageProcessorPil), _pali_tokenizer()).save_pretrained(folder)
     return folder
 
@@ -191,7 +191,7 @@ def colmodernvbert(folder: Path) -> Path:
     signs = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "<global-img>")
     parts = [f"<row_{row}_col_{column}>" for row in range(1, 5) for column in range(1, 5)]
     names = dict(zip(("unk_token", "cls_token", "sep_token", "pad_token", "mask_token"), signs, strict=False))
-    tokenizer = _bytes_and(*signs, *parts, **names)
+    tokenizer = bytes_and(*signs, *parts, **names)
     side = 32
     pictures = Idefics3ImageProcessorPil(size={"longest_edge": 2 * side}, max_image_size={"longest_edge": side})
     processor = ColModernVBertProcessor(pictures, tokenizer, image_seq_len=(side // 8 // 2) ** 2)
@@ -207,7 +207,7 @@ def colmodernvbert(folder: Path) -> Path:
         },
         embedding_dim=DIMENSION,
     )
-    _random(ColModernVBertForRetrieval(config)).save_pretrained(folder)
+    randomised(ColModernVBertForRetrieval(config)).save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
 
@@ -217,7 +217,7 @@ def dse_qwen2(folder: Path) -> Path:
     from safetensors.torch import load_file, save_file
     from transformers import Qwen2VLForConditionalGeneration
 
-    _random(Qwen2VLForConditionalGeneration(qwen_vl())).save_pretrained(folder)
+    randomised(Qwen2VLForConditionalGeneration(qwen_vl())).save_pretrained(folder)
     weights = load_file(folder / "model.safetensors")
     old = {re.sub(r"^model\.visual", "visual", re.sub(r"^model\.language_model", "model", n)): n for n in weights}
     save_file({name: weights[now] for name, now in old.items()}, folder / "model.safetensors", {"format": "pt"})
@@ -234,7 +234,7 @@ def qwen3_vl(folder: Path) -> Path:
     ids = dict(zip(QWEN_SIGNS, tokenizer.convert_tokens_to_ids(list(QWEN_SIGNS)), strict=True))
     rope = {"rope_type": "default", "mrope_section": [4, 2, 2], "mrope_interleaved": True, "rope_theta": 10000.0}
     config = Qwen3VLConfig(
-        text_config={**_layers(len(tokenizer)), "head_dim": 16, "rope_parameters": rope},
+        text_config={**text_layers(len(tokenizer)), "head_dim": 16, "rope_parameters": rope},
         vision_config={
             "depth": 2,
             "hidden_size": WIDTH,
@@ -250,13 +250,13 @@ def qwen3_vl(folder: Path) -> Path:
         vision_start_token_id=ids["<|vision_start|>"],
         vision_end_token_id=ids["<|vision_end|>"],
     )
-    _random(Qwen3VLModel(config)).save_pretrained(folder)
+    randomised(Qwen3VLModel(config)).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     Qwen2VLImageProcessorPil(patch_size=16).save_pretrained(folder)
     return folder
 
 
-def _layers(vocabulary: int) -> dict[str, Any]:
+def text_layers(vocabulary: int) -> dict[str, Any]:
     return {
         "vocab_size": vocabulary,
         "hidden_size": WIDTH,
@@ -273,7 +273,7 @@ def _pali_config() -> Any:
     tokenizer = _pali_tokenizer()
     words = len(tokenizer) + 1152  # which PaliGemma's processor adds, for places and segments of pictures
     layers = {"intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
-    text = {**_layers(words), "model_type": "gemma", "head_dim": 16, "max_position_embeddings": 4096}
+    text = {**text_layers(words), "model_type": "gemma", "head_dim": 16, "max_position_embeddings": 4096}
     vision = {**layers, "hidden_size": WIDTH, "image_size": PALI_SIDE, "patch_size": PATCH, "projection_dim": WIDTH}
     return PaliGemmaConfig(
         text_config=text,
@@ -287,7 +287,7 @@ def _pali_config() -> Any:
 
 def _pali_tokenizer() -> Any:
     signs = {"pad_token": "<pad>", "eos_token": "<eos>", "bos_token": "<bos>", "unk_token": "<unk>"}
-    return _bytes_and(*signs.values(), "<image>", **signs, extra_special_tokens={"image_token": "<image>"})
+    return bytes_and(*signs.values(), "<image>", **signs, extra_special_tokens={"image_token": "<image>"})
 
 
 def _pali_pictures(kind: Any) -> Any:
@@ -296,7 +296,7 @@ def _pali_pictures(kind: Any) -> Any:
     return made
 
 
-def _bytes_and(*signs: str, **roles: Any) -> Any:
+def bytes_and(*signs: str, **roles: Any) -> Any:
     """A tokenizer of bytes, and of signs that stand for themselves, some in a role."""
     import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -310,7 +310,7 @@ def _bytes_and(*signs: str, **roles: Any) -> Any:
     return made(tokenizer_object=tokenizer, padding_side="left", **roles)
 
 
-def _random(model: Any) -> Any:
+def randomised(model: Any) -> Any:
     import torch
 
     torch.manual_seed(0)

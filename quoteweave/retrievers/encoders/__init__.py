@@ -10,7 +10,7 @@ from quoteweave.core.protocols import Encoder
 from quoteweave.models.checkpoints import Hardware, is_local, locate_checkpoint, read_config
 from quoteweave.models.weights_hash import tensor_shapes
 from quoteweave.retrievers.catalogue import Loader, ModelRow
-from quoteweave.retrievers.encoders.late_interaction import is_stanford
+from quoteweave.retrievers.encoders.late_interaction import is_stanford, reads_pictures
 from quoteweave.retrievers.encoders.text import truncate_dim
 
 __all__ = ["make_encoder", "row_for_path"]
@@ -23,6 +23,7 @@ CLASSES: Mapping[Loader, tuple[str, str]] = MappingProxyType(
         "dpr": ("dpr", "DprEncoder"),
         "adapted-bert": ("adapted_bert", "AdaptedBertEncoder"),
         "multi-vector": ("late_interaction", "LateInteractionEncoder"),
+        "multi-vector-visual": ("visual", "VisualLateInteractionEncoder"),
         "colpali-engine": ("visual", "ColPaliEncoder"),
         "colpali-hf": ("visual", "ColPaliEncoder"),
         "dse-qwen2": ("dse", "DseQwen2Encoder"),
@@ -39,7 +40,7 @@ DIMENSIONS: Mapping[str, Sequence[str]] = MappingProxyType(
         "artifact.metadata": ("dim",),
         "*Dense*/config.json": ("out_features",),
         "*Pooling*/config.json": ("embedding_dimension", "word_embedding_dimension"),
-        "config.json": ("projection_dim", "hidden_size", "d_model", "dim"),
+        "config.json": ("embedding_dim", "projection_dim", "hidden_size", "d_model", "dim"),
     }
 )
 # Names of a StaticEmbedding's weights in sentence-transformers and in model2vec.
@@ -47,7 +48,18 @@ STATIC_TABLES = ("embedding.weight", "embeddings")
 
 
 def make_encoder(row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> Encoder:
-    """Build the encoder of a row, optionally with another checkpoint; no model is loaded yet."""
+    """Build the encoder of a row, optionally with another checkpoint; no model is loaded yet.
+
+    Raises UsageError for a row that runs code of its checkpoint without `Hardware.trust_remote_code`.
+    """
+    if row.remote_code and not hardware.trust_remote_code:
+        used = row.at(checkpoint)
+        raise UsageError(
+            f"{row.name} runs Python code that comes with its checkpoint {used.checkpoint}, revision {used.revision}, "
+            "and can do on this machine whatever you can",
+            remedy="read its .py files first; then allow it with --trust-remote-code, or trust_remote_code=True of "
+            "Hardware. dse-qwen2 and colqwen2.5 need none",
+        )
     module, name = CLASSES[row.loader]
     made: Callable[[ModelRow, Hardware, str | None], Encoder] = getattr(
         import_module(f"quoteweave.retrievers.encoders.{module}"), name
@@ -60,7 +72,7 @@ def row_for_path(path: str) -> ModelRow:
 
     The prefixes are its prompts: `query`, and the first non-empty one of `document`, `passage` and `corpus`. Raises
     ModelNotFound where there is no model at `path`, UsageError for one whose vectors cannot be compared by inner
-    products.
+    products. A late-interaction model that reads pictures searches pictures, any other one text.
     """
     folder = locate_checkpoint(path)
     config = read_config(folder, "config_sentence_transformers.json")
@@ -70,17 +82,19 @@ def row_for_path(path: str) -> ModelRow:
         what = f"is a {kind}" if kind in OTHER_TYPES else f"compares its vectors by {similarity}"
         raise UsageError(f"{path} {what}; only vectors that inner products compare can be indexed")
     prompts = config.get("prompts") or {}
+    pictures = many and reads_pictures(folder)
     weights = sum(file.stat().st_size for pattern in ("*.safetensors", "*.bin") for file in folder.glob(pattern))
     return ModelRow(
         name="sentence-transformers",
         checkpoint=path,
         revision="main" if is_local(path) else folder.name,
-        loader="multi-vector" if many else "sentence-transformers",
+        loader="multi-vector-visual" if pictures else "multi-vector" if many else "sentence-transformers",
         pooling=None if many or (folder / "modules.json").is_file() else "mean",
         query_prefix=prompts.get("query") or "",
         passage_prefix=next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), ""),
         dimension=_dimension(folder),
         many=many,
+        reads="image" if pictures else "text",
         normalize=many or similarity == "cosine",
         licence="unknown",
         download_gb=0,

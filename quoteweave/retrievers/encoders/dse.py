@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import SettingValue
-from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint
+from quoteweave.models.checkpoints import import_required, locate_checkpoint
 from quoteweave.models.loading import reporting_load_errors
-from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.qwen_vl import IMAGE_TOKEN, QwenVisionEncoder
 from quoteweave.retrievers.encoders.vision_language_helpers import (
     explain_torchvision_mismatch,
@@ -65,21 +63,10 @@ class DseQwen2Encoder(QwenVisionEncoder):
 class DsePhi3Encoder(VisualEncoder):
     """DSE on Phi-3-Vision: the hidden state of the last token, normalised where the row says so.
 
-    transformers does not include this model: the checkpoint comes with Python code of its own, which is run only with
-    `Hardware.trust_remote_code`; without it, UsageError is raised at once. That code was written for transformers 4.4x
-    and may fail with later versions when the model is loaded. **This class follows the model cards and has been run
-    only with a stand-in for that code, never with a published checkpoint.**
+    transformers does not include this model: the checkpoint comes with Python code of its own, which was written for
+    transformers 4.4x and may fail with later versions when the model is loaded. **This class follows the model cards
+    and has been run only with a stand-in for that code, never with a published checkpoint.**
     """
-
-    def __init__(self, row: ModelRow, hardware: Hardware, checkpoint: str | None = None) -> None:
-        super().__init__(row, hardware, checkpoint)
-        if not hardware.trust_remote_code:
-            raise UsageError(
-                f"{row.name} runs Python code that comes with its checkpoint {self.row.checkpoint}, revision "
-                f"{self.row.revision}, and can do on this machine whatever you can",
-                remedy="read its .py files first; then allow it with --trust-remote-code, or trust_remote_code=True of "
-                "Hardware. dse-qwen2 needs none",
-            )
 
     @cached_property
     def settings(self) -> Mapping[str, SettingValue]:

@@ -1,4 +1,4 @@
-"""Late interaction over text: ColBERT, through sentence-transformers' MultiVectorEncoder."""
+"""Late interaction through sentence-transformers' MultiVectorEncoder: its loading, and ColBERT, which reads text."""
 
 import string
 from collections.abc import Sequence
@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import ModelFailed
-from quoteweave.models.checkpoints import import_required, locate_checkpoint, read_config
+from quoteweave.models.checkpoints import Hardware, import_required, locate_checkpoint, read_config
 from quoteweave.models.loading import capture_log, reporting_load_errors
 from quoteweave.retrievers.catalogue import ModelRow
 from quoteweave.retrievers.encoders.text import TextEncoder, as_text
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
 
 
 # The model types of late-interaction models in sentence-transformers, and in PyLate before it.
 LATE_INTERACTION = ("MultiVectorEncoder", "ColBERT")
+# Where sentence-transformers says what its transformer reads, and which of its outputs it takes.
+MODULE_CONFIG = "sentence_bert_config.json"
 
 
 class LateInteractionEncoder(TextEncoder):
@@ -34,22 +37,10 @@ class LateInteractionEncoder(TextEncoder):
 
     @cached_property
     def _model(self) -> Any:
-        library = import_required("sentence_transformers")
         row = self.row
-        folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
-        _check_projection(folder)
-        # Vectors are those of the tokens: BERT's pooler is not used.
-        with reporting_load_errors(self.name, folder, unused=("pooler.",)):
-            model = library.MultiVectorEncoder(
-                str(folder),
-                device=self.hardware.chosen_device(),
-                local_files_only=True,
-                trust_remote_code=self.hardware.trust_remote_code,
-                model_kwargs={"dtype": self._dtype},
-                prompts=_markers(row),
-            )
-            _set_lengths(model, row)
-        return model.eval()
+        model = load_multi_vector(row, locate_multi_vector(row), self.hardware, dtype=self._dtype)
+        _set_lengths(model, row)
+        return model
 
     def _batch(self, texts: list[str], *, query: bool) -> "Sequence[np.ndarray[Any, Any]]":
         model = self._model
@@ -62,6 +53,44 @@ class LateInteractionEncoder(TextEncoder):
         if self.row.punctuation == "zeroed" and not query:
             return [_with_zeros(found, text) for found, text in zip(vectors, texts, strict=True)]
         return vectors
+
+
+def locate_multi_vector(row: ModelRow) -> Path:
+    """The folder of a row's checkpoint. Raises ModelNotFound, and ModelFailed for a model without late interaction."""
+    import_required("sentence_transformers")
+    folder = locate_checkpoint(row.checkpoint, row.revision, download_gb=row.download_gb)
+    _check_projection(row, folder)
+    return folder
+
+
+def load_multi_vector(row: ModelRow, folder: Path, hardware: Hardware, *, dtype: "torch.dtype") -> Any:
+    """Load the checkpoint in a folder as a MultiVectorEncoder, with the row's markers. Raises ModelFailed."""
+    library = import_required("sentence_transformers")
+    with reporting_load_errors(row.name, folder, unused=_unused_weights(folder)):
+        model = library.MultiVectorEncoder(
+            str(folder),
+            device=hardware.chosen_device(),
+            local_files_only=True,
+            trust_remote_code=hardware.trust_remote_code,
+            model_kwargs={"dtype": dtype},
+            prompts=_markers(row),
+        )
+    return model.eval()
+
+
+def _unused_weights(folder: Path) -> tuple[str, ...]:
+    """Beginnings of the names of weights that take no part in vectors.
+
+    Vectors are those of the tokens: BERT's pooler is not used, nor the layer with which a language model would choose
+    its next word, unless the checkpoint reads that.
+    """
+    outputs = str(read_config(folder, MODULE_CONFIG).get("modality_config"))
+    return "pooler.", *(() if "logits" in outputs else ("lm_head.", "vlm.lm_head."))
+
+
+def reads_pictures(folder: Path) -> bool:
+    """Whether a checkpoint of sentence-transformers says that it reads pictures."""
+    return "image" in (read_config(folder, MODULE_CONFIG).get("modality_config") or ())
 
 
 def _markers(row: ModelRow) -> dict[str, str] | None:
@@ -84,14 +113,15 @@ def is_stanford(folder: Path) -> bool:
     return "HF_ColBERT" in (read_config(folder).get("architectures") or ())
 
 
-def _check_projection(folder: Path) -> None:
+def _check_projection(row: ModelRow, folder: Path) -> None:
     """Raise ModelFailed for a model without late interaction, to which the library would add a random projection."""
     kind = read_config(folder, "config_sentence_transformers.json").get("model_type")
     if not is_stanford(folder) and kind not in LATE_INTERACTION:
-        raise ModelFailed(
-            f"{folder} holds no late-interaction model, but {f'a {kind}' if kind else 'one without a projection'}; "
-            f"name a checkpoint of ColBERT, or write sentence-transformers={folder} for one vector a text"
-        )
+        advice = f"name a checkpoint of ColBERT, or write sentence-transformers={folder} for one vector a text"
+        if row.reads == "image":
+            advice = f"name one of {row.name} that holds sentence-transformers' own files, as its newest version does"
+        what = f"a {kind}" if kind else "one without a projection"
+        raise ModelFailed(f"{folder} holds no late-interaction model, but {what}; {advice}")
 
 
 def _set_lengths(model: Any, row: ModelRow) -> None:

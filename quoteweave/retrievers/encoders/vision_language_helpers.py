@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.core.errors import UsageError
+from quoteweave.models.checkpoints import import_required
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def explain_torchvision_mismatch() -> Iterator[None]:
-    """Turn import errors within, caused by a torchvision built for another torch, into UsageError."""
+    """Turn import errors within, caused by a torchvision built for another torch or by none, into UsageError."""
     try:
         yield
     except Exception as error:
+        if any("Torchvision library" in str(cause) for cause in _causes(error)):
+            import_required("torchvision", "visual")
         why = next((str(cause) for cause in _causes(error) if "torchvision::" in str(cause)), None)
         if why is None:
             raise

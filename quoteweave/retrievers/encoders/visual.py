@@ -1,17 +1,26 @@
-"""Visual encoders, which encode questions as text and crops or pages as pictures; among them ColPali and ColQwen2."""
+"""Visual encoders, which encode questions as text and crops or pages as pictures: their base, and late interaction."""
 
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
+from quoteweave.core.errors import ModelFailed
 from quoteweave.core.protocols import SettingValue
 from quoteweave.models.batches import encode_in_batches
 from quoteweave.models.checkpoints import is_local, locate_checkpoint, weights_identity
+from quoteweave.models.loading import capture_log
 from quoteweave.retrievers.encoders.colpali_engine import ColPaliEngineModel, adapter_config
 from quoteweave.retrievers.encoders.colpali_hf import ColPaliHfModel, is_hf
-from quoteweave.retrievers.encoders.text import TextEncoder
+from quoteweave.retrievers.encoders.late_interaction import load_multi_vector, locate_multi_vector, reads_pictures
+from quoteweave.retrievers.encoders.text import TextEncoder, as_text
+from quoteweave.retrievers.encoders.vision_language_helpers import (
+    count_qwen_tokens,
+    explain_torchvision_mismatch,
+    prepare_question,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,13 +66,13 @@ class VisualEncoder(TextEncoder):
         return BATCHES_AT_ONCE * self.hardware.chosen_batch_size(cpu=CPU_PAGES, gpu=GPU_CROPS)
 
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
-        """A matrix (vectors, dimension) for each picture; a text is encoded like a question.
+        """A matrix (vectors, dimension) for each picture; a text is encoded like a question, if nothing else is said.
 
         Raises ModelNotFound, ModelFailed and UsageError.
         """
         texts = [view for view in views if isinstance(view, str)]
         pictures = [view for view in views if not isinstance(view, str)]
-        of_texts, of_pictures = iter(self.encode_queries(texts)), iter(self._encode_pictures(pictures))
+        of_texts, of_pictures = iter(self._encode(texts, query=False)), iter(self._encode_pictures(pictures))
         return [next(of_texts if isinstance(view, str) else of_pictures) for view in views]
 
     def _encode_pictures(self, pictures: "Sequence[Image]") -> "list[Matrix]":
@@ -81,7 +90,7 @@ class VisualEncoder(TextEncoder):
                 budget=None if hardware.batch_size else PAGE_TOKENS * pages,
             )
 
-    def _batch(self, texts: list[str], *, query: bool) -> "Matrices":  # noqa: ARG002  # texts are always questions
+    def _batch(self, texts: list[str], *, query: bool) -> "Matrices":  # noqa: ARG002  # texts are read as questions
         return self._questions(texts)
 
     @abstractmethod
@@ -141,6 +150,53 @@ class ColPaliEncoder(VisualEncoder):
 
     def _tokens(self, picture: "Image") -> int:
         return self._model.tokens(picture)
+
+
+class VisualLateInteractionEncoder(VisualEncoder):
+    """Late interaction over pictures: any checkpoint that sentence-transformers loads as a MultiVectorEncoder.
+
+    Prompts, chat, augmentation tokens, sizes of pictures, projection and what of it is scored are the checkpoint's, as
+    `encode_query` and `encode_document` of the library use them. A text that is no question is a document to it. Signs
+    of the model's own in a text are removed.
+    """
+
+    @cached_property
+    def settings(self) -> Mapping[str, SettingValue]:
+        """All that changes a vector; the library resizes pictures by torchvision where that is installed."""
+        return {**super().settings, "resized_by": "torchvision" if find_spec("torchvision") else "pillow"}
+
+    @cached_property
+    def _model(self) -> Any:
+        folder = locate_multi_vector(self.row)
+        if not reads_pictures(folder):
+            raise ModelFailed(
+                f"{folder} reads no pictures, by its sentence_bert_config.json; name a checkpoint of {self.name}, or "
+                f"write sentence-transformers={folder} to search text"
+            )
+        with explain_torchvision_mismatch():
+            return load_multi_vector(self.row, folder, self.hardware, dtype=self._dtype)
+
+    def _batch(self, texts: list[str], *, query: bool) -> "Matrices":
+        model, row = self._model, self.row
+        length = row.query_length if query else row.passage_length
+        cut = [prepare_question(text, model.tokenizer, prefix="", length=length) for text in texts]
+        # Some models read all text as questions; the library's warning about it is suppressed.
+        with capture_log("sentence_transformers.base.modules.transformer", "always renders text as a query"):
+            return self._encoded(model.encode_query if query else model.encode_document, as_text(model, cut))
+
+    def _questions(self, texts: list[str]) -> "Matrices":
+        return self._batch(texts, query=True)
+
+    def _pictures(self, pictures: "list[Image]") -> "Matrices":
+        return self._encoded(self._model.encode_document, pictures)
+
+    def _encoded(self, encode: Any, views: "Sequence[Any]") -> "Matrices":
+        vectors: Matrices = encode(list(views), batch_size=len(views), show_progress_bar=False, convert_to_numpy=True)
+        return vectors
+
+    def _tokens(self, picture: "Image") -> int:
+        processor = getattr(self._model.processor, "image_processor", None)
+        return count_qwen_tokens(picture, processor) if hasattr(processor, "merge_size") else PAGE_TOKENS
 
 
 def pad_to_limits(picture: "Image") -> "Image":
