@@ -114,6 +114,10 @@ def test_means_over_all_responses_are_those_of_the_scripts(tmp_path: Path) -> No
 def test_where_strict_differs(tmp_path: Path) -> None:
     strict = {case.name: row_of(case, tmp_path, "strict") for case in CASES}
     assert strict["an item named twice"]["f1"] == 0.5, "where the scripts have 57.1"
+    assert strict["an item in two spellings"]["f1"] == 0.5, "where the scripts have 57.1"
+    assert strict["an item in two spellings"]["source_f1"] == pytest.approx(2 / 3), "where the scripts have 50"
+    assert strict["an irrelevant item named three times"]["precision"] == 0.5, "where the scripts have 25"
+    assert strict["gold evidence in two spellings"]["exact_match"] == 1, "where the scripts have 0"
     assert strict["lower case"]["source_f1"] == strict["Fig with stop"]["source_f1"] == 1
     assert strict["sentences without citations"]["source_f1"] == 0
     assert strict["a failed support"]["recall"] is None
