@@ -1,4 +1,4 @@
-# The commands of the README, and what the gate runs. Everything lands in .venv and demo/.
+# The commands of the README, and what CI runs. Everything lands in .venv and demo/.
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin

@@ -112,7 +112,7 @@ def finish(found: Machine, figures: Mapping[str, object], tables: Sequence[Table
 
 def mmdocir() -> Path:
     """The folder of MMDocIR's `annotations.jsonl` and `pdf/`. Ends the script with a message where there is none."""
-    folder = _data() / "mmdocir"
+    folder = research_data() / "mmdocir"
     if not _holds_questions(folder):
         named = os.environ.get("QUOTEWEAVE_DATA")
         raise SystemExit(
@@ -126,7 +126,7 @@ def mmdocir() -> Path:
 
 def mmlongbench() -> Path | None:
     """The folder of MMLongBench-Doc's questions, in MMDocIR's form, and documents; None where there is none."""
-    folder = _data() / "mmlongbench"
+    folder = research_data() / "mmlongbench"
     return folder if _holds_questions(folder) else None
 
 
@@ -212,9 +212,12 @@ def bounds(interval: "Interval | None", *, signed: bool = False) -> str:
     return f"{mean} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
-def _data() -> Path:
+def research_data() -> Path:
+    """The folder that QUOTEWEAVE_DATA names, else a folder `data` in one beside the repository."""
     named = os.environ.get("QUOTEWEAVE_DATA")
-    return Path(named).expanduser() if named else REPOSITORY.parent / "shared" / "data"
+    if named:
+        return Path(named).expanduser()
+    return next((found.parent for found in REPOSITORY.parent.glob("*/data/mmdocir")), REPOSITORY.parent / "data")
 
 
 def _holds_questions(folder: Path) -> bool:

@@ -1,13 +1,12 @@
 """How long saved answers take to score, and how much memory: 2,000 answers, as many as MMDocRAG's evaluation asks.
 
 Measured: quote selection, from files and from memory, by either grammar of marks, with and without intervals; BLEU and
-ROUGE-L; a bootstrap of 10,000 resamples; and, where QUOTEWEAVE_DATA (or shared/data beside the repository) holds
+ROUGE-L; a bootstrap of 10,000 resamples; and, where the research data holds
 mmdocrag/, the reproduction of all published figures of nine models, as a command, with its memory. The answers are made
 up, about as long as the published ones and with as many marks.
 """
 
 import json
-import os
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from common import REPOSITORY, Table, arguments, finish, machine, median_seconds
+from common import Table, arguments, finish, machine, median_seconds, research_data
 from peak_memory import Peak, run_and_watch
 
 from quoteweave.core.examples import Example, Prediction
@@ -128,9 +127,8 @@ def selection_steps(sources: ScoringRequest, loaded: LoadedRun) -> list[Step]:
 
 
 def reproduction() -> Peak | None:
-    """The command that a user would run; None where the published files are not at hand."""
-    named = os.environ.get("QUOTEWEAVE_DATA")
-    data = Path(named).expanduser() if named else REPOSITORY.parent / "shared" / "data"
+    """The command that a user would run; None without the published files."""
+    data = research_data()
     if not (data / "mmdocrag").is_dir():
         return None
     return run_and_watch([sys.executable, "-m", "quoteweave", "eval", "reproduce", "--data", str(data)])

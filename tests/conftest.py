@@ -141,7 +141,8 @@ def _no_network_beyond_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 def research_data() -> Path:
     """The folder of public research data; tests that need it skip without it."""
     named = os.environ.get("QUOTEWEAVE_DATA")
-    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
+    beside = next(Path(__file__).parents[2].glob("*/data/mmdocir"), Path("mmdocir")).parent
+    folder = Path(named) if named else beside
     if not (folder / "mmdocir" / "annotations.jsonl").is_file():
         pytest.skip("no research data: set QUOTEWEAVE_DATA to a folder that holds mmdocir/")
     return folder

@@ -17,9 +17,11 @@ from command_line import Quoteweave
 from made_collections import made_quote, put
 from made_runs import GOODS, row, told
 
+from quoteweave.attribution.agent.review import TrajectoryReview
 from quoteweave.cli.app import COMMANDS, LazyCommand
 from quoteweave.cli.reference import reference
 from quoteweave.collection.collection import Collection
+from quoteweave.pipeline.runs.answer import RunOutcome
 from quoteweave.testing import ModelServer, Reply
 
 ROOT = Path(__file__).parents[1]
@@ -228,24 +230,21 @@ def test_links_of_the_readme_lead_somewhere(link: str) -> None:
     assert (ROOT / link).exists()
 
 
-def section(command: str) -> str:
-    """What docs/output.md says below the heading of this command."""
+def documented(command: str) -> dict[str, set[str]]:
+    """The keys that docs/output.md names below the heading of a command, by their object ("" the outermost).
+
+    Names in a cell are of the same object as the first one: `hits[].rank`, `score`.
+    """
     sections = re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", OUTPUT, re.DOTALL | re.MULTILINE)
-    (found,) = (text for heading, text in sections if f"`{command} " in heading and "--removed" not in heading)
-    return str(found)
-
-
-def table_keys(command: str) -> set[str]:
-    """The keys in the first column of a section's table, those of the objects in a list without the list's name."""
-    cells = " ".join(re.findall(r"^\| (`.*?) \|", section(command), re.MULTILINE))
-    return {name.rpartition(".")[2] for name in re.findall(r"`([^`]+)`", cells)}
-
-
-def item_keys(command: str) -> set[str]:
-    """The keys in the item that begins with the command, those of the objects in its lists included."""
-    (item,) = re.findall(rf"^- `{command}`:(.*?)(?=^- |\Z)", section(command), re.DOTALL | re.MULTILINE)
-    codes = re.findall(r"`([^`]+)`", item)
-    return {name for code in codes for name in re.findall(r"\w+", code)}
+    (text,) = (text for heading, text in sections if f"`{command} " in heading and "--removed" not in heading)
+    first_table = re.search(r"\| key \| value \|\n.*?\n\n", f"{text}\n\n", re.DOTALL)
+    assert first_table is not None
+    found: dict[str, set[str]] = {}
+    for cell in re.findall(r"^\| (`.*?) \|", first_table[0], re.MULTILINE):
+        names = re.findall(r"`([^`]+)`", re.sub(r"\(.*?\)", "", cell))
+        owner = names[0].rpartition(".")[0]
+        found.setdefault(owner, set()).update(name.rpartition(".")[2] for name in names)
+    return found
 
 
 def test_documented_json_keys_are_those_printed(
@@ -253,15 +252,34 @@ def test_documented_json_keys_are_those_printed(
 ) -> None:
     there = ("-c", sample_collection, "--json")
     found = quoteweave("search", QUESTION, *there).json()
-    assert table_keys("search QUESTION") == {*found, *found["hits"][0]}
+    assert documented("search QUESTION") == {
+        "": set(found),
+        "hits[]": set(found["hits"][0]),
+        "trace": set(found["trace"]),
+    }
     asked = quoteweave("ask", QUESTION, *there).json()
-    assert table_keys("ask QUESTION") == set(asked)
-    (row,) = re.findall(r"^\| `citations` \| a list of `\{(.*?)\}`", section("ask QUESTION"), re.MULTILINE)
-    assert set(row.split(", ")) == set(asked["citations"][0])
+    cited = asked["citations"][0]
+    assert documented("ask QUESTION") == {
+        "": set(asked),
+        "context": set(asked["context"]),
+        "citations[]": set(cited),
+        "citations[].spans[]": set(cited["spans"][0]),
+        "citations[].regions[]": set(cited["regions"][0]),
+    }
     (tmp_path / "note.md").write_text("Grain.")
     added = quoteweave("add", tmp_path / "note.md", "-c", tmp_path / "c", "--json").json()
-    assert table_keys("add PATH…") == set(added)
+    assert documented("add PATH…") == {"": set(added)}
     status = quoteweave("status", *there).json()
-    assert set(status) <= item_keys("status")
+    assert documented("status")[""] == set(status)
     listed = quoteweave("list", *there).json()
-    assert item_keys("list") >= set(listed[0])
+    assert documented("list") == {"": set(listed[0])}
+    checked = quoteweave("check", *there).json()
+    assert documented("check") == {"": set(checked)}
+    key = quoteweave("keys", "add", "reader", "--state", tmp_path / "state", "--json").json()["key"]
+    assert documented("keys") == {"": set(key)}
+
+
+def test_the_records_that_commands_print_have_the_documented_keys() -> None:
+    outcome = set(RunOutcome.model_fields) - {"spent", "errors"}
+    assert documented("run") == {"": outcome | {"calls", "estimated_calls", "tokens", "price_usd"}}
+    assert documented("eval trajectories")["trajectories[]"] == set(TrajectoryReview.model_fields)

@@ -201,7 +201,7 @@ def _counted(found: CalibrationReport, head: Mapping[str, object]) -> str:
 def _curve(found: CalibrationReport) -> Table:
     """The curve at about each tenth of the answers; bars are as long as the risk, the longest for the greatest."""
     columns = ("given", "answers", "confidence from", "of these wrong", "")
-    table = make_table(columns, words=[""], title="Were only the surest answers given")
+    table = make_table(columns, words=[""], title="If only the most confident answers were given")
     greatest = max(point.risk for point in found.curve) or 1.0
     for point in _shown(found):
         mark = "  ← threshold" if point == found.chosen else ""
