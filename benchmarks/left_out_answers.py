@@ -29,7 +29,7 @@ GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (
     (locating, "HEADING_PENALTY", (0.0, 0.4)),
     (answer_criteria, "MIN_COVERAGE", (0.4, 0.8)),
     (locating, "HEADING_BONUS", (0.0, 0.6)),
-    (locating, "ANNOUNCED_BONUS", (0.0, 0.4)),
+    (locating, "INTRODUCED_BONUS", (0.0, 0.4)),
     (selection, "HEADING_BONUS", (0.0, 0.4)),
     (locating, "EXCERPT_WORDS", ((30, 20, 12), (90, 60, 38))),
 )

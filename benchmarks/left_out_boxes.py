@@ -23,12 +23,12 @@ from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.metrics.box_recall import GoldBoxRecall
 from quoteweave.evaluation.statistics.bootstrap import paired_difference
-from quoteweave.pipeline import announced
+from quoteweave.pipeline import introduced
 from quoteweave.retrievers import lexical
 
 MODULES: dict[ModuleType, tuple[str, ...]] = {
     lexical: ("MIN_PAGE_SHARE", "HEADING_WEIGHT", "FORM_BONUS", "CONTACT_PAGES", "SECTIONS", "MOST_TOGETHER"),
-    announced: ("MOST_ANNOUNCING", "MOST_FOLLOWING"),
+    introduced: ("MOST_INTRODUCING", "MOST_FOLLOWING"),
     **OF_PAGES,
 }
 NAMES = [(module, name) for module, names in MODULES.items() for name in names]

@@ -1,6 +1,6 @@
 """Whether the constants of the `lexical` retriever are more than luck: leave one document out.
 
-The constants stand at the top of `evidence.py`, `written_matches.py` and `second_look.py` in
+The constants stand at the top of `evidence.py`, `written_matches.py` and `page_feedback.py` in
 `quoteweave/retrievers/pages`. A setting's score for a question is the mean of its page recall @1, @3 and @5 within the
 document. Settings are the shipped one, and those in which one constant is off, halved or doubled. For each document the
 best of them is chosen on the questions of all other documents, and the left-out document is scored with it: the mean of
@@ -38,7 +38,7 @@ from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages import evidence, second_look, written_matches
+from quoteweave.retrievers.pages import evidence, page_feedback, written_matches
 
 Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]
@@ -46,7 +46,7 @@ Scores = npt.NDArray[np.float64]
 MODULES = {
     evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "KIND", "FRONT", "TERMS"),
     written_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
-    second_look: ("SIMILARITY", "NEXT", "CONTINUED"),
+    page_feedback: ("SIMILARITY", "NEXT", "CONTINUED"),
 }
 NAMES = {name: module for module, names in MODULES.items() for name in names}
 TIMES = (0.0, 0.5, 2.0)
@@ -143,7 +143,7 @@ def _pages(collection: Collection, examples: Sequence[Example], setting: Setting
             found.append(
                 Pages(
                     parts=np.stack([part[list(at.values())] for part in read.parts.values()], axis=1, dtype=np.float64)
-                    / index.unit,
+                    / index.max_idf,
                     gold=np.array([number in gold for number in at], dtype=np.float64),
                     missing=len(gold.difference(at)),
                 )

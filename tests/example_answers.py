@@ -22,7 +22,7 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout, Page, Quote
-from quoteweave.pipeline.answer_page.render import AnswerView, PageView
+from quoteweave.pipeline.answer_page.render import AnswerView, PagePicture
 
 WIDTH, HEIGHT, SCALE = 612.0, 792.0, 2
 REPORT, NOTES = "reports/harbour-tidal-pilot-2023.pdf", "notes/site-visit.md"
@@ -162,9 +162,9 @@ def tidal_view() -> AnswerView:
     context = make_context(intro, growth, filler, costs, visit, chart, table)
     answer = make_answer("How did the tidal pilot perform in its first year, and why?", TIDAL_TEXT, context)
     pages = (
-        PageView(document=REPORT, page=make_page(3, "iv"), image=first.png(), quotes=(intro, growth, chart, filler)),
-        PageView(document=REPORT, page=make_page(8), image=second.png(), quotes=(costs, table)),
-        PageView(document=NOTES, page=make_page(0), quotes=(heading, visit)),
+        PagePicture(document=REPORT, page=make_page(3, "iv"), image=first.png(), quotes=(intro, growth, chart, filler)),
+        PagePicture(document=REPORT, page=make_page(8), image=second.png(), quotes=(costs, table)),
+        PagePicture(document=NOTES, page=make_page(0), quotes=(heading, visit)),
     )
     return AnswerView(answer=answer, context=context, pages=pages, crops={"c.png": first.png(place)})
 
@@ -260,8 +260,8 @@ def hostile_view() -> AnswerView:
     )
     answer = make_answer(f"{HOSTILE} ?", said, context, model=HOSTILE, warnings=(HOSTILE, words))
     pages = (
-        PageView(document=name, page=make_page(0, HOSTILE), image=drawing.png(), quotes=(text, figure)),
-        PageView(document=name, page=make_page(1, HOSTILE), quotes=(lone,)),
+        PagePicture(document=name, page=make_page(0, HOSTILE), image=drawing.png(), quotes=(text, figure)),
+        PagePicture(document=name, page=make_page(1, HOSTILE), quotes=(lone,)),
     )
     found = make_found(answer, [("unsupported", words, False), ("unchecked", HOSTILE, True), ("supported", None, None)])
     return AnswerView(answer=found, context=context, pages=pages)

@@ -50,7 +50,7 @@ def make_confirming_checker(settings: RetrievalSettings, progress: Progress) -> 
     """Make the checker that the settings name, if they do. Raises what `make_checker` raises."""
     if not isinstance(settings, AttributionSettings) or settings.check is None:
         return None
-    resources = Resources(settings.hardware, tell=progress.note, retry_options=settings.retry_options)
+    resources = Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
     return make_checker(settings.check, resources=resources)
 
 

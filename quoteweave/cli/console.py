@@ -160,7 +160,7 @@ def print_trace(trace: "Trace") -> None:
         for clause in trace.clauses:
             first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
             print_message(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
-    for line in trace.read:
+    for line in trace.interpretation:
         print_message(f"question read: {line}")
     for note in trace.notes:
         print_message(f"note: {note}")

@@ -48,12 +48,12 @@ def finish_removals(folder: CollectionFolder, prune: Callable[[], None]) -> tupl
         return ()
     steps = (_indexes, _files, _descriptions, _catalogue)
     prune()
-    remains = [sentence for step in steps if (sentence := _done(step, folder)) is not None]
-    if not remains:
+    remaining_traces = [sentence for step in steps if (sentence := _done(step, folder)) is not None]
+    if not remaining_traces:
         with folder.catalog.write() as db:
             db.execute("DELETE FROM unclean_indexes")
             db.execute("DELETE FROM removals")
-    return tuple(remains)
+    return tuple(remaining_traces)
 
 
 def _done(step: Callable[[CollectionFolder], str | None], folder: CollectionFolder) -> str | None:

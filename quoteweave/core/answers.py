@@ -106,10 +106,10 @@ class Context(Record):
     pages: int | None = Field(
         default=None, description="number of pages of the collection, or of those that the filter admits"
     )
-    announced: Mapping[str, tuple[str, ...]] = Field(
+    introduced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "
-        "question, the ids of the quotes that it announces; they follow it in its document, and are in the context as "
+        "question, the ids of the quotes that it introduces; they follow it in its document, and are in the context as "
         "far as its size allows",
     )
     titles: Mapping[str, str] = Field(

@@ -41,10 +41,20 @@ class Retriever(Protocol):
 
 
 @runtime_checkable
+class RunsInline(Protocol):
+    """A retriever that may need no thread of its own."""
+
+    @property
+    def runs_inline(self) -> bool:
+        """Whether a search takes some milliseconds at most as things are."""
+        ...
+
+
+@runtime_checkable
 class ReportsWarnings(Protocol):
     """A retriever that can warn about quotes that it cannot find."""
 
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """One sentence for each warning; empty if everything in the collection can be found."""
         ...
 
@@ -52,7 +62,7 @@ class ReportsWarnings(Protocol):
 def collect_warnings(*retrievers: Retriever) -> tuple[str, ...]:
     """Collect the warnings of these retrievers, each sentence once."""
     reporting = (retriever for retriever in retrievers if isinstance(retriever, ReportsWarnings))
-    return tuple(dict.fromkeys(note for retriever in reporting for note in retriever.notes()))
+    return tuple(dict.fromkeys(warning for retriever in reporting for warning in retriever.warnings()))
 
 
 class Reason(Record):
@@ -66,7 +76,7 @@ class Reason(Record):
 class Explanation(Record):
     """Why hits rank where they do."""
 
-    read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each")
+    interpretation: tuple[str, ...] = Field(default=(), description="how the question was analysed, a line each")
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
         default_factory=dict, description="by quote id: the contributions to the score of its page, largest first"
     )

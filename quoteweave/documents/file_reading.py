@@ -23,8 +23,8 @@ from quoteweave.documents.parser import (
     SourceFile,
     assemble_kept_pages,
     inspect_file,
-    read_and_keep_bare_pages,
     read_and_keep_pages,
+    read_and_keep_unnamed_pages,
     read_whole,
 )
 from quoteweave.documents.steps import Steps, failure_reason
@@ -78,7 +78,7 @@ class ReadJob:
     """The parser's fingerprint where pages are missing that went beyond the limits."""
     sources: SourceStore
     """Where the file is copied to."""
-    kept: UnfinishedPages
+    page_store: UnfinishedPages
     """Where its pages are kept until its document is stored."""
 
     def prepare(self, kind: Format, parsed: ParsedDocument, *, partial: bool = False) -> PreparedDocument:
@@ -110,8 +110,8 @@ def read_files(
             yield FileIssue(name=job(files[number]).source.name, reason=found)
     progress.on_total(sum(_pages_to_read(partial(job, files[number]), found) for number, found in inspected.items()))
     to_read = ((job(files[number]), found) for number, found in inspected.items())
-    for reading in _ended(_readings(to_read, workers, progress), workers):
-        yield from reading.results()
+    for task in _ended_tasks(_read_tasks(to_read, workers, progress), workers):
+        yield from task.results()
 
 
 def _inspected(files: Sequence[S], job: Callable[[S], ReadJob], workers: WorkerPool) -> Iterator[Inspection | str]:
@@ -128,10 +128,10 @@ def _inspected(files: Sequence[S], job: Callable[[S], ReadJob], workers: WorkerP
 
 
 def _pages_to_read(job: Callable[[], ReadJob], found: Inspection) -> int:
-    return found.pages - (len(job().kept.pages()) if found.format in PAGED_FORMATS else 0)
+    return found.pages - (len(job().page_store.pages()) if found.format in PAGED_FORMATS else 0)
 
 
-class _Reading(Protocol):
+class _ReadTask(Protocol):
     """A unit of work for the pool whose results are returned together."""
 
     def start(self) -> None:
@@ -149,23 +149,23 @@ class _Reading(Protocol):
         ...
 
 
-def _readings(
+def _read_tasks(
     files: Iterable[tuple[ReadJob, Inspection]], workers: WorkerPool, progress: AddProgress
-) -> Iterator[_Reading]:
+) -> Iterator[_ReadTask]:
     """Group the files into units of work: alone, or with other small files."""
     small: list[tuple[ReadJob, Inspection]] = []
     for file, found in files:
         if found.format in PAGED_FORMATS:
-            yield _PagesReading(file, found, workers, progress)
+            yield _PagesTask(file, found, workers, progress)
         elif found.size > SMALL_FILE_BYTES:
-            yield _WholeReading([(file, found)], workers, progress)
+            yield _WholeFilesTask([(file, found)], workers, progress)
         else:
             small.append((file, found))
         if len(small) == FILES_PER_TASK:
-            yield _WholeReading(small, workers, progress)
+            yield _WholeFilesTask(small, workers, progress)
             small = []
     if small:
-        yield _WholeReading(small, workers, progress)
+        yield _WholeFilesTask(small, workers, progress)
 
 
 def inspect_each(sources: Iterable[SourceFile]) -> Iterator[Inspection | str]:
@@ -179,27 +179,27 @@ def inspect_each(sources: Iterable[SourceFile]) -> Iterator[Inspection | str]:
             yield failure_reason(error)
 
 
-def _ended(queue: Iterator[_Reading], workers: WorkerPool) -> Iterator[_Reading]:
+def _ended_tasks(queue: Iterator[_ReadTask], workers: WorkerPool) -> Iterator[_ReadTask]:
     """Start units in order, enough to keep the processes busy, and yield each as soon as its tasks have ended."""
-    active: list[_Reading] = []
+    active: list[_ReadTask] = []
     while True:
-        while sum(len(reading.unfinished()) for reading in active) < 2 * workers.count:
-            reading = next(queue, None)
-            if reading is None:
+        while sum(len(task.unfinished()) for task in active) < 2 * workers.count:
+            task = next(queue, None)
+            if task is None:
                 break
-            reading.start()
-            active.append(reading)
+            task.start()
+            active.append(task)
         if not active:
             return
-        wait([task for reading in active for task in reading.unfinished()], return_when=FIRST_COMPLETED)
-        for reading in active:
-            reading.advance()
-        ended = [reading for reading in active if not reading.unfinished()]
-        active = [reading for reading in active if reading not in ended]
+        wait([future for task in active for future in task.unfinished()], return_when=FIRST_COMPLETED)
+        for task in active:
+            task.advance()
+        ended = [task for task in active if not task.unfinished()]
+        active = [task for task in active if task not in ended]
         yield from ended
 
 
-class _WholeReading:
+class _WholeFilesTask:
     """Files that are read whole, by one worker process, one after the other."""
 
     def __init__(self, files: Sequence[tuple[ReadJob, Inspection]], workers: WorkerPool, progress: AddProgress) -> None:
@@ -228,13 +228,13 @@ class _WholeReading:
             raise self._steps.error
 
 
-class _PagesReading:
+class _PagesTask:
     """A file whose pages are being read by worker processes, and then put together by one."""
 
     def __init__(self, file: ReadJob, inspection: Inspection, workers: WorkerPool, progress: AddProgress) -> None:
         self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
-        kept = file.kept.pages()
-        self._left = [number for number in range(self._count) if number not in kept]
+        read = file.page_store.pages()
+        self._left = [number for number in range(self._count) if number not in read]
         self._pages = len(self._left)
         self._workers, self._limits, self._progress = workers, workers.limits, progress
         self._parts: list[Steps[int, int]] = []
@@ -245,8 +245,8 @@ class _PagesReading:
         file = self._file
         for start in range(0, len(self._left), PAGES_PER_TASK):
             numbers = self._left[start : start + PAGES_PER_TASK]
-            task = file.source, self._format, file.kept
-            call, after_crash = read_and_keep_pages, read_and_keep_bare_pages
+            task = file.source, self._format, file.page_store
+            call, after_crash = read_and_keep_pages, read_and_keep_unnamed_pages
             self._parts.append(Steps(self._workers, self._limits, call, numbers, *task, after_crash=after_crash))
         if not self._left:
             self._join()
@@ -259,9 +259,9 @@ class _PagesReading:
     def advance(self) -> None:
         for part in self._parts:
             part.advance()
-        if any(part.does_less for part in self._parts):
+        if any(part.uses_fallback for part in self._parts):
             for part in self._parts:
-                part.do_less()
+                part.use_fallback()
         if self._joining is not None:
             self._joining.advance()
         elif self._is_hopeless():
@@ -334,5 +334,5 @@ def prepare_kept(
 ) -> Iterator[PreparedDocument]:
     """Runs in a worker: assemble a document from the kept pages of a file."""
     for count in counts:
-        for parsed in assemble_kept_pages(file.source, file.kept, count, lost):
+        for parsed in assemble_kept_pages(file.source, file.page_store, count, lost):
             yield file.prepare(kind, parsed, partial=bool(lost))

@@ -61,7 +61,7 @@ class AddReport(Record):
     ocr_pages: int = Field(default=0, description="pages without a text layer that were read by OCR")
     ocr_pictures: int = Field(default=0, description="pictures on other pages that were read by OCR")
     index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")
-    remains: tuple[str, ...] = Field(
+    remaining_traces: tuple[str, ...] = Field(
         default=(), description="where traces of what was removed or replaced remain, why, and until when"
     )
     renamed: tuple[str, ...] = Field(
@@ -123,7 +123,7 @@ def add(
     with collection.writer(options.wait_s) as writer:
         run = _Run(collection, writer, options)
         files = run.name(find_files(roots, run.passed_over))
-        run.forget({path.resolve() for path in roots if path.is_dir()}, files)
+        run.remove_vanished({path.resolve() for path in roots if path.is_dir()}, files)
         run.add(files, progress)
         progress.on_index()
         notes = refresh_indexes(collection, writer, options.pictures)
@@ -154,7 +154,7 @@ class _Run:
         self._fingerprint, self._partial = options.fingerprint, options.partial_fingerprint
         self._read_by_ocr = {"ocr_pages": 0, "ocr_pictures": 0}
 
-    def report(self, index_notes: tuple[str, ...], remains: tuple[str, ...]) -> AddReport:
+    def report(self, index_notes: tuple[str, ...], remaining_traces: tuple[str, ...]) -> AddReport:
         outcome = {key: tuple(sorted(names)) for key, names in self._outcome.items()}
         failed, warnings = (
             tuple(sorted(refusals, key=lambda refused: refused.name)) for refusals in (self._failed, self._warnings)
@@ -166,7 +166,7 @@ class _Run:
             failed=failed,
             warnings=warnings,
             index_notes=index_notes,
-            remains=remains,
+            remaining_traces=remaining_traces,
             renamed=renamed,
             passed_over=dict(sorted(self.passed_over.items())),
         )
@@ -179,7 +179,7 @@ class _Run:
         self._renamed = {file.name for file in named if file.path not in given and has_extended_name(file, prefix)}
         return named
 
-    def forget(self, roots: set[Path], files: Sequence[FoundFile]) -> None:
+    def remove_vanished(self, roots: set[Path], files: Sequence[FoundFile]) -> None:
         """Remove documents whose files are gone from these folders, and failures that are checked again.
 
         Where nothing is left in a folder of several documents, these stay: it may be a drive that is not there.
@@ -309,9 +309,9 @@ class _Run:
         self._outcome["unchanged" if before.metadata == origin.metadata else "updated"].append(name)
         return True
 
-    def _store(self, prepared: PreparedDocument, kept: UnfinishedPages) -> None:
+    def _store(self, prepared: PreparedDocument, page_store: UnfinishedPages) -> None:
         document = prepared.document
-        self._batch.add(prepared, kept)
+        self._batch.add(prepared, page_store)
         self._outcome["updated" if document.name in self._known else "added"].append(document.name)
         for what in self._read_by_ocr:
             self._read_by_ocr[what] += getattr(document, what)
@@ -335,9 +335,9 @@ class _Batch:
         self._quotes = 0
         self._wait_until = 0.0  # on the monotonic clock
 
-    def add(self, document: PreparedDocument, kept: UnfinishedPages) -> None:
+    def add(self, document: PreparedDocument, page_store: UnfinishedPages) -> None:
         """Take a document, with its pages as kept until it is stored; store all taken ones when that is due."""
-        self._ready.append((document, kept))
+        self._ready.append((document, page_store))
         self._quotes += len(document.quotes)
         self.tick()
 
@@ -360,8 +360,8 @@ class _Batch:
         if ready:
             start = time.monotonic()
             self._writer.store([document for document, _ in ready])
-            for _, kept in ready:
-                kept.remove()
+            for _, page_store in ready:
+                page_store.remove()
             end = time.monotonic()
             self._wait_until = end + max(MIN_PAUSE_S, PAUSE_RATIO * (end - start))
 

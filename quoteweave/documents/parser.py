@@ -85,7 +85,7 @@ class SourceFile:
     password: str | None = None
     stamp: FileStamp | None = None
     """The stamp before the file was hashed: while it is the same, the content read is the content hashed."""
-    bare: bool = False
+    skip_names: bool = False
     """Whether labels of pages and bookmarks are left out, which crash the program that reads them."""
 
     def require_unchanged(self) -> None:
@@ -125,7 +125,7 @@ class PagedFile(Protocol):
 
 
 PAGED_FORMATS: Mapping[Format, Callable[[Path, str | None, bool], AbstractContextManager[PagedFile]]] = {
-    Format.PDF: lambda path, password, bare: open_pdf(path, password, bare=bare),
+    Format.PDF: lambda path, password, skip_names: open_pdf(path, password, skip_names=skip_names),
     **dict.fromkeys(
         (Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF), lambda path, _password, _bare: open_image_file(path)
     ),
@@ -154,7 +154,7 @@ def read_pages(source: SourceFile, kind: Format, numbers: Iterable[int]) -> Iter
     language that OCR does not know, MemoryError where a page needs more than there is.
     """
     reader = source.reader()
-    with _open(source.path, kind, source.password, bare=source.bare) as opened:
+    with _open(source.path, kind, source.password, skip_names=source.skip_names) as opened:
         for number in numbers:
             try:
                 yield reader.read(opened.read(number))
@@ -170,21 +170,21 @@ def empty_page(number: int, warning: str) -> PageContent:
 
 
 def read_and_keep_pages(
-    numbers: Iterable[int], source: SourceFile, kind: Format, kept: UnfinishedPages
+    numbers: Iterable[int], source: SourceFile, kind: Format, page_store: UnfinishedPages
 ) -> Iterator[int]:
     """Read pages as `read_pages` does, save each as soon as it is read, and yield its number."""
     for page in read_pages(source, kind, numbers):
         images = [element.image for element in page.elements if element.image is not None]
         source.require_unchanged()
-        kept.put(page.number, _page_data(page), images=images)
+        page_store.put(page.number, _page_data(page), images=images)
         yield page.number
 
 
-def read_and_keep_bare_pages(
-    numbers: Iterable[int], source: SourceFile, kind: Format, kept: UnfinishedPages
+def read_and_keep_unnamed_pages(
+    numbers: Iterable[int], source: SourceFile, kind: Format, page_store: UnfinishedPages
 ) -> Iterator[int]:
     """As `read_and_keep_pages`, without labels and bookmarks, for pages that have crashed the program that reads."""
-    return read_and_keep_pages(numbers, replace(source, bare=True), kind, kept)
+    return read_and_keep_pages(numbers, replace(source, skip_names=True), kind, page_store)
 
 
 def _page_data(page: PageContent) -> bytes:
@@ -199,20 +199,20 @@ def _page_data(page: PageContent) -> bytes:
 
 
 def assemble_kept_pages(
-    source: SourceFile, kept: UnfinishedPages, count: int, lost: Mapping[int, str]
+    source: SourceFile, page_store: UnfinishedPages, count: int, lost: Mapping[int, str]
 ) -> Iterator[ParsedDocument]:
     """Assemble a document of `count` pages from the saved ones; `lost` has the reason for each missing page.
 
     Raises DamagedDocument where no page could be read, or kept pages are gone.
     """
-    pages = [_kept_page(source, kept, number, lost) for number in range(count)]
+    pages = [_kept_page(source, page_store, number, lost) for number in range(count)]
     yield assemble_document(source, pages)
 
 
-def _kept_page(source: SourceFile, kept: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
+def _kept_page(source: SourceFile, page_store: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
     if number in lost:
         return empty_page(number, lost[number])
-    data = kept.get(number)
+    data = page_store.get(number)
     if data is None:
         raise DamagedDocument(f"{source.path.name!r}: what was read of page {number + 1} is gone; add it again")
     return _PAGE.validate_json(data)
@@ -277,12 +277,12 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
 
 def _without_names(pages: Sequence[PageContent]) -> list[PageContent]:
     """Pages without labels and bookmarks: those of some pages alone would name two of them alike. It is said once."""
-    bare: list[PageContent] = []
+    unnamed: list[PageContent] = []
     for page in pages:
         warnings = [warning for warning in page.warnings if warning != NAMES_LEFT_OUT]
-        first = () if bare else (NAMES_LEFT_OUT,)
-        bare.append(replace(page, label=None, bookmarks=(), warnings=(*first, *warnings)))
-    return bare
+        first = () if unnamed else (NAMES_LEFT_OUT,)
+        unnamed.append(replace(page, label=None, bookmarks=(), warnings=(*first, *warnings)))
+    return unnamed
 
 
 class DocumentParser:
@@ -340,5 +340,7 @@ def _draw_pages(pages: Iterable[int], path: Path, kind: Format, password: str | 
         yield render_document_page(path, kind, page, password)
 
 
-def _open(path: Path, kind: Format, password: str | None, *, bare: bool = False) -> AbstractContextManager[PagedFile]:
-    return PAGED_FORMATS[kind](path, password, bare)
+def _open(
+    path: Path, kind: Format, password: str | None, *, skip_names: bool = False
+) -> AbstractContextManager[PagedFile]:
+    return PAGED_FORMATS[kind](path, password, skip_names)

@@ -55,13 +55,13 @@ class Steps(Generic[S, T]):
         return self._stopped.get(len(self.done), []).count(StopReason.CRASH)
 
     @property
-    def does_less(self) -> bool:
+    def uses_fallback(self) -> bool:
         """Whether the steps are done by `after_crash` from here on."""
         return self._call is self._after_crash
 
-    def do_less(self) -> None:
+    def use_fallback(self) -> None:
         """Have `after_crash` do the steps that have not begun."""
-        if not self.does_less:
+        if not self.uses_fallback:
             self._call = self._after_crash
             if self.future is not None and self.future.cancel():
                 self._submit()
@@ -106,7 +106,7 @@ class Steps(Generic[S, T]):
         number = len(self.done)
         stopped = self._stopped.setdefault(number, [])
         stopped.append(stop)
-        most = {StopReason.CRASH: 1 if self.does_less else 2, StopReason.MEMORY: 0 if fresh else 1}
+        most = {StopReason.CRASH: 1 if self.uses_fallback else 2, StopReason.MEMORY: 0 if fresh else 1}
         if stopped.count(stop) <= most.get(stop, 0):
             return
         why = stop_message(stop, self._limits)

@@ -69,7 +69,7 @@ def add_mark(sentence: str, mark: str) -> str:
 
 
 def is_code(text: str) -> bool:
-    """Whether a paragraph that a text announces ("run:") looks like code, a command or an address, not like prose."""
+    """Whether a paragraph that a text introduces ("run:") looks like code, a command or an address, not like prose."""
     said = _LETTERS.search(text) is not None  # "$" alone is what a table left
     return said and _PROSE_END.search(text) is None and _CODE.search(text) is not None
 

@@ -77,7 +77,7 @@ class LocalEntailment(ABC):
         model = weights if weights.startswith(self.checkpoint) else f"{self.checkpoint} {weights}"
         return f"{model} {self._dtype}{length}"
 
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """A warning on the verdicts so far, if premises were cut: how many."""
         if not self.cut:
             return ()

@@ -73,15 +73,15 @@ class QuestionTerms(Record):
     """Pairs of words that are adjacent in it."""
     names: frozenset[str]
     """Terms written with a capital within the question, or with a digit."""
-    reading: QuestionAnalysis
+    analysis: QuestionAnalysis
     """What the question asks for beyond its words."""
 
 
 @lru_cache(maxsize=64)  # asked for by each step of an answer
 def question_terms(question: str) -> QuestionTerms:
     """Analyse a question, leaving out words that only ask (`tell`, `according to the report`) or say how to answer."""
-    reading = analyse_question(question)
-    text = reading.text
+    analysis = analyse_question(question)
+    text = analysis.text
     text = _ONE.sub(r"\1 a ", text)
     text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
@@ -95,7 +95,7 @@ def question_terms(question: str) -> QuestionTerms:
         terms=terms,
         pairs=frozenset(itertools.pairwise(stems)),
         names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
-        reading=reading,
+        analysis=analysis,
     )
 
 
@@ -111,15 +111,15 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     Words that say little ("get") are left out where at least `LEAST_TERMS` others remain.
     Of a question on what a document consists of ("How many charts are available?") only those may name the document.
     """
-    reading = question.reading
-    request = read_structure_request(reading.text)
+    analysis = question.analysis
+    request = read_structure_request(analysis.text)
     if request is not None:
         return [term for term in question.terms if term in request.document_words]
-    if reading.asks_denied:
+    if analysis.asks_denied:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]
         return [term for term in terms if term not in light_words()] or terms
-    phrase = words(reading.asked_by, stop=False) if " " in reading.asked_by and reading.asks != "reckon" else ()
+    phrase = words(analysis.asked_by, stop=False) if " " in analysis.asked_by and analysis.asks != "reckon" else ()
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
     heavy = [term for term in terms if term not in light_words() or term in question.names]
     return heavy if len(heavy) >= LEAST_TERMS else terms
@@ -130,7 +130,7 @@ def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> f
 
     "A range of 60 km" says how far one can ride, and "Weight: 3 kg" what something weighs.
     """
-    wanted = asked_quantity(question.reading.asked_by, question.reading.text)
+    wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     if wanted is None or wanted.named.isdisjoint(held) or not (wanted.acts and wanted.dimensions):
         return held
     clauses = (clause for clause in _CLAUSE.split(text) if not wanted.named.isdisjoint(words(clause)))

@@ -1,6 +1,6 @@
 """Tell by rule what kind of sentence one is: a definition, an instruction, or one that denies or prohibits.
 
-An item of a list that is announced as denied ("Never do any of the following:") says the opposite of what the document
+An item of a list that is introduced as denied ("Never do any of the following:") says the opposite of what the document
 says, if it is shown without the sentence above it, or without the heading ("What you must not do").
 """
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.continuations import announces
+from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import imperative_verbs
 from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
@@ -140,35 +140,35 @@ def has_denying_word(text: str) -> bool:
 
 
 def ends_by_denying(text: str) -> bool:
-    """Whether the last sentence of a text announces something as denied."""
+    """Whether the last sentence of a text introduces something as denied."""
     last = split_sentences(text)[-1:]
-    return bool(last) and announces_denied(last[0].text)
+    return bool(last) and introduces_denied(last[0].text)
 
 
-def announces_denied(text: str) -> bool:
-    """Whether a sentence announces what is not so or must not be done: "Never do any of the following:"."""
-    return announces(text) and denies(text)
+def introduces_denied(text: str) -> bool:
+    """Whether a sentence introduces what is not so or must not be done: "Never do any of the following:"."""
+    return introduces(text) and denies(text)
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
 def denied_from(text: str) -> int | None:
-    """Index of the first sentence of a text that announces something as denied and is not its last one.
+    """Index of the first sentence of a text that introduces something as denied and is not its last one.
 
     What follows it counts as denied up to the text's end. None where there is no such sentence.
     """
     sentences = split_sentences(text)[:-1]
-    return next((at for at, sentence in enumerate(sentences) if announces_denied(sentence.text)), None)
+    return next((at for at, sentence in enumerate(sentences) if introduces_denied(sentence.text)), None)
 
 
 def without_denied(text: str) -> str:
-    """A text up to the sentence that announces something as denied."""
+    """A text up to the sentence that introduces something as denied."""
     first = denied_from(text)
     return text if first is None else text[: split_sentences(text)[first].start]
 
 
 def denying_hit(quote: Quote, context: Context) -> tuple[int, Hit] | None:
-    """The text that announces a quote as denied, with its number in the context; None where there is none."""
+    """The text that introduces a quote as denied, with its number in the context; None where there is none."""
     for number, hit in enumerate(context.texts, start=1):
-        if quote.id in context.announced.get(hit.quote.id, ()) and ends_by_denying(hit.quote.text):
+        if quote.id in context.introduced.get(hit.quote.id, ()) and ends_by_denying(hit.quote.text):
             return number, hit
     return None

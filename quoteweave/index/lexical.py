@@ -117,7 +117,7 @@ class LexicalIndex:
         return places
 
     @property
-    def unit(self) -> float:
+    def max_idf(self) -> float:
         """The largest score of a word that occurs on only one page: its idf."""
         return math.log(1 + (self.page_count - 0.5) / 1.5) if self.page_count else 0.0
 

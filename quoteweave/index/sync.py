@@ -217,14 +217,16 @@ class RemovalReport(Record):
     """The result of removing documents.
 
     >>> with Collection.open("my-collection") as collection:
-    ...     remove_documents(collection, ["port.md"]).remains
+    ...     remove_documents(collection, ["port.md"]).remaining_traces
     ()
     """
 
     removed: tuple[str, ...] = Field(description="names of documents that were removed now")
     finished: tuple[str, ...] = Field(description="names whose removal an earlier command had begun")
     index_notes: tuple[str, ...] = Field(description="indexes that could not be kept in step, and why")
-    remains: tuple[str, ...] = Field(description="where traces of what was removed remain, why, and until when")
+    remaining_traces: tuple[str, ...] = Field(
+        description="where traces of what was removed remain, why, and until when"
+    )
 
 
 def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalReport:
@@ -248,8 +250,10 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
             writer.remove(*wanted)
         writer.prune()  # makes room for the indexes, on a disk that is full
         notes = refresh_indexes(collection, writer)
-        remains = writer.finish_removals()
-    return RemovalReport(removed=tuple(wanted), finished=tuple(sorted(begun)), index_notes=notes, remains=remains)
+        remaining_traces = writer.finish_removals()
+    return RemovalReport(
+        removed=tuple(wanted), finished=tuple(sorted(begun)), index_notes=notes, remaining_traces=remaining_traces
+    )
 
 
 def finish_removals(collection: Collection, writer: Writer) -> tuple[str, ...]:

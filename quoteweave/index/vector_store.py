@@ -150,7 +150,7 @@ class VectorStore:
             self.collection, writer, self._encoder, self.plan, pictures=self.pictures, progress=progress
         )
 
-    def lacking(self) -> str | None:
+    def missing_documents_note(self) -> str | None:
         """A note on which documents the index lacks (`core.errors.note_text`); None where it has all."""
         state = self.collection.index_state(self._fingerprint)
         if state is None or state.revision == self.collection.revision():

@@ -128,7 +128,7 @@ def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -
             else:
                 found[read.document.name] = read
     for file in to_read:
-        file.kept.remove()
+        file.page_store.remove()
     return found
 
 

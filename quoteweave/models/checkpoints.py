@@ -68,9 +68,9 @@ def import_required(module: str, extra: str = "models") -> Any:
 _listeners: list[Callable[[str], None]] = []  # at most one
 
 
-def on_download(tell: Callable[[str], None]) -> None:
-    """Register `tell`, called with a line before each download: what, how large, from where and to where."""
-    _listeners[:] = [tell]
+def on_download(notify: Callable[[str], None]) -> None:
+    """Register `notify`, called with a line before each download: what, how large, from where and to where."""
+    _listeners[:] = [notify]
 
 
 def is_local(checkpoint: str) -> bool:
@@ -102,8 +102,8 @@ def locate_checkpoint(checkpoint: str, revision: str = "main", *, download_gb: f
     size = f" ({_shown(download_gb)})" if download_gb else ""
     if constants.HF_HUB_OFFLINE:
         raise _missing(checkpoint + size, "is not on this machine, and HF_HUB_OFFLINE keeps it from being downloaded")
-    for tell in _listeners:
-        tell(f"downloading {checkpoint}{size} from {constants.ENDPOINT} to {constants.HF_HUB_CACHE}")
+    for notify in _listeners:
+        notify(f"downloading {checkpoint}{size} from {constants.ENDPOINT} to {constants.HF_HUB_CACHE}")
     return _downloaded(checkpoint, revision, size)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.answers import NO_TOKENS, Answer, Context, TextBlock
-from quoteweave.core.concurrency.pools import run_briefly
+from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
@@ -26,7 +26,7 @@ from quoteweave.generation.extractive import MODEL, off_topic_abstention
 from quoteweave.generation.gate import Policy, apply_policy, check_citations, check_entailment
 from quoteweave.models.checkpoints import is_local
 from quoteweave.models.loading import make_shared
-from quoteweave.pipeline.highlighting import highlight_briefly
+from quoteweave.pipeline.highlighting import highlight_inline_if_short
 from quoteweave.pipeline.prices import with_price
 from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_chat_model
@@ -83,7 +83,7 @@ class Gate:
         An extractive answer only repeats its quotes, and is not checked by rule. Raises what `check_entailment` raises.
         """
         if self.policy is not None and answer.model != MODEL:
-            answer = await run_briefly("answer", answer.text, check_citations, answer, context)
+            answer = await run_inline_if_short("answer", answer.text, check_citations, answer, context)
         if self.checker is not None:
             answer = await check_entailment(answer, context, self.checker)
         if self.policy is not None:
@@ -91,7 +91,7 @@ class Gate:
         if self.calibration is not None:
             answer = abstain_below(answer, context, self.calibration)
         if self.pages is not None:
-            answer = await highlight_briefly(answer, context, self.pages)
+            answer = await highlight_inline_if_short(answer, context, self.pages)
         return with_price(answer)
 
 

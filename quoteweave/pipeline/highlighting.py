@@ -7,7 +7,7 @@ from typing import Literal
 
 from quoteweave.core.answers import Answer, Citation, Context, Region, Span
 from quoteweave.core.boxes import area, fraction_of
-from quoteweave.core.concurrency.pools import run_briefly
+from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import BODY_LAYOUTS, Page, PageWord, Quote
@@ -27,14 +27,14 @@ MAX_BRIEF_QUOTE = 10_000
 """Longest quote, in characters, that is searched for highlights within milliseconds."""
 
 
-async def highlight_briefly(answer: Answer, context: Context, pages: PageSource) -> Answer:
+async def highlight_inline_if_short(answer: Answer, context: Context, pages: PageSource) -> Answer:
     """Call `add_highlights`, in a thread where it may take more than milliseconds."""
     # The length of this text stands for the time. An extractive answer is only as long as its question lets it be,
     # though it quotes more words than a question has.
     written = answer.question if answer.model == MODEL else answer.text
     longest_quote = max((text_of(hit.quote) for hit in context.hits), key=len, default="")
     measure = longest_quote if len(longest_quote) > MAX_BRIEF_QUOTE else written
-    return await run_briefly("answer", measure, add_highlights, answer, context, pages)
+    return await run_inline_if_short("answer", measure, add_highlights, answer, context, pages)
 
 
 def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answer:

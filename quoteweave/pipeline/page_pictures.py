@@ -91,7 +91,7 @@ def _outlined(picture: Raster, box: Box, words: Sequence[Box]) -> Raster:
     return Raster(np.asarray(image), picture.scale)
 
 
-class PageView(Record):
+class PagePicture(Record):
     """A page as it is shown beside an answer."""
 
     document: str = Field(description="name of the document in its collection")
@@ -100,7 +100,7 @@ class PageView(Record):
     quotes: tuple[Quote, ...] = Field(default=(), description="all quotes of the page in reading order")
 
 
-def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PageView], list[str]]:
+def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PagePicture], list[str]]:
     """Return the pages that an answer cites, in the order of its citations, for `render_answer`.
 
     A page on which a cited sentence goes on is one too.
@@ -117,7 +117,7 @@ def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PageView],
     return pages, list(dict.fromkeys(notes))
 
 
-def _page_view(collection: Collection, document: str, page: int, notes: list[str]) -> PageView:
+def _page_view(collection: Collection, document: str, page: int, notes: list[str]) -> PagePicture:
     picture = None
     try:
         picture = page_picture(collection, document, page)
@@ -127,7 +127,7 @@ def _page_view(collection: Collection, document: str, page: int, notes: list[str
         notes.append(str(error))
     image = None if picture is None else encode_image(picture.pixels, lossy=True)
     record, quotes = collection.page(document, page), collection.page_quotes(document, page)
-    return PageView(document=document, page=record, image=image, quotes=tuple(quotes))
+    return PagePicture(document=document, page=record, image=image, quotes=tuple(quotes))
 
 
 def stored_crops(collection: Collection, quotes: Sequence[Quote]) -> tuple[dict[str, bytes], list[str]]:

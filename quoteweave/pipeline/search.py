@@ -10,16 +10,25 @@ from pydantic import Field
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import C15, Context, ContextSize
 from quoteweave.core.boxes import area
-from quoteweave.core.concurrency.pools import run_briefly, run_in_pool
-from quoteweave.core.protocols import Expander, Expansion, Explains, Reason, Reranker, Retriever, collect_warnings
+from quoteweave.core.concurrency.pools import run_in_pool, run_inline_if_short
+from quoteweave.core.protocols import (
+    Expander,
+    Expansion,
+    Explains,
+    Reason,
+    Reranker,
+    Retriever,
+    RunsInline,
+    collect_warnings,
+)
 from quoteweave.core.records import Filter, Hit, Kind, Query, Record
 from quoteweave.core.text.question_analysis import analyse_question, check_question, field_of_term
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
 from quoteweave.generation.sentences import split_sentences
-from quoteweave.pipeline.announced import add_announced
 from quoteweave.pipeline.document_structure import structure_context
+from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.
@@ -41,7 +50,7 @@ class Trace(Record):
 
     clauses: tuple[str, ...] = Field(description="what was searched for")
     notes: tuple[str, ...] = Field(default=(), description="what was missing or went wrong, one sentence each")
-    read: tuple[str, ...] = Field(
+    interpretation: tuple[str, ...] = Field(
         default=(),
         description="how the question was read beyond its words, a line each",
     )
@@ -117,7 +126,7 @@ class Search:
     ) -> None:
         """`explain`: whether a trace says why its hits rank where they do (`reasons`).
 
-        `collection`: from it a context gets a document's structure and the quotes that its texts announce, and quotes
+        `collection`: from it a context gets a document's structure and the quotes that its texts introduce, and quotes
         that repeat the words of another are dropped; without it, a context is the ranking as it is.
         """
         self._retriever, self._expander, self._reranker, self._pool = retriever, expander, reranker, pool
@@ -138,7 +147,7 @@ class Search:
     async def context(self, query: Query, split: ContextSize = C15, *, where: Filter | None = None) -> RetrievedContext:
         """Return the best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
-        What the best texts announce is among them (`pipeline.announced`). A question that asks what
+        What the best texts introduce is among them (`pipeline.introduced`). A question that asks what
         one document consists of gets that document's structure, and the quotes that show it (`document_structure`).
         Raises what `find` does.
         """
@@ -155,7 +164,7 @@ class Search:
             with steps.timed("search"):
                 structured = await self._run(query, structure_context, query.text, self._collection, where)
             if structured is not None:
-                steps.read.append("asks what the document consists of")
+                steps.interpretation.append("asks what the document consists of")
                 return [structured] * len(splits), self._trace(steps)
         await self._expand(steps)
         texts, images = max(split.texts for split in splits), max(split.images for split in splits)
@@ -181,7 +190,7 @@ class Search:
             return context
         with steps.timed("search"):
             return await self._run(
-                steps.query, add_announced, steps.query.text, context, self._collection, where, split
+                steps.query, add_introduced, steps.query.text, context, self._collection, where, split
             )
 
     async def _expand(self, steps: "_SearchState") -> None:
@@ -213,9 +222,9 @@ class Search:
         return ranked
 
     async def _run(self, query: Query, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function that searches: here where that is brief, else in a thread."""
-        if getattr(self._retriever, "brief", False):
-            return await run_briefly("search", query.text, function, *args, **kwargs)
+        """Call a function that searches: here where that takes little time, else in a thread."""
+        if isinstance(self._retriever, RunsInline) and self._retriever.runs_inline:
+            return await run_inline_if_short("search", query.text, function, *args, **kwargs)
         return await run_in_pool("search", function, *args, **kwargs)
 
     def _note_missing_reasons(self, steps: "_SearchState", found: bool) -> None:
@@ -230,7 +239,7 @@ class Search:
         self, retriever: Explains, steps: "_SearchState", hits: Sequence[Hit], where: Filter | None
     ) -> None:
         explanation = retriever.explain(steps.query, hits if self._explain else (), where=where)
-        steps.read += [line for line in explanation.read if line not in steps.read]
+        steps.interpretation += [line for line in explanation.interpretation if line not in steps.interpretation]
         steps.reasons.update(explanation.reasons)
         steps.rarity, steps.pages = explanation.rarity, explanation.pages
 
@@ -268,7 +277,7 @@ class Search:
         return Trace(
             clauses=steps.expansion.clauses,
             notes=tuple(steps.notes),
-            read=tuple(steps.read),
+            interpretation=tuple(steps.interpretation),
             reasons=steps.reasons,
             candidates=steps.candidates,
             expander=self._expander.name if self._expander else None,
@@ -325,7 +334,7 @@ class _SearchState:
         self.query = query
         self.expansion = Expansion(clauses=(query.text,))
         self.notes: list[str] = []
-        self.read: list[str] = []
+        self.interpretation: list[str] = []
         self.reasons: dict[str, tuple[Reason, ...]] = {}
         self.rarity: Mapping[str, float] = {}
         self.pages: int | None = None

@@ -141,7 +141,7 @@ class FusedRetriever:
         self._weights = checked_weights(weights, len(retrievers))
         self._depth = depth
 
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Those of its retrievers."""
         return collect_warnings(*self._retrievers)
 
@@ -151,7 +151,7 @@ class FusedRetriever:
             each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)
         ]
         return Explanation(
-            read=tuple(dict.fromkeys(line for one in explanations for line in one.read)),
+            interpretation=tuple(dict.fromkeys(line for one in explanations for line in one.interpretation)),
             reasons={
                 hit.quote.id: tuple(r for one in explanations for r in one.reasons.get(hit.quote.id, ()))
                 for hit in hits
@@ -191,7 +191,7 @@ class SplitHybrid:
     def __init__(self, text: Retriever, visual: Retriever) -> None:
         self._text, self._visual = text, visual
 
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Those of its retrievers."""
         return collect_warnings(self._text, self._visual)
 

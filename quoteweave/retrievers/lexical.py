@@ -30,18 +30,18 @@ WORDS_SHOWN = 8
 LEAST_SHOWN = 0.01
 
 
-def describe_reading(evidence: PageEvidence) -> tuple[str, ...]:
+def describe_interpretation(evidence: PageEvidence) -> tuple[str, ...]:
     """Describe how the question was read beyond its words, one line each."""
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
     lines += [f"acronym: {meaning}" for meaning in evidence.acronyms]
     lines += [f"also spelled: {spelling}" for spelling in evidence.spellings]
-    for reading in evidence.readings:
-        named = [*reading.labels, *map(_shown_name, reading.places)]
+    for analysis in evidence.analyses:
+        named = [*analysis.labels, *map(_shown_name, analysis.places)]
         lines += [f"refers to: {', '.join(named)}"] if named else []
-        lines += [f"asks about: {', '.join(f'{kind}s' for kind in reading.shows)}"] if reading.shows else []
-        lines += ["asks for what stands on a first page"] if reading.asks_front else []
-        lines += [f"compares: {side}" for side in reading.sides]
-        lines += [f"only says how to answer: {instruction}" for instruction in reading.instructions]
+        lines += [f"asks about: {', '.join(f'{kind}s' for kind in analysis.shows)}"] if analysis.shows else []
+        lines += ["asks for what stands on a first page"] if analysis.asks_front else []
+        lines += [f"compares: {side}" for side in analysis.sides]
+        lines += [f"only says how to answer: {instruction}" for instruction in analysis.instructions]
     return tuple(dict.fromkeys(lines))
 
 
@@ -60,25 +60,25 @@ def reasons_for(evidence: PageEvidence, reader: EvidenceReader, quote: Quote) ->
 
 def _detail(part: str, evidence: PageEvidence, reader: EvidenceReader, page: int) -> str:
     """What a part of the evidence is based on; "" where its name says it all."""
-    index, readings = reader.index, evidence.readings
-    question = "\n".join(reading.text for reading in readings)
+    index, analyses = reader.index, evidence.analyses
+    question = "\n".join(analysis.text for analysis in analyses)
     if part in ("words", "outline"):
         return _matching(index, "pages" if part == "words" else part, page, question)
     if part == "best quote":
         return _matching(
             index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quotes.__getitem__), question
         )
-    if part == "second look":
-        return "; ".join(reader.second_look.reasons(evidence.seeds, page))
+    if part == "page feedback":
+        return "; ".join(reader.page_feedback.reasons(evidence.seeds, page))
     if part == "reference":
-        names = [name for reading in readings for name in (*reading.labels, *reading.places)]
+        names = [name for analysis in analyses for name in (*analysis.labels, *analysis.places)]
         known = [name for name in names if page in index.pages_called(name)]
         return ", ".join(_shown_name(name) for name in known or names)
     details: dict[str, list[str]] = {
-        "quotation": sought_in(readings),
-        "amount": [amount for reading in readings for amount in reading.amounts],
+        "quotation": sought_in(analyses),
+        "amount": [amount for analysis in analyses for amount in analysis.amounts],
         "spelling": evidence.spellings,
-        "kind": [str(kind) for reading in readings for kind in reading.shows],
+        "kind": [str(kind) for analysis in analyses for kind in analysis.shows],
         "terms": list(map(str, evidence.expansions)),
         "acronyms": evidence.acronyms,
     }
@@ -129,7 +129,7 @@ class LexicalRetriever(Bm25Retriever):
     The best-fitting quote of a page gets the page's score, the others at least `MIN_PAGE_SHARE` of it, in proportion to
     their own BM25, to that of the heading above them, and to whether they have the form of what the question asks for
     (a picture, a contact). So evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the
-    steps that a heading announces) is found through the words around it.
+    steps that a heading introduces) is found through the words around it.
 
     `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
 
@@ -149,10 +149,10 @@ class LexicalRetriever(Bm25Retriever):
         reader, pages = self._reader_of(index), _page_filter(where)
         # Which pages pass a filter may change without the index, as with the metadata of a document.
         key = f"{self._collection.revision()} {pages.model_dump_json()} {question}" if pages else question
-        evidence = reader.kept.get(key)
+        evidence = reader.cache.get(key)
         if evidence is None:
             evidence = reader.read(question, self._pages_within(index, pages))
-            reader.kept.put(key, evidence)
+            reader.cache.put(key, evidence)
         return evidence
 
     def page_scores(
@@ -164,7 +164,7 @@ class LexicalRetriever(Bm25Retriever):
         raises.
         """
         index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
-        total, unit = self.evidence(index, query.text, where).total, index.unit or 1.0
+        total, unit = self.evidence(index, query.text, where).total, index.max_idf or 1.0
         positions = [index.page(*page) for page in pages]
         return [float(total[at]) / unit if at is not None else 0.0 for at in positions]
 
@@ -183,7 +183,9 @@ class LexicalRetriever(Bm25Retriever):
         rarities.update(dict.fromkeys((word for word in known if rarities.get(word) == 1.0), 0.5))
         within = self._pages_within(index, _page_filter(where))
         pages = index.page_count if within is None else int(within.sum())
-        return Explanation(read=describe_reading(evidence), reasons=reasons, rarity=rarities, pages=pages)
+        return Explanation(
+            interpretation=describe_interpretation(evidence), reasons=reasons, rarity=rarities, pages=pages
+        )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":
         import numpy as np
@@ -217,16 +219,16 @@ class LexicalRetriever(Bm25Retriever):
         headings = self._headings_of(index)
         above = np.where(headings[at] >= 0, evidence.quotes[headings[at]], np.float32(0))
         fit = (evidence.quotes[at] + np.float32(HEADING_WEIGHT) * above) / best[of_page]
-        if any(reading.shows or reading.labels for reading in evidence.readings) or evidence.expansions:
+        if any(analysis.shows or analysis.labels for analysis in evidence.analyses) or evidence.expansions:
             fit += np.float32(FORM_BONUS) * index.is_image[at]
-        if any(reading.asks == "contact" for reading in evidence.readings):
+        if any(analysis.asks == "contact" for analysis in evidence.analyses):
             fit += np.float32(FORM_BONUS) * np.isin(at, self._with_contacts(index, evidence.total))
         fittest = np.zeros(index.page_count, dtype=fit.dtype)
         np.maximum.at(fittest, of_page, fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
         alike = fittest == 0
         relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
-        if any(reading.asks == "steps" for reading in evidence.readings):
+        if any(analysis.asks == "steps" for analysis in evidence.analyses):
             relative[np.isin(at, self._under_best_headings(evidence, headings, index.page_of))] = 1
         return relative
 

@@ -33,7 +33,7 @@ from quoteweave.retrievers.spec import (
 from quoteweave.retrievers.terms import Terms
 
 
-def resolve_built_spec(text: str, collection: Collection, tell: Callable[[str], None] = lambda _: None) -> str:
+def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str], None] = lambda _: None) -> str:
     """Return the spec of the built index that a single retriever's spec selects; `text` itself where none matches.
 
     An index matches if it agrees with every part that `text` gives; parts that `text` leaves open may be anything.
@@ -54,7 +54,7 @@ def resolve_built_spec(text: str, collection: Collection, tell: Callable[[str], 
         return text
     if len(chosen) > 1:
         raise UsageError(f"{text!r} may mean one of several indexes; name one of them: {_listed(chosen)}")
-    tell(f"{text}: the index {chosen[0]} is used, which was built under that name")
+    notify(f"{text}: the index {chosen[0]} is used, which was built under that name")
     return str(chosen[0])
 
 
@@ -94,7 +94,7 @@ class Resources:
 
     hardware: Hardware = field(default_factory=Hardware)
     pictures: ImageProvider | None = None  # page and crop images for visual encoders
-    tell: Callable[[str], None] = _silent  # called with a sentence on what text is sent where
+    notify: Callable[[str], None] = _silent  # called with a sentence on what text is sent where
     retry_options: RetryOptions = field(default_factory=RetryOptions)  # timeouts and retries for endpoints
     terms: tuple[Terms, ...] = ()  # domain terms that `lexical` expands
 
@@ -235,16 +235,16 @@ def _endpoint_encoder(model: str, spec: RetrieverSpec, resources: Resources) -> 
         query_client=asked(spec.query_model or model, input_type=of_query),
         query_prefix=row.query_prefix if row else "",
         passage_prefix=row.passage_prefix if row else "",
-        tell=resources.tell,
+        notify=resources.notify,
     )
-    resources.tell(f"text of questions and quotes is sent to {encoder.destination}")
+    resources.notify(f"text of questions and quotes is sent to {encoder.destination}")
     return encoder
 
 
 def _single(text: str, collection: Collection, resources: Resources) -> Retriever:
     spec = _parse_checked(text)
     if spec.name not in SPARSE_RETRIEVERS:
-        spec = parse_spec(resolve_built_spec(text, collection, resources.tell))
+        spec = parse_spec(resolve_built_spec(text, collection, resources.notify))
     if spec.name in SPARSE_RETRIEVERS:
         if spec != RetrieverSpec(name=spec.name):
             raise UsageError(f"{text!r}: {spec.name} has neither checkpoints nor kinds of index; write {spec.name}")

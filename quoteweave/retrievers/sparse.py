@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Filters whose quotes are cached, a byte for each quote of the collection; a search asks for them several times.
 CACHED_FILTERS = 8
 
-MAX_BRIEF_QUOTES = 50_000
+MAX_INLINE_QUOTES = 50_000
 """Most quotes of an index that is searched without a thread of its own."""
 
 
@@ -57,9 +57,9 @@ class Bm25Retriever:
         self._masks: RecentCache[tuple[LexicalIndex, Mask]] = RecentCache(CACHED_FILTERS)
 
     @property
-    def brief(self) -> bool:
+    def runs_inline(self) -> bool:
         """Whether a search takes some milliseconds at most: the index is open, and of moderate size."""
-        return self._opened is not None and self._opened.rows.size <= MAX_BRIEF_QUOTES
+        return self._opened is not None and self._opened.rows.size <= MAX_INLINE_QUOTES
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """Return at most `k` hits per query, best first; none where no word and no reference of the query is found.

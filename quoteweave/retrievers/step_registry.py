@@ -107,7 +107,7 @@ def make_reranker(text: str, *, resources: Resources | None = None, chats: ChatM
 
         model_name, url = _split_address(text, "endpoint:")
         reranker = EndpointReranker(RerankClient(model_name, base_url=url, **resources.retry_options))
-        resources.tell(f"the question and the quotes found are sent to {reranker.destination}")
+        resources.notify(f"the question and the quotes found are sent to {reranker.destination}")
         return reranker
     model = make_chat_model(text, resources, chats, sent="the question and the quotes found are sent")
     if model is None:
@@ -149,7 +149,7 @@ def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent:
     if not name.startswith(LOCAL_PREFIX):
         from quoteweave.endpoints.address import openai_address
 
-        resources.tell(f"{sent} to {openai_address(name, url, None).destination}")
+        resources.notify(f"{sent} to {openai_address(name, url, None).destination}")
     options = ChatOptions(base_url=url)
     model = open_chat_model(name, options, hardware=resources.hardware, retry_options=resources.retry_options)
     return chats.through(model)

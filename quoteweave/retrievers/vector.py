@@ -96,9 +96,9 @@ class VectorRetriever:
                 rows[i] = top_items
         return rows
 
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """What searches cannot find, one sentence each: documents that the index lacks."""
-        lacking = self.store.lacking()
+        lacking = self.store.missing_documents_note()
         return () if lacking is None else (lacking,)
 
     def _current(self) -> OpenedIndex:

@@ -34,7 +34,7 @@ _GARBAGE_THRESHOLDS = 5_000, 20, 100
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
-def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable[[str], None]) -> None:
+def run(config_file: Path | None, given: Mapping[str, object], *, notify: Callable[[str], None]) -> None:
     """Serve by the settings of a file and those given, until the process is told to end.
 
     `tell` is given the lines for the operator. Raises UsageError where the address cannot be listened on, or only with
@@ -44,7 +44,7 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
     set_up_logging(settings)
     check_calibrations(settings)
     for note in check_collections(settings):
-        tell(f"note: {note}")
+        notify(f"note: {note}")
     # Here and not in the processes that answer, so that the operator reads one line.
     JobStore(settings.state).close()
     allow_many_connections()
@@ -52,17 +52,17 @@ def run(config_file: Path | None, given: Mapping[str, object], *, tell: Callable
         # Made before it listens: Python drops an interrupt that comes while it searches for garbage, as it does then.
         server = uvicorn.Server(_config(settings, _app(settings)))
         listening = _listen(settings)
-        tell(_where(settings, listening))
+        notify(_where(settings, listening))
         server.run([listening])
         return
     listening = _listen(settings)
     _count_together(settings.state)
     source = [None if config_file is None else str(config_file), given]
     os.environ[_SOURCE_VARIABLE] = json.dumps(source, default=str)
-    _run_workers(settings, listening, tell)
+    _run_workers(settings, listening, notify)
 
 
-def _run_workers(settings: ServerSettings, listening: socket.socket, tell: Callable[[str], None]) -> None:
+def _run_workers(settings: ServerSettings, listening: socket.socket, notify: Callable[[str], None]) -> None:
     """Run the processes that answer, and say where once one of them does. Raises UsageError where they cannot start."""
     from uvicorn.supervisors import Multiprocess
 
@@ -71,18 +71,18 @@ def _run_workers(settings: ServerSettings, listening: socket.socket, tell: Calla
         # Each process takes one connection at a time (asyncio's meaning of a backlog), so that the first to wake
         # leaves the others those that come together.
         config.backlog, config.loop = 1, "asyncio"
-        threading.Thread(target=_tell_once_ready, args=(settings, listening, tell), daemon=True).start()
+        threading.Thread(target=_notify_once_ready, args=(settings, listening, notify), daemon=True).start()
     else:
-        tell(_where(settings, listening))
+        notify(_where(settings, listening))
     processes = Multiprocess(config, [listening])
     processes.run()
     if any(process.exitcode == STARTUP_FAILURE for process in processes.processes):
         raise UsageError("a process of the server could not start; its log says why")
 
 
-def _tell_once_ready(settings: ServerSettings, listening: SharedSocket, tell: Callable[[str], None]) -> None:
+def _notify_once_ready(settings: ServerSettings, listening: SharedSocket, notify: Callable[[str], None]) -> None:
     listening.ready.wait()
-    tell(_where(settings, listening))
+    notify(_where(settings, listening))
 
 
 def _config(settings: ServerSettings, app: FastAPI | str) -> uvicorn.Config:

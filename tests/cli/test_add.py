@@ -32,7 +32,7 @@ def test_a_folder_is_kept_in_step_and_json_says_what_became_of_each_file(
     value = first.json()
     assert list(value) == [
         "added", "updated", "unchanged", "removed", "failed", "warnings", "ocr_pages", "ocr_pictures", "index_notes",
-        "remains", "renamed", "passed_over",
+        "remaining_traces", "renamed", "passed_over",
     ]  # fmt: skip
     assert value["added"] == ["[bold]x[red].md", "sub/b.txt"]
     assert [list(failure) for failure in value["failed"]] == [["name", "reason"]]

@@ -14,7 +14,7 @@ from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder
 
-REMOVED = {"removed": ["reports/harbour.pdf"], "finished": [], "index_notes": [], "remains": []}
+REMOVED = {"removed": ["reports/harbour.pdf"], "finished": [], "index_notes": [], "remaining_traces": []}
 
 
 @pytest.fixture

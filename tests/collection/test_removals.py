@@ -106,7 +106,7 @@ def test_no_byte_is_left_of_a_removed_document_in_any_index(with_wren: Collectio
     assert len(found_in(with_wren.root)) > 3
     assert {canary for held in found_in(with_wren.root, *traces).values() for canary in held} & set(traces)
     outcome = remove_documents(with_wren, [NAME])
-    assert (outcome.removed, outcome.finished, outcome.index_notes, outcome.remains) == ((NAME,), (), (), ())
+    assert (outcome.removed, outcome.finished, outcome.index_notes, outcome.remaining_traces) == ((NAME,), (), (), ())
     assert found_in(with_wren.root, *traces, *words) == {}
     (kept,) = (with_wren.root / DESCRIPTIONS).read_text("utf-8").splitlines()
     assert '"shared"' in kept
@@ -153,14 +153,14 @@ def test_a_reader_in_the_way_is_told_and_the_next_writer_finishes(with_wren: Col
     with reading(with_wren.root):
         outcome = remove_documents(with_wren, [NAME])
         assert outcome.removed == (NAME,)
-        (told,) = outcome.remains
+        (told,) = outcome.remaining_traces
         assert "catalog.sqlite-wal still hold what was removed, because someone is reading" in told
         assert told.endswith("; so does: quoteweave check --removed NAME")
         assert any(path.startswith("catalog.sqlite") for path in found_in(with_wren.root))
         again = remove_documents(with_wren, [NAME])
-        assert (again.removed, again.finished, again.remains) == ((), (NAME,), outcome.remains)
+        assert (again.removed, again.finished, again.remaining_traces) == ((), (NAME,), outcome.remaining_traces)
     outcome = remove_documents(with_wren, [NAME])
-    assert (outcome.finished, outcome.remains) == ((NAME,), ())
+    assert (outcome.finished, outcome.remaining_traces) == ((NAME,), ())
     assert found_in(with_wren.root) == {}
     with pytest.raises(UsageError, match="no document is named"):
         remove_documents(with_wren, [NAME])
@@ -200,7 +200,7 @@ def test_killed_at_any_step_the_same_command_or_another_finishes(with_wren: Coll
                 half_done += 1
             else:
                 outcome = remove_documents(collection, [NAME]) if _is_known(collection) else None
-                assert outcome is None or outcome.remains == ()
+                assert outcome is None or outcome.remaining_traces == ()
             assert {document.name for document in collection.documents()} == {"kept.txt", "other.txt"}
         assert found_in(root, *vectors(*WORDS), *words) == {}, f"killed at {moment}"
     assert moment > 50

@@ -36,8 +36,8 @@ from quoteweave.core.text.tokens import words
     ],
 )
 def test_what_only_says_how_to_answer_is_not_searched_for(question: str, asked: str, instructions: list[str]) -> None:
-    reading = analyse_question(question)
-    assert (reading.text, list(reading.instructions)) == (asked, instructions)
+    analysis = analyse_question(question)
+    assert (analysis.text, list(analysis.instructions)) == (asked, instructions)
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_what_asks_for_the_whole_of_a_document(question: str, asks: bool) -> Non
 
 
 def test_references_quotations_and_sides() -> None:
-    reading = analyse_question('In Table 2 on page 7, what is the difference between sales and profit in "North Bay"?')
-    assert (reading.labels, reading.places, reading.quoted) == (("table 2",), ("page 7",), ("North Bay",))
-    assert [side.partition("difference ")[2] for side in reading.sides] == [
+    analysis = analyse_question('In Table 2 on page 7, what is the difference between sales and profit in "North Bay"?')
+    assert (analysis.labels, analysis.places, analysis.quoted) == (("table 2",), ("page 7",), ("North Bay",))
+    assert [side.partition("difference ")[2] for side in analysis.sides] == [
         'sales in "North Bay"?',
         'profit in "North Bay"?',
     ]
@@ -150,9 +150,9 @@ pieces = st.sampled_from(["list", "answer", "in", "format", "?", ".", " ", "betw
 
 @given(st.text(max_size=300) | st.lists(pieces).map(" ".join))
 def test_any_text_is_read_and_something_is_left_to_search_for(question: str) -> None:
-    reading = analyse_question(question)
-    assert bool(words(reading.text)) == bool(words(question))
-    assert set(words(reading.text)) <= set(words(question))
+    analysis = analyse_question(question)
+    assert bool(words(analysis.text)) == bool(words(question))
+    assert set(words(analysis.text)) <= set(words(question))
 
 
 def test_a_long_text_is_searched_for_as_it_is() -> None:
@@ -214,5 +214,5 @@ def test_the_sides_of_a_comparison(question: str, sides: list[str]) -> None:
 
 
 def test_codes_and_amounts_are_read_and_plain_numbers_are_neither() -> None:
-    reading = analyse_question("Is 12.4% of case 21-cv-1234 within 5 km, or 1,204.5, or a well-known 4.2 million?")
-    assert (reading.codes, reading.amounts) == (("21-cv-1234",), ("5 km", "4.2 million"))
+    analysis = analyse_question("Is 12.4% of case 21-cv-1234 within 5 km, or 1,204.5, or a well-known 4.2 million?")
+    assert (analysis.codes, analysis.amounts) == (("21-cv-1234",), ("5 km", "4.2 million"))

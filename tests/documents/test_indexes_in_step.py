@@ -101,5 +101,5 @@ def test_a_server_that_is_away_stops_neither_adding_nor_importing(
     path.write_text(json.dumps([{"type": "text", "text": "Dues.", "page_idx": 0, "bbox": [0, 0, 9, 9]}]))
     notes: list[str] = []
     import_file(collection, path, "mineru", on_note=notes.append)
-    assert notes == [*report.index_notes, *report.remains]
+    assert notes == [*report.index_notes, *report.remaining_traces]
     assert len(collection.documents()) == 3

@@ -101,7 +101,7 @@ def test_labels_are_of_all_pages_or_none_and_one_warning_says_so(tmp_path: Path,
     path = pdf(tmp_path / "a.pdf", [f"Page {number}. {PROSE}" for number in range(3)])
     source = source_of(path, images)
     first, *others = read_pages(source, Format.PDF, range(3))
-    bare = read_pages(replace(source, bare=True), Format.PDF, [1, 2])
+    bare = read_pages(replace(source, skip_names=True), Format.PDF, [1, 2])
     mixed = assemble_document(source, [replace(first, label="2"), *bare])
     assert [page.label for page in mixed.pages] == ["1", "2", "3"]
     assert len(mixed.warnings) == 1

@@ -141,12 +141,12 @@ def test_checkers_are_named_as_other_steps_are(tmp_path: Path) -> None:
         return chat
 
     named = make_checker(
-        "chat:me@home@http://localhost:9/v1", resources=Resources(tell=told.append), chats=ChatModels(through=through)
+        "chat:me@home@http://localhost:9/v1", resources=Resources(notify=told.append), chats=ChatModels(through=through)
     )
     assert isinstance(named, ChatClaimChecker)
     assert (named.model, [model.name for model in limited]) == (chat, ["me@home"])
     assert told == ["cited sentences and their quotes are sent to localhost:9"]
-    here = make_checker("chat:local=/no/such", resources=Resources(tell=told.append))
+    here = make_checker("chat:local=/no/such", resources=Resources(notify=told.append))
     assert here.name.startswith("chat:local=/no/such check_claim ")
     assert len(told) == 1
     local = make_checker(str(make_t5(tmp_path / "t5")))

@@ -160,7 +160,7 @@ def test_only_the_end_of_a_premise_is_cut(folder: Path) -> None:
     claim = "coal by ship in spring"
     uncut = kept(model, "grain", claim)
     assert model.cut == 0
-    assert model.notes() == ()
+    assert model.warnings() == ()
     tokens = kept(model, f"oil {LONG} timber", claim)
     assert len(tokens) == 64
     assert tokens[-6:] == uncut[-6:]
@@ -169,7 +169,7 @@ def test_only_the_end_of_a_premise_is_cut(folder: Path) -> None:
     assert tokens[:first] == uncut[:first]
     assert tokens[first].strip("▁") == "oil"
     assert model.cut == 1
-    assert model.notes() == (f"premises cut to the 64 tokens that {folder} reads: 1",)
+    assert model.warnings() == (f"premises cut to the 64 tokens that {folder} reads: 1",)
 
 
 @pytest.mark.parametrize("kind", ["bert", "deberta"])

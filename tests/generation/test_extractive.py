@@ -284,7 +284,7 @@ def test_other_documents_are_left_out_unless_they_disagree() -> None:
     assert both.warnings == ("The documents give different numbers here: compare what they say.",)
 
 
-def test_what_only_announces_the_answer_is_none() -> None:
+def test_what_only_introduces_the_answer_is_none() -> None:
     texts = ["The harbour board has the following members:", "Harbour dues are due in May."]
     assert ask("Which members has the harbour board?", context(texts)).status == "located"
 
@@ -566,19 +566,19 @@ def test_a_property_is_no_definition() -> None:
     assert ask("What is a string literal?", context([text])).status == "answered"
 
 
-def test_a_place_that_announces_shows_what_it_announces() -> None:
+def test_a_place_that_introduces_shows_what_it_introduces() -> None:
     intro = quote("Bring these to the ferry to Seal Rock:", id="f:0:0", document="ferry.md")
     items = quote("- a warm coat\n- a torch", id="f:0:1", document="ferry.md", layout="list")
-    given = context([intro, items]).model_copy(update={"announced": {intro.id: (items.id,)}})
+    given = context([intro, items]).model_copy(update={"introduced": {intro.id: (items.id,)}})
     answer = ask("Where does the ferry to Seal Rock leave?", given)
     assert answer.status == "located"
     assert "Seal Rock:” [1]. “a warm coat” [2]. “a torch” [2]." in answer.text
 
 
-def test_what_is_announced_is_cut_and_the_cut_is_told() -> None:
+def test_what_is_introduced_is_cut_and_the_cut_is_told() -> None:
     intro = quote("The ferry to Seal Rock carries the following goods:", id="f:0:0", document="ferry.md")
     items = quote("\n".join(f"- crates of the goods number {at}" for at in range(60)), id="f:0:1", layout="list")
-    given = context([intro, items]).model_copy(update={"announced": {intro.id: (items.id,)}})
+    given = context([intro, items]).model_copy(update={"introduced": {intro.id: (items.id,)}})
     answer = ask("What goods does the ferry to Seal Rock carry?", given)
     assert answer.status == "answered"
     shown = answer.text.count("\n- crates")
@@ -590,16 +590,16 @@ def test_what_is_announced_is_cut_and_the_cut_is_told() -> None:
 def test_a_list_is_whole_where_it_is_not_much_longer_than_an_answer(count: int, whole: bool) -> None:
     intro = quote("The ferry to Seal Rock carries the following goods:", id="f:0:0", document="ferry.md")
     items = quote("\n".join(f"- crates of the goods number {at}" for at in range(count)), id="f:0:1", layout="list")
-    given = context([intro, items]).model_copy(update={"announced": {intro.id: (items.id,)}})
+    given = context([intro, items]).model_copy(update={"introduced": {intro.id: (items.id,)}})
     answer = ask("What goods does the ferry to Seal Rock carry?", given)
     assert (answer.text.count("\n- crates") == count) == whole
     assert (" more are there." in answer.text) != whole
 
 
-def test_announced_code_cannot_end_its_fence() -> None:
+def test_introduced_code_cannot_end_its_fence() -> None:
     intro = quote("To print the tide table, run:", id="f:0:0", document="ferry.md")
     code = quote("tide --print\n```\n[1] --all", id="f:0:1", document="ferry.md")
-    given = context([intro, code]).model_copy(update={"announced": {intro.id: (code.id,)}})
+    given = context([intro, code]).model_copy(update={"introduced": {intro.id: (code.id,)}})
     answer = ask("How do I print the tide table?", given)
     assert [citation.mark for citation in answer.citations] == ["[1]", "[2]"]
     assert answer.text.count("```") == 2

@@ -24,16 +24,16 @@ def ask(question: str, quotes: Sequence[Quote | str]) -> Answer:
     return asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(quotes)))
 
 
-def ask_file(folder: Path, announcing: str, question: str, heading: str = "Care") -> Answer:
+def ask_file(folder: Path, introducing: str, question: str, heading: str = "Care") -> Answer:
     path = folder / "quay.md"
-    path.write_text(f"# Quay\n\n## {heading}\n\n{announcing}\n\n{LISTED}\n\nThe winch is old.\n", "utf-8")
+    path.write_text(f"# Quay\n\n## {heading}\n\n{introducing}\n\n{LISTED}\n\nThe winch is old.\n", "utf-8")
     with Collection.create(folder / "made") as made:
         add(made, [path])
         return Rag(Search(LexicalRetriever(made), collection=made), ExtractiveGenerator()).answer(question)
 
 
 @pytest.mark.parametrize(
-    "announcing",
+    "introducing",
     [
         "Never do any of the following:",
         "When the quay is wet, you must not do these things:",
@@ -42,14 +42,14 @@ def ask_file(folder: Path, announcing: str, question: str, heading: str = "Care"
         "Folgendes ist nie zu tun:",
     ],
 )
-def test_what_a_list_prohibits_is_shown_with_its_prohibition_alone(tmp_path: Path, announcing: str) -> None:
-    answer = ask_file(tmp_path, announcing, OPEN)
+def test_what_a_list_prohibits_is_shown_with_its_prohibition_alone(tmp_path: Path, introducing: str) -> None:
+    answer = ask_file(tmp_path, introducing, OPEN)
     assert answer.status == "located"
-    assert 0 <= answer.text.find(announcing) < answer.text.find("Open the winch")
+    assert 0 <= answer.text.find(introducing) < answer.text.find("Open the winch")
 
 
 @pytest.mark.parametrize(
-    "announcing",
+    "introducing",
     [
         "Do the following:",
         "If the pump does not start, do the following:",
@@ -57,8 +57,8 @@ def test_what_a_list_prohibits_is_shown_with_its_prohibition_alone(tmp_path: Pat
         "Skippers who have no key do the following:",
     ],
 )
-def test_a_condition_prohibits_nothing(tmp_path: Path, announcing: str) -> None:
-    answer = ask_file(tmp_path, announcing, OPEN)
+def test_a_condition_prohibits_nothing(tmp_path: Path, introducing: str) -> None:
+    answer = ask_file(tmp_path, introducing, OPEN)
     assert answer.status == "answered"
     assert "Open the winch while it is hot [" in answer.text
 

@@ -90,7 +90,7 @@ def test_the_text_under_a_heading_that_asks_the_question_answers(question: str, 
 def test_a_line_that_asks_the_question_is_answered_by_what_follows_it() -> None:
     asks = quote('How do you pronounce "Skarn"?', id="s:0:0", document="s.html", has_pages=False)
     says = quote('It rhymes with "barn".', id="s:0:1", document="s.html", has_pages=False)
-    given = context([asks, says]).model_copy(update={"announced": {asks.id: (says.id,)}})
+    given = context([asks, says]).model_copy(update={"introduced": {asks.id: (says.id,)}})
     answer = ask("How do you pronounce Skarn?", given)
     assert answer.status == "answered"
     assert answer.citations[0].quote_id == says.id

@@ -58,7 +58,7 @@ def test_items_of_a_list_are_steps_each() -> None:
     assert "- Pull the old strap outwards [1].\n- Push the new one in [1]." in answer.text
 
 
-def test_a_line_that_announces_steps_is_their_heading() -> None:
+def test_a_line_that_introduces_steps_is_their_heading() -> None:
     quotes = [
         step("To replace the strap:", 1, section="Care"),
         step("Press the button until it clicks.", 2, section="Care"),

@@ -12,7 +12,7 @@ def test_the_words_that_only_ask_are_left_out() -> None:
     assert question.terms == ("harbour", "due", "merrow", "2021")
     assert question.pairs == {("harbour", "due"), ("due", "merrow"), ("merrow", "2021")}
     assert question.names == {"merrow", "2021"}
-    assert question.reading.wants_number
+    assert question.analysis.wants_number
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_capitals_mean_nothing_where_all_are_capitals() -> None:
     ],
 )
 def test_questions_for_a_number(question: str, wanted: bool) -> None:
-    assert question_terms(question).reading.wants_number is wanted
+    assert question_terms(question).analysis.wants_number is wanted
 
 
 def test_rare_words_and_missing_names_weigh_more() -> None:

@@ -85,10 +85,10 @@ def test_an_index_of_words_is_behind_once_pictures_have_been_described(tmp_path:
         with collection.writer() as writer:
             writer.describe({"a.pdf": {quote: "a barge"}})
             assert refresh_indexes(collection, writer) == ()
-        assert "lacks a.pdf" in str(store.lacking())
+        assert "lacks a.pdf" in str(store.missing_documents_note())
         with collection.writer() as writer:
             store.refresh(writer)
-        assert store.lacking() is None
+        assert store.missing_documents_note() is None
         assert held(store) == ["salt", "coal", ""]
         assert encoder.views[-1] == ["coal", "a barge"]
 

@@ -126,7 +126,7 @@ def test_what_is_up_to_date_is_not_written_again(port: Collection) -> None:
     assert port.indexes() == before
     with port.writer() as writer:
         writer.set_metadata("a.txt", {"year": "2020"})
-    assert store.lacking() is None
+    assert store.missing_documents_note() is None
     build(store)
     assert port.indexes() == [before[0].model_copy(update={"revision": port.revision()})]
     assert store.current(opened) is opened
@@ -247,17 +247,19 @@ def test_what_an_index_lacks_is_told_and_what_was_removed_is_not(port: Collectio
     build(store)
     with port.writer() as writer:
         writer.remove("a.txt")
-    assert store.lacking() is None
+    assert store.missing_documents_note() is None
     add(port, tmp_path, "b.txt", "tin")
     told, logged = "the index fake lacks b.txt: nothing is found there until it is built again", list[str]()
     whole = f"{told}; build it with: quoteweave index build fake -c {port.root}"
-    assert store.lacking() == whole
+    assert store.missing_documents_note() == whole
     with withhold_remedies(logged.append):
-        assert (store.lacking(), logged) == (told, [whole])
+        assert (store.missing_documents_note(), logged) == (told, [whole])
     add(port, tmp_path, "c.txt", "wool")
-    assert (store.lacking() or "").startswith("the index fake lacks b.txt and 1 more: nothing is found there ")
+    assert (store.missing_documents_note() or "").startswith(
+        "the index fake lacks b.txt and 1 more: nothing is found there "
+    )
     build(store)
-    assert store.lacking() is None
+    assert store.missing_documents_note() is None
 
 
 UNSAID: Mapping[str, SettingValue] = {"dimensions": None}

@@ -76,7 +76,7 @@ def read_all(root: Path) -> list[Any]:
             for retriever in retrievers(collection):
                 for where in (None, Filter(documents=("1.txt",)), Filter(kind="text", first_page=3)):
                     found.append(retriever.search([Query(text="coal and rope")], 5, where=where))
-                found += retriever.notes()
+                found += retriever.warnings()
     except QuoteweaveError as error:
         found.append(str(error))
     return found

@@ -132,7 +132,7 @@ def test_the_command_finishes_what_a_reader_kept_and_searches_for_the_words_of_t
         got = quoteweave("check", "--removed", "gone.md", "-c", root)
         assert (got.code, "because someone is reading" in got.out) == (1, True)
     got = quoteweave("check", "--removed", "gone.md", "--file", tmp_path / "gone.md", "-c", root, "--json")
-    assert (got.code, got.json()["traces"], got.json()["remains"]) == (0, [], [])
+    assert (got.code, got.json()["traces"], got.json()["remaining_traces"]) == (0, [], [])
     with Collection.open(root) as collection, collection.writer() as writer:
         put(writer, tmp_path / "files", "again.md", [made_quote("rotkehlchen")])
     got = quoteweave("check", "--removed", "gone.md", "--file", tmp_path / "gone.md", "-c", root)

@@ -23,7 +23,7 @@ from lxml.html import HtmlElement
 from quoteweave.core.answers import NO_TOKENS, Context
 from quoteweave.core.boxes import Box
 from quoteweave.generation.citations import build_answer
-from quoteweave.pipeline.answer_page.render import AnswerView, PageView, render_answer, render_answers
+from quoteweave.pipeline.answer_page.render import AnswerView, PagePicture, render_answer, render_answers
 from quoteweave.pipeline.answer_page.sections import data_url
 
 VIEWS = [tidal_view, moorings_view, abstained_view, hostile_view]
@@ -73,7 +73,7 @@ def test_boxes_are_placed_in_per_cent_of_the_page() -> None:
     quote = make_quote("a.pdf:0", "words", (61.2, 79.2, 306, 396))
     outside = make_quote("a.pdf:0", "more", (-10, 700, 9999, 900))
     context = make_context(quote, outside)
-    pages = [PageView(document="a.pdf", page=make_page(0), image=PNG)]
+    pages = [PagePicture(document="a.pdf", page=make_page(0), image=PNG)]
     text = render_answer(make_answer("?", "So [1, 2].", context), context, pages, {})
     assert "#answer-1-text-1-box{left:10.000%;top:10.000%;width:40.000%;height:40.000%}" in text
     assert "#answer-1-text-2-box{left:0.000%;top:88.384%;width:100.000%;height:11.616%}" in text
@@ -91,7 +91,7 @@ def test_boxes_are_placed_in_per_cent_of_the_page() -> None:
 )
 def test_the_number_of_a_box_stands_where_there_is_room(bbox: Box, place: str) -> None:
     context = make_context(make_quote("a.pdf:0", "words", bbox))
-    pages = [PageView(document="a.pdf", page=make_page(0), image=PNG)]
+    pages = [PagePicture(document="a.pdf", page=make_page(0), image=PNG)]
     text = render_answer(make_answer("?", "So [1].", context), context, pages, {})
     (box,) = html.document_fromstring(text).find_class("box")
     assert f"number-{place}" in box.get("class").split()
@@ -174,7 +174,7 @@ def test_a_page_without_picture_is_shown_as_text_with_its_cited_quotes_marked() 
 
 def test_a_cited_quote_that_its_page_view_leaves_out_is_shown_all_the_same() -> None:
     context = make_context(make_quote("a.md:0", "Said here.", (0, 0, 1, 1)))
-    pages = [PageView(document="a.md", page=make_page(0))]
+    pages = [PagePicture(document="a.md", page=make_page(0))]
     page = html.document_fromstring(render_answer(make_answer("?", "So [1].", context), context, pages, {}))
     assert words(page.get_element_by_id("answer-1-text-1-box")) == "1 Said here."
 

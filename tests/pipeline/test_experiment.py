@@ -134,7 +134,7 @@ def test_contexts_of_runs_are_those_of_ask_and_of_published_presets_the_ranking_
             )
     run, published = (one.contexts["c20"] for one in predictions)
     assert run == asked.context
-    assert (len(run.announced), len(published.announced)) == (1, 0)
+    assert (len(run.introduced), len(published.introduced)) == (1, 0)
 
 
 def test_a_ranking_that_ends_early_is_kept_whole() -> None:

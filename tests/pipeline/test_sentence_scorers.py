@@ -41,7 +41,7 @@ def test_a_reranker_scores_each_sentence_in_its_place() -> None:
 def test_a_rerank_endpoint_is_sent_the_sentences_and_that_is_told() -> None:
     told: list[str] = []
     with ModelServer() as server:
-        scorer = make_sentence_scorer(f"endpoint:m@{server.base_url}", resources=Resources(tell=told.append))
+        scorer = make_sentence_scorer(f"endpoint:m@{server.base_url}", resources=Resources(notify=told.append))
         (first, second), (third,) = score(scorer)
     assert server.requests[0]["documents"] == [sentence for passage in PASSAGES for sentence in passage]
     assert (first or 0) > max(second or 0, third or 0)

@@ -53,7 +53,7 @@ def test_that_texts_are_cut_is_told_once() -> None:
     with ModelServer(
         lambda request: Reply(status=400 if any(len(text) > 500 for text in request["input"]) else 200)
     ) as server:
-        encoder = EndpointEncoder(EmbeddingsClient("m", base_url=server.base_url), tell=told.append)
+        encoder = EndpointEncoder(EmbeddingsClient("m", base_url=server.base_url), notify=told.append)
         for _ in range(2):
             assert len(encoder.encode_views(["grain " * 150, "timber"])) == 2
     assert told == [f"texts too long for m are cut, one to 450 characters: '{'grain ' * 10}…'"]

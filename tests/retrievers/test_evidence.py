@@ -13,7 +13,7 @@ from quoteweave.core.records import Filter, Page, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages.evidence import EvidenceReader, PageEvidence
-from quoteweave.retrievers.pages.second_look import SecondLook, is_continued
+from quoteweave.retrievers.pages.page_feedback import PageFeedback, is_continued
 
 Told = dict[str, list[int]]
 
@@ -151,7 +151,7 @@ def test_a_word_is_as_rare_as_it_is_among_the_pages_that_are_searched(tmp_path: 
         assert within[3:].max() == 0
 
 
-def test_a_second_look_finds_what_shares_rare_words_and_what_stands_beside(
+def test_page_feedback_finds_what_shares_rare_words_and_what_stands_beside(
     tmp_path: Path,
 ) -> None:
     quotes = [
@@ -163,7 +163,7 @@ def test_a_second_look_finds_what_shares_rare_words_and_what_stands_beside(
     ]
     with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
         found = evidence(collection, "Where is zinc won?")
-    look, total = found.parts["second look"], found.total
+    look, total = found.parts["page feedback"], found.total
     assert total.argmax() == 0
     assert look[3] > look[2] + 0.1  # the rare words
     assert look[1] > look[2] + 0.1  # the next page
@@ -179,8 +179,8 @@ def test_each_side_of_a_comparison_is_looked_for(tmp_path: Path) -> None:
         made_quote("grain " + "bread " * 30, page=12),
     ]
     with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
-        plain = evidence(collection, "growth of timber and grain").parts["second look"]
-        compared = evidence(collection, "growth between timber and grain").parts["second look"]
+        plain = evidence(collection, "growth of timber and grain").parts["page feedback"]
+        compared = evidence(collection, "growth between timber and grain").parts["page feedback"]
     assert (compared > plain + 0.1).nonzero()[0].tolist() == [5, 11]
 
 
@@ -190,7 +190,7 @@ def test_each_side_is_looked_for_among_the_pages_that_are_searched(tmp_path: Pat
     other = [made_quote("growth grain growth timber", page=0)]
     with make_collection(tmp_path, {"a.pdf": quotes, "b.pdf": other}) as collection:
         found = evidence(collection, "growth between timber and grain", Filter(documents=("a.pdf",)))
-    assert found.parts["second look"][12] > 0.1
+    assert found.parts["page feedback"][12] > 0.1
     assert found.total[13] == 0
 
 
@@ -457,7 +457,7 @@ def test_a_table_is_followed_over_pages_of_one_document(tmp_path: Path) -> None:
     of_a += [made_quote("Others", page=4), table(f"{header}\nport | 5", page=5)]
     with make_collection(tmp_path, {"a.pdf": of_a, "b.pdf": [table(header)]}) as collection:
         index = lexical.current_lexical_index(collection)
-        look = SecondLook(index, lambda at: [q for q in collection.quotes_at(index.rows[at].tolist()) if q])
+        look = PageFeedback(index, lambda at: [q for q in collection.quotes_at(index.rows[at].tolist()) if q])
         assert {page: sorted(look.continued(page)) for page in (0, 1, 2, 5)} == {0: [], 1: [2, 3], 2: [1, 3], 5: []}
         assert next(look.reasons([1], 3)) == "the table of page 2 goes on"
         assert next(look.reasons([0], 1)) == "next to page 1"

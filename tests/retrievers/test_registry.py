@@ -161,7 +161,7 @@ def test_a_rule_that_cannot_be_read_is_refused(rule: str, port: Collection) -> N
 def test_an_endpoint_is_told_once_and_used(port: Collection) -> None:
     told: list[str] = []
     with ModelServer() as server:
-        retriever = make_retriever(f"openai:m@{server.base_url}", port, Resources(tell=told.append))
+        retriever = make_retriever(f"openai:m@{server.base_url}", port, Resources(notify=told.append))
         assert isinstance(retriever, VectorRetriever)
         retriever.refresh()
         (hits,) = retriever.search([Query(text="timber")], 1)

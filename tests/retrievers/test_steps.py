@@ -79,7 +79,7 @@ def test_what_is_no_expansion_is_refused_with_the_reason(text: str, complaint: s
 
 def test_what_is_sent_is_told_with_host_and_port_and_without_secrets(port: Collection) -> None:
     told: list[str] = []
-    resources = Resources(tell=told.append)
+    resources = Resources(notify=told.append)
     make_expander("chat:m@http://me:secret@127.0.0.1:8000/v1", ["bm25"], port, resources=resources)
     make_reranker("chat:m@https://api.test/v1", resources=resources)
     make_reranker("endpoint:m@http://127.0.0.1:8001", resources=resources)

@@ -181,19 +181,19 @@ def test_without_an_index_nothing_is_searched(port: Collection) -> None:
 def test_a_search_only_reads_and_says_what_the_index_lacks(port: Collection, tmp_path: Path) -> None:
     encoder = FakeEncoder()
     retriever = built(port, encoder)
-    assert retriever.notes() == ()
+    assert retriever.warnings() == ()
     with port.writer() as writer:
         writer.remove("a.txt")
         put(writer, tmp_path, "c.txt", [made_quote("Wool")])
     before = port.indexes()
     assert sorted(texts(retriever, "wool")) == ["Coal", "Fish by night", "Grain by rail"]
-    (note,) = retriever.notes()
+    (note,) = retriever.warnings()
     assert note.startswith("the index fake lacks c.txt: nothing is found there until it is built again")
-    assert FusedRetriever([retriever, retriever]).notes() == SplitHybrid(retriever, retriever).notes() == (note,)
+    assert FusedRetriever([retriever, retriever]).warnings() == SplitHybrid(retriever, retriever).warnings() == (note,)
     assert (len(encoder.views), port.indexes()) == (1, before)
     retriever.refresh()
     assert texts(retriever, "wool", 1) == ["Wool"]
-    assert retriever.notes() == ()
+    assert retriever.warnings() == ()
 
 
 def test_while_another_writes_what_was_removed_is_not_found_and_others_take_its_place(

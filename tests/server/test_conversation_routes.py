@@ -19,8 +19,8 @@ from quoteweave.core.answers import AnswerEvent
 from quoteweave.core.records import Filter
 from quoteweave.server.access.control import Grant
 from quoteweave.server.access.keys import KeyRequest, KeyStore
-from quoteweave.server.answers.kept_answers import AnswerKeeper
 from quoteweave.server.answers.requests import AnswerRequest
+from quoteweave.server.answers.stored_answers import AnswerRecorder
 from quoteweave.server.app import make_app
 from quoteweave.server.settings import ServerSettings
 from quoteweave.server.state.conversation_file import CONVERSATIONS_FILE
@@ -128,7 +128,7 @@ def test_conversations_are_deleted_with_their_collection(tmp_path: Path) -> None
         other = client.post("/v1/conversations", json={"collection": "other"}).json()
         under_way = app.state.served.collection("port")
         grant, request = Grant(open=True), AnswerRequest(question=QUESTION)
-        keeper = AnswerKeeper(app.state.served, grant, collection="port", request=request)
+        keeper = AnswerRecorder(app.state.served, grant, collection="port", request=request)
         answered = under_way.rag(app.state.served.defaults, Filter()).answer_with_context(QUESTION)
         assert client.delete("/v1/collections/port").json()["conversations"] == 1
         assert client.get(f"/v1/conversations/{first['conversation']}").status_code == 404
@@ -255,7 +255,7 @@ def test_what_came_before_in_a_conversation_is_its_history(client: TestClient) -
 
     def history(**more: object) -> list[tuple[str, str]]:
         request = AnswerRequest.model_validate({"question": "And timber?", **more})
-        keeper = AnswerKeeper(client.app.state.served, Grant(open=True), collection="port", request=request)  # type: ignore[attr-defined]
+        keeper = AnswerRecorder(client.app.state.served, Grant(open=True), collection="port", request=request)  # type: ignore[attr-defined]
         asyncio.run(keeper.find_conversation())
         return [(message.role, message.content) for message in keeper.history()]
 

@@ -199,13 +199,15 @@ def test_documents_are_removed_also_by_a_job_that_is_done_again(root: Path, tmp_
     with Collection.open(root) as collection:
         add(collection, [tmp_path / "a.txt", tmp_path / "b.txt"])
     report = performed(RemoveWork(root=root, names=("a.txt",))).report
-    assert report == RemovalReport(removed=("a.txt",), finished=(), index_notes=(), remains=())
+    assert report == RemovalReport(removed=("a.txt",), finished=(), index_notes=(), remaining_traces=())
     assert "no document" in str(performed(RemoveWork(root=root, names=("a.txt", "b.txt"))).error)
     assert names(root) == ["b.txt"]
     # As by a server that died before it had recorded what was done.
     for _ in range(2):
         found = performed(RemoveWork(root=root, names=("a.txt", "b.txt")), again=True)
-        assert found.report == RemovalReport(removed=("a.txt", "b.txt"), finished=(), index_notes=(), remains=())
+        assert found.report == RemovalReport(
+            removed=("a.txt", "b.txt"), finished=(), index_notes=(), remaining_traces=()
+        )
     assert names(root) == []
 
 

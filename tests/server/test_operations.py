@@ -200,7 +200,7 @@ def test_nothing_listens_before_there_is_an_application(
     monkeypatch.setattr("quoteweave.server.run.make_app", make_app)
     given = {"collections": {"port": str(sample_collection)}, "state": str(tmp_path), "port": port}
     with pytest.raises(ApplicationMade):
-        run(None, given, tell=print)
+        run(None, given, notify=print)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -45,7 +45,7 @@ def test_lists_and_pictures_are_not_read_on_the_event_loop(live: LiveServer, mon
 
         monkeypatch.setattr(owner, name, watching)
 
-    # Short questions are another matter: what they read takes less time than a thread does (`run_briefly`).
+    # Short questions are another matter: what they read takes less time than a thread does (`run_inline_if_short`).
     quote = live.client.post(SEARCH, json={"question": QUESTION}).json()["hits"][0]["quote_id"]
     watched(Served, "folders")
     for name in ("page", "page_quotes", "document", "quote"):

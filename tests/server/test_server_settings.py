@@ -84,7 +84,7 @@ def test_who_can_reach_the_server_is_told(
     ):
         file.write_text(settings, "utf-8")
         told: list[str] = []
-        run(file, given, tell=told.append)
+        run(file, given, notify=told.append)
         assert re.fullmatch(rf"quoteweave is serving port at http://127\.0\.0\.1:\d+ \({reached}\)", told[-1])
 
 

@@ -35,7 +35,7 @@ failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how m
 pictures on other pages, OCR read); index_notes (indexes that could not be kept in step, and why);
 renamed (of the added, names with more of the folder's path in front, to tell them from others);
 passed_over (how many files of folders are no documents, by suffix);
-remains (where traces of what was removed or replaced remain, and until when)."""
+remaining_traces (where traces of what was removed or replaced remain, and until when)."""
 
 
 def add(
@@ -123,7 +123,7 @@ def _show(report: AddReport, collection: Path) -> None:
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
-    print_notes((*_renamed(report), *report.index_notes, *report.remains))
+    print_notes((*_renamed(report), *report.index_notes, *report.remaining_traces))
     if report.passed_over:
         suffixes = [f"{count} {suffix or 'without a suffix'}" for suffix, count in report.passed_over.items()]
         files = pluralize(sum(report.passed_over.values()), "file that is no document", "files that are no documents")
@@ -188,7 +188,7 @@ def import_parsed(
     if not path.is_file():
         raise UsageError(f"{path} is no file")
     progress = TerminalProgress(quiet=as_json)
-    with _without_remains(collection), Collection.open_or_create(collection) as opened:
+    with _without_empty_collection(collection), Collection.open_or_create(collection) as opened:
         with progress.task("importing documents") as task:
             documents = import_file(
                 opened,
@@ -208,7 +208,7 @@ def import_parsed(
 
 
 @contextmanager
-def _without_remains(folder: Path) -> Iterator[None]:
+def _without_empty_collection(folder: Path) -> Iterator[None]:
     """Remove a collection that was made for an import of which nothing came."""
     is_new = not folder.exists()
     try:

@@ -46,7 +46,7 @@ items, skipped, left_out: how many for each reason; the last five are null where
 is damaged), failed (list of {name, reason}), warned (names of documents of which
 something was left out)."""
 REMOVE_JSON = """--json prints one object: removed (names of documents), finished (names whose removal
-was begun before), index_notes and remains (sentences: indexes that could not be kept in
+was begun before), index_notes and remaining_traces (sentences: indexes that could not be kept in
 step, and where traces remain, and until when)."""
 
 
@@ -134,9 +134,9 @@ def remove(
     if as_json:
         print_json(outcome.model_dump(mode="json"))
         return
-    print_notes((*outcome.index_notes, *outcome.remains))
+    print_notes((*outcome.index_notes, *outcome.remaining_traces))
     if outcome.finished:
-        how = "already removed" if outcome.remains else "already removed, and now without a trace"
+        how = "already removed" if outcome.remaining_traces else "already removed, and now without a trace"
         typer.echo(printable(f"{how}: {', '.join(outcome.finished)}"))
     if outcome.removed:
         typer.echo(f"removed {pluralize(len(outcome.removed), 'document')}")
@@ -145,7 +145,7 @@ def remove(
 CHECK_JSON = """--json prints one object: whole (true or false), files (how many were read), damaged (list of part,
 file, what, document, repaired, advice), notes (sentences), leftovers (paths of files that nothing refers to).
 With --removed: name, traces (sentences), mentions and same_content (names of documents), files and
-size (how many files and bytes were searched), remains (sentences)."""
+size (how many files and bytes were searched), remaining_traces (sentences)."""
 
 
 def check(
@@ -235,13 +235,13 @@ def _checking_bar(*, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 def _show_removed(collection: Path, removed: str, file: Path | None, as_json: bool) -> bool:
     """Searches for a removed document, prints what was found, and returns whether nothing was."""
-    remains = _finish_removals(collection)
+    remaining_traces = _finish_removals(collection)
     texts, content = ([], None) if file is None else _read_removed(file)
     found = check_removed(collection, removed, texts, content)
     if as_json:
-        print_json({**found.model_dump(mode="json"), "remains": remains})
+        print_json({**found.model_dump(mode="json"), "remaining_traces": remaining_traces})
     else:
-        for line in (*remains, *found.traces):
+        for line in (*remaining_traces, *found.traces):
             typer.echo(printable(f"left: {line}"))
         for name in found.mentions:
             typer.echo(printable(f"note: {name} names it in words of its own"))

@@ -74,7 +74,7 @@ def serve(
         "workers": workers,
         "state": state,
     }
-    run(config, given, tell=lambda line: typer.echo(line, err=True))
+    run(config, given, notify=lambda line: typer.echo(line, err=True))
 
 
 MCP_JSON = """What it reads and writes is the protocol's; a client such as Claude Desktop starts it. docs/serving.md

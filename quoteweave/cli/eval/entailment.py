@@ -183,7 +183,7 @@ def _metrics(
                 f"aliice: contexts have up to {most} passages, of which the first {choice.passages} exist, as for the "
                 f"authors' code; --passages {most} counts them all"
             )
-    return metrics, [f"by {named.model.name}", *named.model.notes(), *notes]
+    return metrics, [f"by {named.model.name}", *named.model.warnings(), *notes]
 
 
 Responses = dict[str, CitedResponse]

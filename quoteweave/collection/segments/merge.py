@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.collection.segments.segment import (
     FIELDS,
     OF_QUOTES,
-    FieldsInStretches,
+    ChunkedFields,
+    ChunkedPostings,
     Postings,
-    PostingsInStretches,
     Segment,
 )
 
@@ -98,7 +98,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _MergedFields(FieldsInStretches):
+class _MergedFields(ChunkedFields):
     """The postings of each field, merged anew each time."""
 
     parts: Sequence[_Part]
@@ -110,7 +110,7 @@ class _MergedFields(FieldsInStretches):
     tokens: int
     """How many there are."""
 
-    def stretches(self, field: str) -> PostingsInStretches:
+    def chunks(self, field: str) -> ChunkedPostings:
         import numpy as np
 
         found = [part.postings(field) for part in self.parts]
@@ -123,7 +123,7 @@ class _MergedFields(FieldsInStretches):
         np.cumsum(starts, out=starts)
         joined = (self._joined(found, starts, tokens, bases) for tokens in _blocks(starts))
         lengths = np.concatenate([part.lengths for part in found])
-        return PostingsInStretches(starts, joined, lengths, np.min_scalar_type(max(0, bases[-1] - 1)))
+        return ChunkedPostings(starts, joined, lengths, np.min_scalar_type(max(0, bases[-1] - 1)))
 
     def _joined(
         self, found: Sequence[Postings], starts: "Array", tokens: range, bases: Sequence[int]
@@ -161,15 +161,15 @@ def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[
     texts: list[bytes] = []
     lengths = [np.zeros(0, dtype=np.int64)]
     count = 0
-    for stretches in _stretches([part.segment for part in parts]):
+    for chunks in _chunks([part.segment for part in parts]):
         found = [
-            [part.segment.token(i) if each[i] else None for i in stretch]
-            for part, each, stretch in zip(parts, used, stretches, strict=True)
+            [part.segment.token(i) if each[i] else None for i in chunk]
+            for part, each, chunk in zip(parts, used, chunks, strict=True)
         ]
         tokens = sorted({token for own in found for token in own if token is not None})
         number = {token: i for i, token in enumerate(tokens, count)}
-        for new, stretch, own in zip(numbers, stretches, found, strict=True):
-            new[stretch.start : stretch.stop] = [-1 if token is None else number[token] for token in own]
+        for new, chunk, own in zip(numbers, chunks, found, strict=True):
+            new[chunk.start : chunk.stop] = [-1 if token is None else number[token] for token in own]
         texts.append(b"".join(tokens))
         lengths.append(np.array([len(token) for token in tokens], dtype=np.int64))
         count += len(tokens)
@@ -177,7 +177,7 @@ def _merged_vocabulary(parts: Sequence[_Part]) -> "tuple[dict[str, Array], list[
     return {"tokens": joined, "token_ends": np.cumsum(np.concatenate(lengths))}, numbers
 
 
-def _stretches(segments: Sequence[Segment]) -> Iterator[list[range]]:
+def _chunks(segments: Sequence[Segment]) -> Iterator[list[range]]:
     """Stretches of the tokens of all segments, up to the same token each, in order."""
     counts = [len(segment.token_ends) for segment in segments]
     starts = [0] * len(segments)

@@ -39,7 +39,7 @@ FIELDS = ("quotes", "pages", "outline", "references")
 names by which people call the page and what is on it."""
 OF_QUOTES = frozenset({"quotes"})
 # In the length of a page a number counts as a quarter of a word: a table of numbers does not make it a long text.
-_PARTS = {"pages": 4}
+NUMBERS_PER_WORD = {"pages": 4}
 _ALIGNMENT = 64
 _READ_AT_ONCE = 2**18
 # As numpy writes it of one dimension. numpy's own reader parses it as Python, which fails at times where several
@@ -60,7 +60,7 @@ class Postings:
     counts: "Array"
     """(p,) how often that item has the token."""
     lengths: "Array"
-    """(n,) how many tokens each item has, repeats counted; numbers may count as parts of one."""
+    """(n,) how many tokens each item has, repeats counted; several numbers may count as one token."""
 
     def having(self) -> "Array":
         """(v,) how many items have each token."""
@@ -76,11 +76,11 @@ class Postings:
 
 
 @dataclass(frozen=True, slots=True)
-class PostingsInStretches:
+class ChunkedPostings:
     """Postings of which those of some tokens are in memory at a time."""
 
     starts: "Array"
-    stretches: "Iterator[tuple[Array, Array]]"
+    chunks: "Iterator[tuple[Array, Array]]"
     """Items and counts of some tokens after the other."""
     lengths: "Array"
     items: "np.dtype[Any]"
@@ -90,22 +90,22 @@ class PostingsInStretches:
         """All of them in memory."""
         import numpy as np
 
-        items, counts = zip(*self.stretches, strict=True) if len(self.starts) > 1 else ([], [])
+        items, counts = zip(*self.chunks, strict=True) if len(self.starts) > 1 else ([], [])
         empty = np.zeros(0, dtype=np.uint8)
         return Postings(
             narrow(self.starts), np.concatenate([empty, *items]), np.concatenate([empty, *counts]), self.lengths
         )
 
 
-class FieldsInStretches(Mapping[str, Postings]):
+class ChunkedFields(Mapping[str, Postings]):
     """The postings of each field, made whenever they are asked for."""
 
     @abstractmethod
-    def stretches(self, field: str) -> PostingsInStretches:
+    def chunks(self, field: str) -> ChunkedPostings:
         """Those of a field, some tokens at a time."""
 
     def __getitem__(self, field: str) -> Postings:
-        return self.stretches(field).whole()
+        return self.chunks(field).whole()
 
     def __iter__(self) -> Iterator[str]:
         return iter(FIELDS)
@@ -199,10 +199,10 @@ class PostingsBuilder:
         self.tokens += tokens
         self.items += array("i", (item,)) * len(tokens)
 
-    def postings(self, order: "Array", size: int, numbers: "Array", parts: int) -> Postings:
+    def postings(self, order: "Array", size: int, numbers: "Array", numbers_per_word: int) -> Postings:
         """Make the postings. `order` has the number in the segment of each token; `numbers`, whether it is a number.
 
-        In the length of an item, `parts` numbers count as one word.
+        In the length of an item, `numbers_per_word` numbers count as one word.
         """
         import numpy as np
 
@@ -211,7 +211,7 @@ class PostingsBuilder:
         starts = np.zeros(len(order) + 1, dtype=np.int64)
         np.cumsum(np.bincount(pairs >> 32, minlength=len(order)), out=starts[1:])
         light = np.bincount(items, numbers[np.array(self.tokens, dtype=np.int64)], minlength=size).astype(np.int64)
-        lengths = np.bincount(items, minlength=size) - light + -(-light // parts)
+        lengths = np.bincount(items, minlength=size) - light + -(-light // numbers_per_word)
         return Postings(narrow(starts), narrow(pairs & 0xFFFFFFFF), narrow(counts), narrow(lengths))
 
 
@@ -250,7 +250,7 @@ def make_segment(
         **quotes,
         **vocabulary_arrays([encoded[i] for i in ranked]),
         fields={
-            field: counted[field].postings(order, sizes[field in OF_QUOTES], numbers, _PARTS.get(field, 1))
+            field: counted[field].postings(order, sizes[field in OF_QUOTES], numbers, NUMBERS_PER_WORD.get(field, 1))
             for field in FIELDS
         },
     )
@@ -272,7 +272,7 @@ def write_segment(folder: Path, segment: Segment) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretches:
+class ArrayChunks:
     """An array of `count` numbers, some after the other."""
 
     kind: "np.dtype[Any]"
@@ -280,7 +280,7 @@ class _Stretches:
     pieces: "Iterable[Array]"
 
 
-def _arrays(segment: Segment) -> "Iterator[_Stretches]":
+def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
     """All arrays, in the order of the file, one field's postings after the other."""
     import numpy as np
 
@@ -288,34 +288,34 @@ def _arrays(segment: Segment) -> "Iterator[_Stretches]":
     arrays = [np.frombuffer(names, dtype=np.uint8), segment.quote_counts, segment.page_counts, segment.rows]
     yield from map(_whole, [*arrays, segment.page_of, segment.is_image, segment.tokens, segment.token_ends])
     for field in FIELDS:
-        if not isinstance(segment.fields, FieldsInStretches):
+        if not isinstance(segment.fields, ChunkedFields):
             found = segment.fields[field]
             yield from map(_whole, (found.starts, found.items, found.counts, found.lengths))
             continue
-        merged = segment.fields.stretches(field)
+        merged = segment.fields.chunks(field)
         counts: list[Array] = []
         count = int(merged.starts[-1])
         yield _whole(merged.starts)
         # Counts are written behind the items, and are a byte each as a rule: they are kept until then.
-        yield _Stretches(merged.items, count, _items(merged.stretches, counts))
+        yield ArrayChunks(merged.items, count, _items(merged.chunks, counts))
         kind = np.min_scalar_type(max((some.max(initial=0) for some in counts), default=0))
-        yield _Stretches(kind, count, counts)
+        yield ArrayChunks(kind, count, counts)
         yield _whole(merged.lengths)
 
 
-def _items(stretches: "Iterable[tuple[Array, Array]]", counts: "list[Array]") -> "Iterator[Array]":
+def _items(chunks: "Iterable[tuple[Array, Array]]", counts: "list[Array]") -> "Iterator[Array]":
     """The items; `counts` gets what stands beside them."""
-    for items, found in stretches:
+    for items, found in chunks:
         counts.append(found)
         yield items
 
 
-def _whole(numbers: "Array") -> _Stretches:
+def _whole(numbers: "Array") -> ArrayChunks:
     found = narrow(numbers)
-    return _Stretches(found.dtype, len(found), [found])
+    return ArrayChunks(found.dtype, len(found), [found])
 
 
-def _file_bytes(arrays: Iterable[_Stretches]) -> "Iterator[bytes | memoryview]":
+def _file_bytes(arrays: Iterable[ArrayChunks]) -> "Iterator[bytes | memoryview]":
     """The bytes of a file, piece by piece."""
     import numpy as np
     from numpy.lib import format as npy

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 PoolName = Literal["search", "answer"]
-MAX_BRIEF_CHARACTERS = 1000
-"""Longest question for which work in Python alone counts as brief: a few tens of milliseconds at most."""
+MAX_INLINE_CHARACTERS = 1000
+"""Longest question for which work in Python alone is called without a thread: a few tens of milliseconds at most."""
 
 
 async def for_each(items: Iterable[T], do: Callable[[T], Awaitable[None]], *, concurrency: int) -> None:
@@ -42,14 +42,16 @@ async def for_each(items: Iterable[T], do: Callable[[T], Awaitable[None]], *, co
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def run_briefly(lane: PoolName, question: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_inline_if_short(
+    lane: PoolName, question: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
     """Return what the function returns: called here where the question is short, else as `run_in_pool` does.
 
     For work in Python alone, which takes milliseconds. Several threads of Python wait for each other, 5 ms at a time:
     with 16 requests under way at once, answers in threads took three times the processor time that they take one after
     another (benchmarks/serving.py).
     """
-    if len(question) <= MAX_BRIEF_CHARACTERS:
+    if len(question) <= MAX_INLINE_CHARACTERS:
         return function(*args, **kwargs)
     return await run_in_pool(lane, function, *args, **kwargs)
 

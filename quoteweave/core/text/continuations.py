@@ -3,8 +3,8 @@
 import re
 
 SENTENCE_END = re.compile(r"""[.!?:;…。！？।؟]["'”’»)\]]*\s*$""")
-"""The end of a text that ends with a whole sentence, or announces something."""
-_ANNOUNCES = (":", "：")
+"""The end of a text that ends with a whole sentence, or introduces something."""
+_INTRODUCES = (":", "：")
 # Within a sentence; a bracket or a quotation mark may end one, or be code.
 _BROKEN_OFF = re.compile(r"[^\W_][,-]?$")
 # A word of prose: names in code have marks within them.
@@ -23,9 +23,9 @@ def continues(text: str, before: str) -> bool:
     return may_continue(text) and not before.isupper() and _BROKEN_OFF.search(before[-2:]) is not None
 
 
-def announces(text: str) -> bool:
-    """Whether a text ends by announcing what follows it: "To install it, run:"."""
-    return text.rstrip().endswith(_ANNOUNCES)
+def introduces(text: str) -> bool:
+    """Whether a text ends by introducing what follows it: "To install it, run:"."""
+    return text.rstrip().endswith(_INTRODUCES)
 
 
 def may_continue(text: str) -> bool:

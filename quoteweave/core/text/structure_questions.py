@@ -33,10 +33,10 @@ def read_structure_request(question: str) -> StructureRequest | None:
     """Read what a question asks of a document's structure; None where it asks for anything else."""
     if len(question) > MAX_ANALYSED_CHARACTERS or labels_in(question):
         return None
-    reading = analyse_question(question)
-    if reading.asks not in ("parts", "count", "amount", "statement"):  # "combien d'annexes" reads as an amount
+    analysis = analyse_question(question)
+    if analysis.asks not in ("parts", "count", "amount", "statement"):  # "combien d'annexes" reads as an amount
         return None
-    patterns, (kinds, text) = _patterns(), _kinds_in(reading.text)
+    patterns, (kinds, text) = _patterns(), _kinds_in(analysis.text)
     counts = patterns["counts"].search(text) is not None
     if not kinds or (counts and not patterns["counted parts"].search(text)):  # "How many documents have tables?"
         return None
@@ -46,7 +46,7 @@ def read_structure_request(question: str) -> StructureRequest | None:
         return None
     for kind in kinds:
         text = patterns[kind].sub(" ", text)
-    places = tuple(place for place in places_in(reading.text) if place not in kinds)
+    places = tuple(place for place in places_in(analysis.text) if place not in kinds)
     says_document = bool(places) or any(patterns[name].search(text) for name in ("document", "page"))
     for name in ("counts", "names", "exists", "heading", "page", "document", "besides"):
         text = patterns[name].sub(" ", text)

@@ -98,8 +98,10 @@ def import_parsed(
             warnings += [FileIssue(name=path.name, reason=warning) for warning in document.warnings]
         notes = refresh_indexes(collection, writer)
         found = {key: tuple(sorted(names)) for key, names in outcome.items()}
-        remains = writer.finish_removals()
-    return AddReport(**found, failed=tuple(failed), warnings=tuple(warnings), index_notes=notes, remains=remains)
+        remaining_traces = writer.finish_removals()
+    return AddReport(
+        **found, failed=tuple(failed), warnings=tuple(warnings), index_notes=notes, remaining_traces=remaining_traces
+    )
 
 
 def _mineru(collection: Collection, writer: Writer, path: Path, metadata: Mapping[str, str]) -> Iterator[Document]:

@@ -55,7 +55,7 @@ def read_within_limits(path: Path, images: ImageStore) -> ParsedDocument:
     with WorkerPool(1, limits) as workers:
         outcome = workers.submit(limits, _parsing, path, images).result()
         if outcome.stop is StopReason.CRASH:
-            outcome = workers.submit(limits, _parsing, path, images, bare=True).result()
+            outcome = workers.submit(limits, _parsing, path, images, skip_names=True).result()
     if outcome.error is not None:
         raise outcome.error
     if outcome.stop is not None:
@@ -79,10 +79,10 @@ def parse_content_list(path: Path, images: ImageStore) -> ParsedDocument:
     return parsed
 
 
-def _parsing(path: Path, images: ImageStore, *, bare: bool = False) -> Iterator[ParsedDocument | None]:
+def _parsing(path: Path, images: ImageStore, *, skip_names: bool = False) -> Iterator[ParsedDocument | None]:
     """The document, after None for each picture that was read: what takes time is bounded for each by itself."""
     items = _items(path)
-    sheets, warnings = _sheets(path, bare=bare)
+    sheets, warnings = _sheets(path, skip_names=skip_names)
     pictures, blocks = LinkedImages(path.parent, images), list[FlowBlock]()
     for item in items:
         blocks.append(_block(item, path.name, pictures))
@@ -183,7 +183,7 @@ def _thousandths(value: object) -> Box | None:
     return (x1, y1, x2, y2) if x1 < x2 and y1 < y2 and max(value) <= 1050 else None
 
 
-def _sheets(path: Path, *, bare: bool) -> tuple[list[PageFrame], tuple[str, ...]]:
+def _sheets(path: Path, *, skip_names: bool) -> tuple[list[PageFrame], tuple[str, ...]]:
     """The pages of the PDF that the list was made from, and a warning where there is none, or not all is read."""
     stem = path.stem.removesuffix("_content_list")
     for name in (f"{stem}_origin.pdf", f"{stem}.pdf"):
@@ -191,9 +191,9 @@ def _sheets(path: Path, *, bare: bool) -> tuple[list[PageFrame], tuple[str, ...]
         if not source.is_file():
             continue
         try:
-            with open_pdf(source, None, bare=bare) as pdf:
+            with open_pdf(source, None, skip_names=skip_names) as pdf:
                 frames = [pdf.frame(number) for number in range(min(pdf.count, MAX_PAGES))]
-            return frames, (NAMES_LEFT_OUT,) if bare else ()
+            return frames, (NAMES_LEFT_OUT,) if skip_names else ()
         except (DocumentError, RuntimeError):  # pdfium raises the latter for a page
             return [], (
                 f"The sizes of its pages are unknown, because {name!r} cannot be read; boxes are in thousandths.",

@@ -26,18 +26,18 @@ def analyse_layout(lines: Sequence[Line], picture: Raster, page: tuple[float, fl
     Every line is in at least one element; a paragraph on a picture is in the picture and in a block of its own.
     """
     drawing = find_graphics(picture, lines)
-    tables = _apart(grid_tables(drawing, lines), ruled_tables(drawing, lines, page[0]))
-    tables = _whole(tables, drawing.clusters, lines)
-    free_lines = _without(lines, tables)
+    tables = _drop_overlapping(grid_tables(drawing, lines), ruled_tables(drawing, lines, page[0]))
+    tables = _merge_in_cluster(tables, drawing.clusters, lines)
+    free_lines = _lines_outside(lines, tables)
     clusters = [box for box in drawing.clusters if not any(inside(box, table.box) > 0.5 for table in tables)]
     specks = [box for box in drawing.specks if not any(inside(box, table.box) > 0.5 for table in tables)]
     figures = find_figures(clusters, free_lines, page, specks=specks)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [figure for figure in figures if not any(inside(figure.box, table.box) > 0.7 for table in tables)]
-    free_lines = _without(free_lines, [*tables, *figures])
+    free_lines = _lines_outside(free_lines, [*tables, *figures])
     paragraphs = [block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2]
-    tables += aligned_tables([line for line in _without(free_lines, paragraphs) if line.upright])
-    blocks = group_lines(_without(free_lines, tables))
+    tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
+    blocks = group_lines(_lines_outside(free_lines, tables))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     return in_reading_order([*tables, *figures, *blocks])
@@ -52,7 +52,7 @@ def _is_text_on(figure: Figure, block: LineBlock, usual: float) -> bool:
     return block.size >= min(HEADING_SIZE * usual, LARGE_TYPE) and len(words) > 1 and letters >= 8
 
 
-def _apart(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Table]:
+def _drop_overlapping(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Table]:
     """Keep the larger of overlapping tables, but prefer a grid of similar size, whose cells are more reliable."""
     rank = [(1.2 * area(table.box), table) for table in grids] + [(area(table.box), table) for table in ruled]
     kept: list[Table] = []
@@ -62,7 +62,7 @@ def _apart(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Table]:
     return kept
 
 
-def _whole(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Line]) -> list[Table]:
+def _merge_in_cluster(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Line]) -> list[Table]:
     """Merge tables within one cluster of ink: rows and columns without rules of their own belong to the same table."""
     whole: list[Table] = []
     left = list(tables)
@@ -78,7 +78,7 @@ def _whole(tables: Sequence[Table], clusters: Sequence[Box], lines: Sequence[Lin
     return [*whole, *left]
 
 
-def _without(lines: Sequence[Line], elements: Sequence[LayoutElement]) -> list[Line]:
+def _lines_outside(lines: Sequence[Line], elements: Sequence[LayoutElement]) -> list[Line]:
     taken = {id(line) for element in elements for line in element.lines}
     return [line for line in lines if id(line) not in taken]
 

@@ -125,13 +125,15 @@ class PageReader:
         picture, size = raw.picture, raw.size
         lines, source, is_whole, is_read = self._lines(picture, raw.lines, size)
         layout_elements = analyse_layout(lines, picture, size)
-        view = _PageView(picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words]))
-        readings = [self._read(layout_element, view) for layout_element in layout_elements]
-        view = replace(view, read=[line for read in readings for line in read or ()])
+        page_text = _PageText(
+            picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
+        )
+        ocr_lines = [self._read(layout_element, page_text) for layout_element in layout_elements]
+        page_text = replace(page_text, read=[line for read in ocr_lines for line in read or ()])
         elements: list[PageElement] = []
         words = ReadingOrderWords()
-        for layout_element, read in zip(layout_elements, readings, strict=True):
-            elements += self._page_elements(layout_element, view, read)
+        for layout_element, read in zip(layout_elements, ocr_lines, strict=True):
+            elements += self._page_elements(layout_element, page_text, read)
             words.add(layout_element, ocr=source == "ocr")
             words.add_lines(read or (), ocr=True)
         if is_whole:
@@ -161,58 +163,63 @@ class PageReader:
         return lines, "text_layer" if lines else "none", scanned, is_read
 
     def _page_elements(
-        self, layout_element: LayoutElement, view: "_PageView", read: Sequence[Line] | None
+        self, layout_element: LayoutElement, page_text: "_PageText", read: Sequence[Line] | None
     ) -> Sequence[PageElement]:
         """The elements of the page that a layout element becomes; `read` is what OCR read on it."""
         if isinstance(layout_element, LineBlock):
             return [_text_element(block) for block in split_long_block(layout_element)]
-        if view.is_shown_whole(layout_element):
+        if page_text.is_shown_whole(layout_element):
             return [_text_element(block) for block in _as_text(layout_element)]
         kind: ElementKind = "table" if isinstance(layout_element, Table) else layout_element.layout
-        box = view.box_of(layout_element)
-        parts = _parts(PageElement(kind, box, ""), layout_element, view.page)
-        whole = self._image(PageElement(kind, box, layout_element.text), view, read)
+        box = page_text.box_of(layout_element)
+        parts = _parts(PageElement(kind, box, ""), layout_element, page_text.page)
+        whole = self._image(PageElement(kind, box, layout_element.text), page_text, read)
         if isinstance(layout_element, Figure):
-            whole = self._with_values(whole, layout_element, view, read)
-        return [whole, *(self._image(part, view, read) for part in parts)]
+            whole = self._with_values(whole, layout_element, page_text, read)
+        return [whole, *(self._image(part, page_text, read) for part in parts)]
 
-    def _read(self, element: LayoutElement, view: "_PageView") -> Sequence[Line] | None:
+    def _read(self, element: LayoutElement, page_text: "_PageText") -> Sequence[Line] | None:
         """Lines that OCR reads on an image element, in page coordinates; None if the text layer has its text."""
-        if isinstance(element, LineBlock) or self.ocr is None or view.source == "ocr" or view.is_shown_whole(element):
+        if (
+            isinstance(element, LineBlock)
+            or self.ocr is None
+            or page_text.source == "ocr"
+            or page_text.is_shown_whole(element)
+        ):
             return None
-        box = view.box_of(element)
-        crop = Raster(view.picture.cut(box, margin=CROP_MARGIN), view.picture.scale)
-        if not shows_unread_text(crop, view.words_on(box)):
+        box = page_text.box_of(element)
+        crop = Raster(page_text.picture.cut(box, margin=CROP_MARGIN), page_text.picture.scale)
+        if not shows_unread_text(crop, page_text.words_on(box)):
             return None
         x, y = _corner(box)
         return [translated(line, x, y) for line in self.ocr.read(crop)]
 
     def _with_values(
-        self, whole: PageElement, figure: Figure, view: "_PageView", read: Sequence[Line] | None
+        self, whole: PageElement, figure: Figure, page_text: "_PageText", read: Sequence[Line] | None
     ) -> PageElement:
         """Pair labels and values of a figure; if the pairs are certain, it becomes a chart with them as its text."""
-        chart = read_chart(view.picture, whole.box, figure.lines, view.lines)
-        drawn = None if read is None else read_chart(view.picture, whole.box, read, view.read)
+        chart = read_chart(page_text.picture, whole.box, figure.lines, page_text.lines)
+        drawn = None if read is None else read_chart(page_text.picture, whole.box, read, page_text.read)
         if chart is None and drawn is None:
             return whole
         box = hull(one.box for one in (chart, drawn) if one is not None)
         text, ocr_text = whole.text, whole.ocr_text
-        if chart is not None and view.source == "ocr":
+        if chart is not None and page_text.source == "ocr":
             ocr_text = chart.text
         elif chart is not None:
             text = chart.text
         if drawn is not None:
             ocr_text = drawn.text
-        key = whole.image if box == whole.box else self._crop(box, view)
+        key = whole.image if box == whole.box else self._crop(box, page_text)
         return replace(whole, kind="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
-    def _crop(self, box: Box, view: "_PageView") -> str:
-        return self.images.put(encode_image(view.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
+    def _crop(self, box: Box, page_text: "_PageText") -> str:
+        return self.images.put(encode_image(page_text.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
 
-    def _image(self, element: PageElement, view: "_PageView", read: Sequence[Line] | None) -> PageElement:
+    def _image(self, element: PageElement, page_text: "_PageText", read: Sequence[Line] | None) -> PageElement:
         """Store the crop and add the OCR text; a part of a large image gets its share of the whole image's text."""
-        key = self._crop(element.box, view)
-        if view.source == "ocr":
+        key = self._crop(element.box, page_text)
+        if page_text.source == "ocr":
             return replace(element, text="", ocr_text=element.text, image=key)
         here = (
             None if read is None else [line for line in read if inside(line.box, element.box) > 0.5 or not element.part]
@@ -225,7 +232,7 @@ class PageReader:
 
 
 @dataclass(frozen=True, slots=True)
-class _PageView:
+class _PageText:
     """A page and its text, from which the crops of elements are cut."""
 
     picture: Raster

@@ -132,7 +132,7 @@ class PdfPages:
     """The pages of an open PDF. pdfium raises RuntimeError for one that cannot be loaded."""
 
     document: Any  # pypdfium2.PdfDocument
-    bare: bool = False
+    skip_names: bool = False
     """Whether labels and bookmarks are left out, with a warning."""
 
     @property
@@ -155,14 +155,14 @@ class PdfPages:
 
     def frame(self, number: int) -> PageFrame:
         """A page's size, and its label unless they are left out."""
-        return PageFrame(self.document.get_page_size(number), None if self.bare else self._label(number))
+        return PageFrame(self.document.get_page_size(number), None if self.skip_names else self._label(number))
 
     def _label(self, number: int) -> str | None:
         return self.document.get_page_label(number).strip() or None
 
     def _names(self, number: int) -> tuple[str | None, tuple[Bookmark, ...], tuple[str, ...]]:
         """The page's label, with the first page all bookmarks, and warnings about what of them was left out."""
-        if self.bare:
+        if self.skip_names:
             return None, (), (NAMES_LEFT_OUT,)
         bookmarks, dropped = read_bookmarks(self.document) if number == 0 else ((), ())
         return self._label(number), bookmarks, dropped
@@ -213,8 +213,8 @@ def _undecoded(number: int, page: Any, drawn: Raster) -> tuple[str, ...]:
 
 
 @contextmanager
-def open_pdf(path: Path, password: str | None, *, bare: bool = False) -> Iterator[PdfPages]:
-    """Open a PDF, to be read without labels and bookmarks where `bare`.
+def open_pdf(path: Path, password: str | None, *, skip_names: bool = False) -> Iterator[PdfPages]:
+    """Open a PDF, to be read without labels and bookmarks where `skip_names`.
 
     Raises EncryptedDocument, or DamagedDocument if it is not a PDF, truncated, without pages or gone.
     """
@@ -222,7 +222,7 @@ def open_pdf(path: Path, password: str | None, *, bare: bool = False) -> Iterato
 
     document = pypdfium2.PdfDocument(_load(path, password))
     try:
-        yield PdfPages(document, bare)
+        yield PdfPages(document, skip_names)
     finally:
         document.close()
 

@@ -13,13 +13,13 @@ Requirements on a statement, together with its quote and what is above it (capti
   the survey conducted");
 - it is no question itself, and no line of a table of contents;
 - it has what is asked for (`answer_kinds`), and not only from the question itself;
-- the sentence that announces it does not deny or prohibit it ("Never do any of the following:");
+- the sentence that introduces it does not deny or prohibit it ("Never do any of the following:");
 - if it begins with "It" or the like, the words are in it or in the sentence before it: above them may be another thing.
 
 A verb may be said by another ("supports" by "provides", `words_alike`), and the first cell of a table ("Fiscal years
 ended") stands above its rows.
 
-Headings and captions answer only questions for a term's meaning, as they merely announce content elsewhere; and no
+Headings and captions answer only questions for a term's meaning, as they merely introduce content elsewhere; and no
 sentence answers a question for something that has to be looked at or counted on pages.
 """
 
@@ -56,8 +56,8 @@ AROUND, MOST_ASKED = 1.2, 0.8
 """Factor by which the least share rises with the text above the statement included, and the highest share required."""
 DISTINGUISHING = 0.6
 """Words with at least this share of the heaviest word's weight must not be missing."""
-MIN_ANNOUNCED, ALL = 0.45, 0.97
-"""Least share in the sentence where the text above it has all the rest (`_may_be_announced`), and what is all."""
+MIN_INTRODUCED, ALL = 0.45, 0.97
+"""Least share in the sentence where the text above it has all the rest (`_may_be_introduced`), and what is all."""
 TURNED_WITHIN = 2
 """Words behind the second of a pair within which the first may stand: "damage caused by limescale"."""
 MIN_SUBJECT_TERMS = 2
@@ -67,7 +67,7 @@ CLEARLY_FIRST_SHARE = 2 / 3
 """Share of these requirements that suffices for the statement that a model ranks clearly first."""
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
-_ANNOUNCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
+_INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands behind the noun: "When was the survey conducted?"."""
 _ALSO_BEFORE = frozenset({"next", "last"})
@@ -109,10 +109,10 @@ class AnswerCriteria:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
-        self._asked_noun = asked_noun(question) if question.reading.asks == "statement" else frozenset[str]()
-        self._quantity = asked_quantity(question.reading.asked_by, question.reading.text)
+        self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
+        self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
         self._titles = {document: title_words(context, document) for document in context.titles}
-        nouns = {word for match in _NOUN.finditer(question.reading.text) for word in words(match[1])}
+        nouns = {word for match in _NOUN.finditer(question.analysis.text) for word in words(match[1])}
         self._absent = frozenset(word for word in nouns if context.rarity.get(word, 0.0) >= 1.0)
 
     def answers(self, statement: Statement, *, clearly_first: bool = False) -> bool:
@@ -121,24 +121,26 @@ class AnswerCriteria:
         It may contain fewer of the question's words (`CLEARLY_FIRST_SHARE`) where a model ranks it clearly first of
         all.
         """
-        if statement.is_denied or (self._question.reading.asks_denied and not self._denies(statement)):
+        if statement.is_denied or (self._question.analysis.asks_denied and not self._denies(statement)):
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if has_opposite_word(self._question.reading.text, statement.text) or self._prohibits_what_is_allowed(statement):
+        if has_opposite_word(self._question.analysis.text, statement.text) or self._prohibits_what_is_allowed(
+            statement
+        ):
             return False
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
             return False
         keeps_together = statement.is_row or self._keeps_adjacent_pairs(statement)
-        says_more = self._question.reading.asks == "yes_or_no" or not held <= set(self._question.terms)
-        says_more = says_more or bool(statement.announced)
+        says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
+        says_more = says_more or bool(statement.introduced)
         return keeps_together and says_more and has_answer_kind(statement, self._question)
 
     def _prohibits_what_is_allowed(self, statement: Statement) -> bool:
         """Whether a statement denies or prohibits what an open question asks for: "What is allowed?"."""
-        reading = self._question.reading
-        open_question = reading.asks != "yes_or_no" and not has_denying_word(reading.text)
+        analysis = self._question.analysis
+        open_question = analysis.asks != "yes_or_no" and not has_denying_word(analysis.text)
         return open_question and not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
 
     def _costs_another(self, statement: Statement) -> bool:
@@ -153,13 +155,13 @@ class AnswerCriteria:
         named = words(found[1])
         return bool(named) and set(named).isdisjoint(self._subject.keys() | known)
 
-    def _least_announced(self) -> float:
+    def _least_introduced(self) -> float:
         """The least share of the subject's weight in a sentence under a heading that has all the rest."""
-        return MIN_COVERAGE if self._question.reading.asks == "yes_or_no" else MIN_ANNOUNCED
+        return MIN_COVERAGE if self._question.analysis.asks == "yes_or_no" else MIN_INTRODUCED
 
     def _covers(self, statement: Statement, held: frozenset[str], *, clearly_first: bool) -> bool:
         """Whether a statement that has the words `held` covers what the question is about, with what is above it."""
-        asks, beside = self._question.reading.asks, frozenset[str]()
+        asks, beside = self._question.analysis.asks, frozenset[str]()
         if not refers_back(statement.text):
             beside = _words_above(statement.quote, is_row=statement.is_row) | self._title(statement)
         if not self._asked_noun & self._documents[statement.quote.document].keys() <= held | beside:
@@ -173,12 +175,12 @@ class AnswerCriteria:
         around = min(least * AROUND, MOST_ASKED * total)
         inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)
         with_above = coverage(self._subject, held | beside)
-        announced = inside >= self._least_announced() * total and with_above >= ALL * total
-        return (inside >= least and with_above >= around) or (announced and self._may_be_announced(statement))
+        introduced = inside >= self._least_introduced() * total and with_above >= ALL * total
+        return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
     def _known(self, statement: Statement) -> frozenset[str]:
         """What a statement's document is about, by its name and title, which is not said in each of its sentences."""
-        if self._question.reading.asks == "statement":
+        if self._question.analysis.asks == "statement":
             return frozenset()
         return frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
 
@@ -199,10 +201,10 @@ class AnswerCriteria:
         clauses = _CLAUSE.split(statement.text)
         return denies(next((one for one in clauses if not self._subject.keys().isdisjoint(words(one))), clauses[0]))
 
-    def _may_be_announced(self, statement: Statement) -> bool:
+    def _may_be_introduced(self, statement: Statement) -> bool:
         """Whether what the question is about may stand in the heading alone: "Tomasz Wren is in charge" of the move."""
-        reading, text = self._question.reading, statement.text
-        told = reading.asks in _ANNOUNCED_KINDS and not reading.asks_front
+        analysis, text = self._question.analysis, statement.text
+        told = analysis.asks in _INTRODUCED_KINDS and not analysis.asks_front
         return told and statement.quote.kind == "text" and text.endswith((".", "!"))
 
     def _held(self, statement: Statement) -> frozenset[str]:
@@ -210,12 +212,12 @@ class AnswerCriteria:
 
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
-        reading = self._question.reading
+        analysis = self._question.analysis
         before = self._words_before(statement)
-        if reading.asks not in _FACTOID_KINDS or "-" not in statement.text:
+        if analysis.asks not in _FACTOID_KINDS or "-" not in statement.text:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
             return with_words_alike(before | own, self._subject)
-        asked = reading.text.casefold()
+        asked = analysis.text.casefold()
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
         return with_words_alike(before.union(words(bare)), self._subject)
 
@@ -232,24 +234,24 @@ class AnswerCriteria:
 
     def _may_answer(self, statement: Statement) -> bool:
         """Whether a single statement can answer the question, and this one is complete in itself."""
-        reading, layout = self._question.reading, statement.quote.layout
+        analysis, layout = self._question.analysis, statement.quote.layout
         if (
-            reading.asks == "parts"
-            or (reading.asks == "look" and not asks_colour(reading))
+            analysis.asks == "parts"
+            or (analysis.asks == "look" and not asks_colour(analysis))
             or _NO_STATEMENT.search(statement.text)
             or is_plainly_code(statement.text)
         ):
             return False
-        if reading.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
-            return layout != "caption" and (not statement.is_row or reading.asked_by == WHAT_MEANS)
+        if analysis.asks == "definition":  # "National Atmospheric Research Laboratory (NARL)", as a heading too
+            return layout != "caption" and (not statement.is_row or analysis.asked_by == WHAT_MEANS)
         few = len(self._subject) < MIN_SUBJECT_TERMS and not (
-            (reading.asks == "place" and says_where(statement, self._question))
-            or (_ASKS_WHAT_ONE_IS.fullmatch(reading.text) and says_what(statement.text, tuple(self._subject)))
-            or _MAY_ASK_OF_ONE.match(reading.asked_by if reading.asks == "amount" else reading.text)
+            (analysis.asks == "place" and says_where(statement, self._question))
+            or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))
+            or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
         )
         if layout in _LAYOUTS_WITHOUT_ANSWERS or few:
             return False
-        if "chart" in reading.shows and layout != "chart":
+        if "chart" in analysis.shows and layout != "chart":
             return False
         return layout == "list" or not statement.text[:1].islower()
 
@@ -292,9 +294,11 @@ def _adjacent_pairs(question: QuestionTerms, among: frozenset[str]) -> frozenset
 
     The verb of "How much does a new impeller cost?" stands elsewhere in what answers it.
     """
-    written = [(word, words(word)) for word in words(question.reading.text, stem=False, stop=False)]
-    parted = question.reading.asks in _TOLD_KINDS
-    last = [word for word, _ in written if word not in _ALSO_BEFORE][-1:] if _DOES.search(question.reading.text) else []
+    written = [(word, words(word)) for word in words(question.analysis.text, stem=False, stop=False)]
+    parted = question.analysis.asks in _TOLD_KINDS
+    last = (
+        [word for word, _ in written if word not in _ALSO_BEFORE][-1:] if _DOES.search(question.analysis.text) else []
+    )
     pairs = (
         one + other
         for (_, one), (word, other) in itertools.pairwise(written)

@@ -95,7 +95,7 @@ _LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 _EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
 _NEGATES = re.compile(r"\b(?:not|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
 # "The following classes: A and B" lists them at once.
-_ANNOUNCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b(?!.*:\s+\w)", re.IGNORECASE)
+_INTRODUCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b(?!.*:\s+\w)", re.IGNORECASE)
 _HYPOTHETICAL = re.compile(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
@@ -119,9 +119,9 @@ _ADVISES = re.compile(
 def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has the kind of answer asked for: a count, a percentage, a date, a name, a reason…
 
-    For a question of no such kind, the statement must not merely announce what follows it.
+    For a question of no such kind, the statement must not merely introduce what follows it.
     """
-    return _CHECKS.get(question.reading.asks, _is_substantive)(statement, question)
+    return _CHECKS.get(question.analysis.asks, _is_substantive)(statement, question)
 
 
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
@@ -131,14 +131,14 @@ def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Deci
 
 def _facts(statement: Statement, question: QuestionTerms) -> tuple[Facts, list[Amount]]:
     """The facts of a statement, and its numbers that are not in the question."""
-    asked: set[Decimal] = {amount.value for amount in read_evidence(question.reading.text).amounts}
+    asked: set[Decimal] = {amount.value for amount in read_evidence(question.analysis.text).amounts}
     facts = read_evidence(_ITEM.sub("", statement.text))  # the number of a list item is no amount
     return facts, [one for one in facts.amounts if one.value not in asked and not one.ordinal]
 
 
 def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
     """The numbers of a statement that precede what the question counts."""
-    counted = _COUNTED.search(question.reading.text)
+    counted = _COUNTED.search(question.analysis.text)
     nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
     amounts = [one for one in _facts(statement, question)[1] if not one.year] if nouns else []
     return frozenset(one.value for one in amounts if nouns[-1] in _following(one, statement.text))
@@ -168,8 +168,8 @@ def _following(amount: Amount, text: str) -> list[str]:
 
 def _measures(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a number; of a time, a weight or a length where these are asked for."""
-    told, reading = _of_subject(statement, question), question.reading
-    wanted = asked_quantity(reading.asked_by, reading.text)
+    told, analysis = _of_subject(statement, question), question.analysis
+    wanted = asked_quantity(analysis.asked_by, analysis.text)
     # How high a thing is is no distance.
     told = _EXTENT.sub(" ", told) if wanted is not None and "how far" in wanted.asked else told
     amounts = [one for one in _facts(statement, question)[1] if not one.year and one.text in told]
@@ -187,20 +187,20 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
     "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
     """
     text, asked = plain(statement.text), set(subject_terms(question))
-    if (wanted := asked_quantity(question.reading.asked_by, question.reading.text)) is not None:
+    if (wanted := asked_quantity(question.analysis.asked_by, question.analysis.text)) is not None:
         asked |= wanted.named  # "Range: 60 km"
     own = [clause for clause in _CLAUSES.split(text) if not asked.isdisjoint(words(clause))]
     return ", ".join(own) if own and not statement.is_row else text
 
 
-def asks_colour(reading: QuestionAnalysis) -> bool:
+def asks_colour(analysis: QuestionAnalysis) -> bool:
     """Whether a question asks for a colour, which a text may tell as well as a picture."""
-    return reading.asks == "look" and reading.asked_by.casefold() in _COLOUR_QUESTIONS
+    return analysis.asks == "look" and analysis.asked_by.casefold() in _COLOUR_QUESTIONS
 
 
 def _names_colour(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a clause about what the question is about names a colour that the question does not."""
-    asked, subject = set(question.reading.text.casefold().split()), set(subject_terms(question))
+    asked, subject = set(question.analysis.text.casefold().split()), set(subject_terms(question))
     subject -= set(words(f"{statement.quote.section or ''} {PurePosixPath(statement.quote.document).stem}"))
     clauses = (clause for clause in _CLAUSES.split(statement.text) if subject.intersection(words(clause)))
     told = {word for clause in clauses for word in re.findall(r"\w+", clause.casefold())} & colour_words()
@@ -221,7 +221,7 @@ def _costs(statement: Statement, question: QuestionTerms) -> bool:
 
 def _dates(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = _facts(statement, question)
-    if _ASKS_WHEN_ALLOWED.match(question.reading.text) and _ADVISES.search(statement.text):
+    if _ASKS_WHEN_ALLOWED.match(question.analysis.text) and _ADVISES.search(statement.text):
         return _CONDITION.search(statement.text) is not None  # on what condition
     return bool(facts.dates or facts.clocks) or any(one.year for one in amounts)
 
@@ -236,11 +236,11 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
     """
     if statement.is_row:
         return True
-    field = set(words(field_of_term(question.reading.text)))
+    field = set(words(field_of_term(question.analysis.text)))
     term, text = [word for word in subject_terms(question) if word not in field], statement.text
     asked = set(term)
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
-    if not _ASKS_ALONE.match(question.reading.asked_by):
+    if not _ASKS_ALONE.match(question.analysis.asked_by):
         return any(
             text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places
         )
@@ -248,7 +248,7 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement begins like an instruction, or announces code, and has no other aim ("To protect the hook").
+    """Whether a statement begins like an instruction, or introduces code, and has no other aim ("To protect the hook").
 
     A step behind the first of several is none by itself. What is done first must be asked for: "To see how the battery
     is charged, look" does not say how to charge it.
@@ -257,9 +257,9 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     text = statement.text
     if is_code(text):
         return False
-    if question.reading.asked_by.casefold().startswith("what") and _is_substantive(statement, question):
+    if question.analysis.asked_by.casefold().startswith("what") and _is_substantive(statement, question):
         return True  # "What should I do if …?" may be answered by any sentence on that case
-    shows_code = any(part.form == "code" for part in statement.announced)
+    shows_code = any(part.form == "code" for part in statement.introduced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or _negates(statement, question):
         return False
     if is_spread(text, subject_terms(question)) or _ANOTHER_WAY.search(text):
@@ -275,44 +275,44 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _negates(statement: Statement, question: QuestionTerms) -> bool:
-    return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.reading.text) is None
+    return _NEGATES.search(statement.text) is not None and _NEGATES.search(question.analysis.text) is None
 
 
 def _settles(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says what is so, rather than what somebody wants or argues, unless that is asked."""
-    if _ASKS_ADVICE.match(question.reading.text) and not (statement.is_row or _ADVISES.search(statement.text)):
+    if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_row or _ADVISES.search(statement.text)):
         return False
-    asked = _HYPOTHETICAL.search(question.reading.text) is not None
+    asked = _HYPOTHETICAL.search(question.analysis.text) is not None
     return (asked or _HYPOTHETICAL.search(statement.text) is None) and _is_substantive(statement, question)
 
 
 def _compares(statement: Statement, question: QuestionTerms) -> bool:
     """Whether the question's words of comparison occur in the statement, or it was computed from a table."""
-    asked_by = re.escape(question.reading.asked_by)
+    asked_by = re.escape(question.analysis.asked_by)
     return statement.is_computed or re.search(rf"(?<!\w){asked_by}(?!\w)", statement.text, re.IGNORECASE) is not None
 
 
 def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement does more than announce what follows, or mention what is asked for ("the limits of X")."""
-    asked = _ASKED_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
-    asked = None if question.reading.asks_denied else asked
+    """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
+    asked = _ASKED_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
+    asked = None if question.analysis.asks_denied else asked
     if statement.is_row or asked is None:
-        return statement.is_row or not _only_announces(statement)
+        return statement.is_row or not _only_introduces(statement)
     noun = re.escape(asked["value"] or asked["kind"])
     found = re.search(_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
     if found is None:  # another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not
         named = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}
         return not asked["kind"] and not named
     before = (found["before"] or "").casefold()
-    same = _SAME_THING.union(STOP_WORDS, question.reading.text.casefold().split())
+    same = _SAME_THING.union(STOP_WORDS, question.analysis.text.casefold().split())
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
     part = part or _one_of_several(noun, statement.text, question)
     example = asked["kind"] and _EXAMPLE.match(statement.text)  # of all that is asked for
-    if part or example or _negates(statement, question) or _only_announces(statement):
+    if part or example or _negates(statement, question) or _only_introduces(statement):
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
-    if statement.announced and not quantity and (asked["kind"] or asked["ending"]):
-        return any(part.form != "text" for part in statement.announced)  # a list behind its colon tells it
+    if statement.introduced and not quantity and (asked["kind"] or asked["ending"]):
+        return any(part.form != "text" for part in statement.introduced)  # a list behind its colon tells it
     # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
     noun += asked["ending"] if asked["verb"] else "s?"
     tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if asked["value"] else _TELLS
@@ -321,7 +321,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
 
 def asked_noun(question: QuestionTerms) -> frozenset[str]:
     """The stem of what a question asks for by "What is the …"; empty for another form, and for "What is the figure"."""
-    asked = _ASKED_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
+    asked = _ASKED_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
     if not asked or not asked["value"]:
         return frozenset()
     return frozenset(words(f"{asked['value']}{asked['ending']}")) - interrogative_words()
@@ -330,12 +330,12 @@ def asked_noun(question: QuestionTerms) -> frozenset[str]:
 def _one_of_several(noun: str, text: str, question: QuestionTerms) -> bool:
     """Whether a text speaks of the first or another of several ("the first county seat"), and the question does not."""
     found = re.findall(_ORDINAL.format(noun=noun), text, re.IGNORECASE)
-    return any(word.casefold() not in question.reading.text.casefold().split() for word in found)
+    return any(word.casefold() not in question.analysis.text.casefold().split() for word in found)
 
 
-def _only_announces(statement: Statement) -> bool:
-    """Whether a statement announces something that the answer cannot show with it."""
-    return not statement.announced and _ANNOUNCES.search(statement.text) is not None
+def _only_introduces(statement: Statement) -> bool:
+    """Whether a statement introduces something that the answer cannot show with it."""
+    return not statement.introduced and _INTRODUCES.search(statement.text) is not None
 
 
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {

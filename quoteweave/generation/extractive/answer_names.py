@@ -50,7 +50,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
 
     What shares a word with the document's name is rather the organisation that it is about.
     """
-    if (asked := _ASKS_WHO_MAY.match(question.reading.text)) is not None:
+    if (asked := _ASKS_WHO_MAY.match(question.analysis.text)) is not None:
         return _says_who_may(statement.text, asked["verb"])
     if _NAMELESS.match(statement.text):
         return False
@@ -80,9 +80,9 @@ def _says_who_may(text: str, verb: str) -> bool:
 
 def names_place(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement names a place or a web address; where one turns to, an e-mail address will do."""
-    if _SITUATED_ALONE.search(question.reading.text):
+    if _SITUATED_ALONE.search(question.analysis.text):
         return says_where(statement, question)
-    if _ASKS_WHERE_TO_TURN.match(question.reading.text) and _MAIL.search(statement.text):
+    if _ASKS_WHERE_TO_TURN.match(question.analysis.text) and _MAIL.search(statement.text):
         return True
     found = (match[1] for match in _PLACE.finditer(statement.text) if not match[1].isupper())
     return _ADDRESS.search(statement.text) is not None or any(

@@ -40,11 +40,11 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
     `known` are the words of its document's name and title, `below` those of the text under it.
     """
     text = heading.strip()
-    if not text.endswith("?") or len(text) > MAX_HEADING or has_opposite_word(question.reading.text, text):
+    if not text.endswith("?") or len(text) > MAX_HEADING or has_opposite_word(question.analysis.text, text):
         return False
-    if analyse_question(text).asks != question.reading.asks:
+    if analyse_question(text).asks != question.analysis.asks:
         return False
-    if has_denying_word(text) != has_denying_word(question.reading.text):
+    if has_denying_word(text) != has_denying_word(question.analysis.text):
         return False
     asked, own = frozenset(subject_terms(question)), frozenset(subject_terms(question_terms(text)))
     shared = own & with_words_alike(own & asked, own)
@@ -59,7 +59,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
 
     `statements` are those of the text quotes of the context.
     """
-    if not question.terms or question.reading.asks == "definition":  # which has a sentence of its own form
+    if not question.terms or question.analysis.asks == "definition":  # which has a sentence of its own form
         return []
     below: dict[tuple[str, str], list[Statement]] = {}
     for one in statements:
@@ -83,22 +83,22 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
 def _headings_of(statement: Statement, context: Context) -> list[str]:
     """The heading above a statement, and the questions in the text that are answered by its quote."""
     quote = statement.quote
-    asking = [hit.quote.text.strip() for hit in context.texts if quote.id in context.announced.get(hit.quote.id, ())]
+    asking = [hit.quote.text.strip() for hit in context.texts if quote.id in context.introduced.get(hit.quote.id, ())]
     return [" ".join(text.split()) for text in dict.fromkeys([quote.section or "", *asking]) if text.strip()]
 
 
 def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str], under: Sequence[Statement]) -> bool:
     """Whether a heading is the noun that is asked for, with a list or a phrase of no whole sentence under it."""
-    asked = _ASKS_NOUN.match(question.reading.text[:MAX_ANALYSED_CHARACTERS])
+    asked = _ASKS_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
     if asked is None:
         return False
     noun = frozenset(words(asked[1]))
-    if not noun or noun != frozenset(words(heading)) or question.reading.asks != "statement":
+    if not noun or noun != frozenset(words(heading)) or question.analysis.asks != "statement":
         return False
     rest = frozenset(question.terms) - noun - known - light_words() - interrogative_words()
     # "Which languages does she speak?" is answered by "Languages", and "Which languages are forbidden?" is not.
     verbs = 1 if asked["by"].casefold() in ("do", "does", "did", "can", "could") else 0
-    if has_denying_word(question.reading.text):
+    if has_denying_word(question.analysis.text):
         return False
     listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
     return listed and len(rest) <= verbs and rest.isdisjoint(question.names)

@@ -9,11 +9,11 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import labels_in, leading_label
 from quoteweave.generation.answer_text import add_mark, escape_marks, fence, join_with_and
 from quoteweave.generation.extractive.statements import (
-    AnnouncedPart,
+    IntroducedPart,
     Statement,
     image_mark,
     place_phrase,
-    unread_announced,
+    unread_introduced,
 )
 
 MAX_WORDS, MAX_COMPLETE_WORDS = 120, 180
@@ -27,7 +27,7 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
 
     `rest` is the text shown for parts of the question that no statement answers.
     """
-    ordered = _without_announced(in_document_order(chosen))
+    ordered = _without_introduced(in_document_order(chosen))
     pictures = dict.fromkeys(statement.number for statement in ordered if statement.quote.kind == "image")
     named = dict.fromkeys(number for statement in ordered for number in _named(statement, context))
     # A picture that is quoted needs its mark; pictures that are only referred to are shown while there is room.
@@ -52,16 +52,16 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
                 to_show.remove(number)
                 used.append(context.images[number - 1].quote)
                 text += _shown(number, context)
-            if statement.announced:
-                more, parts = _composed_announced(statement, context, size)
+            if statement.introduced:
+                more, parts = _composed_introduced(statement, context, size)
                 size += len(more.split())
                 text = f"{text.rstrip()}\n\n{more}\n\n"
-                used += announced_quotes(parts, context)
+                used += introduced_quotes(parts, context)
     return "\n\n".join(filter(None, [text.rstrip(), rest, sources_sentence(used)]))
 
 
-def compose_announced(parts: Sequence[AnnouncedPart], context: Context) -> str:
-    """Compose what a sentence announces, each part with its mark: code between fences, items as bullets, images."""
+def compose_introduced(parts: Sequence[IntroducedPart], context: Context) -> str:
+    """Compose what a sentence introduces, each part with its mark: code between fences, items as bullets, images."""
     blocks, form = list[str](), ""
     for part in parts:
         mark = f"[{part.number}]"
@@ -97,30 +97,30 @@ def left_sentence(count: int, what: str = "", *, at_least: bool = False) -> str:
     return f"{begun} {'is' if count == 1 else 'are'} there."
 
 
-def _composed_announced(statement: Statement, context: Context, before: int) -> tuple[str, Sequence[AnnouncedPart]]:
-    """What a statement announces, as far as there is room behind `before` words, and the parts that are shown."""
-    parts, unread = statement.announced, unread_announced(statement, context)
+def _composed_introduced(statement: Statement, context: Context, before: int) -> tuple[str, Sequence[IntroducedPart]]:
+    """What a statement introduces, as far as there is room behind `before` words, and the parts that are shown."""
+    parts, unread = statement.introduced, unread_introduced(statement, context)
     shown = parts[: number_shown([part.text for part in parts], before, complete=not unread)]
     left = len(parts) - len(shown) + unread
-    text = compose_announced(shown, context)
+    text = compose_introduced(shown, context)
     return (f"{text}\n\n{left_sentence(left, at_least=unread > 0)}" if left else text), shown
 
 
-def announced_quotes(parts: Iterable[AnnouncedPart], context: Context) -> list[Quote]:
+def introduced_quotes(parts: Iterable[IntroducedPart], context: Context) -> list[Quote]:
     """The quotes that parts are of."""
     found = (context.quote(part.kind, part.number) for part in parts)
     return [quote for quote in found if quote is not None]
 
 
-def _without_announced(statements: Sequence[Statement]) -> list[Statement]:
-    """Leave out statements of quotes that another one announces, which are shown with that."""
-    announced = {
+def _without_introduced(statements: Sequence[Statement]) -> list[Statement]:
+    """Leave out statements of quotes that another one introduces, which are shown with that."""
+    introduced = {
         (part.kind, part.number)
         for one in statements
-        for part in one.announced
+        for part in one.introduced
         if (part.kind, part.number) != (one.quote.kind, one.number)
     }
-    return [one for one in statements if (one.quote.kind, one.number) not in announced]
+    return [one for one in statements if (one.quote.kind, one.number) not in introduced]
 
 
 def in_document_order(chosen: Sequence[Statement]) -> list[Statement]:

@@ -20,7 +20,7 @@ mark (`answer_text`). The rules match words, not meaning: how often they answer,
 from collections.abc import Mapping, Sequence
 
 from quoteweave.core.answers import NO_TOKENS, Answer, Context
-from quoteweave.core.concurrency.pools import run_briefly
+from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.question_analysis import analyse_question
@@ -112,11 +112,11 @@ class ExtractiveGenerator:
         return (await self._written(query, context)).model_copy(update={"usage": NO_TOKENS})
 
     async def _written(self, query: Query, context: Context) -> Answer:
-        read = await run_briefly("answer", query.text, self._read, query.text, context)
+        read = await run_inline_if_short("answer", query.text, self._read, query.text, context)
         if isinstance(read, Answer):
             return read
         orders = [await self._standings(question, context, weights) for question, weights in read]
-        return await run_briefly("answer", query.text, self._composed, query.text, context, read, orders)
+        return await run_inline_if_short("answer", query.text, self._composed, query.text, context, read, orders)
 
     def _read(self, question: str, context: Context) -> "Answer | list[WeightedPart]":
         """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""
@@ -153,7 +153,7 @@ class ExtractiveGenerator:
             rest = compose_rest([place for places in located for place in places])
             text = compose(unique, context, max_images=self.max_images, rest=rest)
             differing = [part for (part, _), (_, differ) in zip(parts, found, strict=True) if differ]
-            told = dict.fromkeys(DISAGREED.get(part.reading.asks, "numbers") for part in differing)
+            told = dict.fromkeys(DISAGREED.get(part.analysis.asks, "numbers") for part in differing)
             warnings = tuple(map(DISAGREEMENT_WARNING.format, told))
             return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), unique)
         whole = question_terms(_in_words_of(context, asked))
@@ -172,7 +172,7 @@ class ExtractiveGenerator:
     ) -> SentenceRanking:
         if self.order is None:
             return SentenceRanking(of={})
-        return await rank_sentences(self.order, question.reading.text, self._said(question, context, weights))
+        return await rank_sentences(self.order, question.analysis.text, self._said(question, context, weights))
 
     def _chosen(
         self, question: QuestionTerms, context: Context, weights: Mapping[str, float], order: SentenceRanking

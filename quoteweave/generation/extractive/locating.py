@@ -12,17 +12,17 @@ from types import MappingProxyType
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record
-from quoteweave.core.text.continuations import announces
+from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.mentions import labels_in
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
 from quoteweave.generation.extractive.selection import SentenceKey
 from quoteweave.generation.extractive.statements import (
-    announced_parts,
     has_cells,
     image_mark,
     image_name,
+    introduced_parts,
     is_headed_by,
     place_in_document,
     place_phrase,
@@ -37,10 +37,10 @@ from quoteweave.generation.sentences import split_sentences
 
 EXCERPT_WORDS = (60, 40, 25)
 """Most words in the excerpts of the first, second and third place."""
-ANNOUNCED_WORDS = 25
-"""Most words of what an excerpt that ends with a colon announces."""
-ANNOUNCED_BONUS = 0.2
-"""Bonus for a text that announces code or a list, where it is asked how to do something."""
+INTRODUCED_WORDS = 25
+"""Most words of what an excerpt that ends with a colon introduces."""
+INTRODUCED_BONUS = 0.2
+"""Bonus for a text that introduces code or a list, where it is asked how to do something."""
 MOST_PLACES = len(EXCERPT_WORDS)
 MOST_MATCHES = 4
 NUMBER_BONUS = 0.3
@@ -59,7 +59,7 @@ LEAST_IN_SECTION = 0.5
 REFERENCE_BONUS = PAGE_WEIGHT
 """Bonus for a figure or table that the question names: as much as the first rank."""
 HEADING_PENALTY = 0.2
-"""Penalty for a heading or caption, which only announces what is elsewhere."""
+"""Penalty for a heading or caption, which only introduces what is elsewhere."""
 MIN_ROW_SHARE = 0.5
 """Share of the best row's score that another row of a table needs to be included."""
 MIN_UNMATCHED_SHARE = 0.7
@@ -85,8 +85,8 @@ class LocatedQuote(Record):
     """Excerpt of its text, fit for an answer; "" where it has none."""
     matches: tuple[str, ...]
     """Words of the question that it contains, as the question writes them, the heaviest first."""
-    announced: str = ""
-    """What the excerpt announces, each part with its mark; "" for nothing."""
+    introduced: str = ""
+    """What the excerpt introduces, each part with its mark; "" for nothing."""
 
     @property
     def quote(self) -> Quote:
@@ -117,11 +117,11 @@ def find_places(
     additional scores of sentences of text quotes, by the quote's id and the sentence's index from 0.
     """
     pages = [own for hits in group_by_page(context) if (own := [one for one in hits if one[1].quote.id not in besides])]
-    if question.reading.asks_overview:  # what a document is about stands at its beginning
+    if question.analysis.asks_overview:  # what a document is about stands at its beginning
         pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
     best = max((hits[0][1].score for hits in pages), default=0.0)
-    announcing = context.announced.keys() if question.reading.asks == "steps" else ()
-    fits = {id(hit): _fit(hit, question, weights, best, announcing) for hits in pages for _, hit in hits}
+    introducing = context.introduced.keys() if question.analysis.asks == "steps" else ()
+    fits = {id(hit): _fit(hit, question, weights, best, introducing) for hits in pages for _, hit in hits}
     sections = [(hits[0][1].score / (best or 1.0), own) for hits in pages for own in _sections(hits, fits, weights)]
     pages = [own for _, own in sections]
     worth = [PAGE_WEIGHT * share + max(fits[id(hit)] for _, hit in own) for share, own in sections]
@@ -140,8 +140,8 @@ def find_places(
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
             continue
-        more = _announced(hit.quote, number, context) if announces(excerpt) else ""
-        places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, announced=more))
+        more = _introduced(hit.quote, number, context) if introduces(excerpt) else ""
+        places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, introduced=more))
     return places
 
 
@@ -182,7 +182,7 @@ def _headed_first(
 
 
 def _under_heading(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
-    """The first text under a heading, of those found on its page, which it only announces; None for no heading."""
+    """The first text under a heading, of those found on its page, which it only introduces; None for no heading."""
     title = " ".join(quote.text.split())
     under = [
         one
@@ -194,7 +194,7 @@ def _under_heading(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, 
 
 def compose_places(places: Sequence[LocatedQuote], question: QuestionTerms) -> str:
     """Compose the text of an answer that only shows where to look; `places` is not empty."""
-    first = LOOK if question.reading.asks in _LOOKED_AT else NOT_SAID
+    first = LOOK if question.analysis.asks in _LOOKED_AT else NOT_SAID
     return f"{first} {_bulleted(places, 'on it most')}"
 
 
@@ -222,19 +222,19 @@ def _line(place: LocatedQuote, *, several: bool) -> str:
     excerpt = f": “{place.excerpt}”" if place.excerpt else ""
     if quote.kind == "text":
         line = f"- {add_mark(escape_marks(f'{place_name}{why}{excerpt}'), f'[{place.number}]')}"
-        return f"{line} {place.announced}" if place.announced else line
+        return f"{line} {place.introduced}" if place.introduced else line
     return f"- {escape_marks(f'{place_name}{why}{excerpt}')}. {image_mark(quote, place.number)}"
 
 
-def _announced(quote: Quote, number: int, context: Context) -> str:
-    """What an excerpt announces, in `ANNOUNCED_WORDS` words at most: `“brew install pyenv” [3].`"""
-    found, left = list[str](), ANNOUNCED_WORDS
-    for part in announced_parts(quote, number, context):
+def _introduced(quote: Quote, number: int, context: Context) -> str:
+    """What an excerpt introduces, in `INTRODUCED_WORDS` words at most: `“brew install pyenv” [3].`"""
+    found, left = list[str](), INTRODUCED_WORDS
+    for part in introduced_parts(quote, number, context):
         if part.form == "image":
             found.append(image_mark(context.images[part.number - 1].quote, part.number))
             continue
         written = escape_marks(part.text).replace("“", "‘").replace("”", "’").split()
-        cut = clip(" ".join(written[:left]) + ("…" if len(written) > left else ""), ANNOUNCED_WORDS * LONG_WORD)
+        cut = clip(" ".join(written[:left]) + ("…" if len(written) > left else ""), INTRODUCED_WORDS * LONG_WORD)
         found.append(add_mark(f"“{cut.rstrip('.')}”", f"[{part.number}]"))
         left -= len(written)
         if left <= 0:
@@ -243,9 +243,9 @@ def _announced(quote: Quote, number: int, context: Context) -> str:
 
 
 def _fit(
-    hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float, announcing: Collection[str]
+    hit: Hit, question: QuestionTerms, weights: Mapping[str, float], best: float, introducing: Collection[str]
 ) -> float:
-    quote, reading = hit.quote, question.reading
+    quote, analysis = hit.quote, question.analysis
     held = frozenset(quote_words(quote))
     fit = coverage(weights, held) + (QUOTE_WEIGHT * hit.score / best if best > 0 else 0.0)
     fit += LENGTH_BONUS * min(1.0, len(held) / FULL_BONUS_WORDS) - (
@@ -253,11 +253,11 @@ def _fit(
     )
     headed = coverage(weights, words(quote.section or "")) if quote.kind == "text" and not quote.has_pages else 0.0
     fit += HEADING_BONUS * headed if headed >= LEAST_IN_HEADING else 0.0
-    fit += ANNOUNCED_BONUS if quote.id in announcing else 0.0
-    shown = {"figure", "chart"} if {"figure", "chart"}.intersection(reading.shows) else set()
-    if quote.layout in shown.union(reading.shows):
+    fit += INTRODUCED_BONUS if quote.id in introducing else 0.0
+    shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.shows) else set()
+    if quote.layout in shown.union(analysis.shows):
         fit += KIND_BONUS
-    if reading.labels and quote.kind == "image" and set(reading.labels) & set(labels_in((quote.caption or "")[:40])):
+    if analysis.labels and quote.kind == "image" and set(analysis.labels) & set(labels_in((quote.caption or "")[:40])):
         fit += REFERENCE_BONUS
     return fit
 
@@ -265,7 +265,7 @@ def _fit(
 def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> tuple[str, ...]:
     held = frozenset(quote_words(quote))
     found: dict[str, str] = {}
-    for surface in words(question.reading.text, stem=False):
+    for surface in words(question.analysis.text, stem=False):
         for stem in words(surface, stop=False):
             if stem in held and stem in weights and len(surface) > 1 and stem not in interrogative_words():
                 found.setdefault(stem, surface)
@@ -284,7 +284,7 @@ def _excerpt(
     if not parts:
         return ""
     worth = [coverage(weights, words(part)) for part in parts]
-    if question.reading.wants_number:
+    if question.analysis.wants_number:
         worth = [value + NUMBER_BONUS * any(map(str.isdigit, part)) for value, part in zip(worth, parts, strict=True)]
     if quote.kind == "text":
         worth = [value + standings.get((quote.id, at), 0.0) for at, value in enumerate(worth)]

@@ -1,14 +1,14 @@
 """Answer questions for a procedure by the steps under a matching heading, given as a list.
 
 The steps of a manual seldom mention their aim, such as "to replace the strap"; the heading above them does, or a line
-that announces them ("To force an application to quit:"). Of the quotes that were found, those under one heading form a
+that introduces them ("To force an application to quit:"). Of the quotes that were found, those under one heading form a
 section. A section answers the question where its heading, with the document's name, contains what the question is
 about, and where it consists of steps: items of a list, numbered lines, instructions, or commands and other code. Where
 the document's name alone does ("How do I make lentil soup?" of `lentil-soup.md`), so does the only section that
 consists of steps. Code is shown under the step before it, which it belongs to.
 
 What is not so or must not be done ("What must never be done?") is answered by the lists that a sentence or a heading
-announces as such (`sentence_kinds`), whole or, where only some items are about what is asked, by these.
+introduces as such (`sentence_kinds`), whole or, where only some items are about what is asked, by these.
 """
 
 import re
@@ -19,19 +19,19 @@ from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote
-from quoteweave.core.text.continuations import announces
+from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
 from quoteweave.generation.extractive.composition import (
-    compose_announced,
+    compose_introduced,
     left_sentence,
     number_shown,
     sources_sentence,
 )
 from quoteweave.generation.extractive.statements import (
-    AnnouncedPart,
-    announced_parts,
+    IntroducedPart,
+    introduced_parts,
     is_headed_by,
     place_in_document,
     split_items,
@@ -39,9 +39,9 @@ from quoteweave.generation.extractive.statements import (
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
 from quoteweave.generation.sentence_kinds import (
     INSTRUCTION,
-    announces_denied,
     denying_hit,
     heading_denies,
+    introduces_denied,
     without_denied,
 )
 from quoteweave.generation.sentences import split_sentences
@@ -61,7 +61,7 @@ _TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t
 # "2 eggs" and "12 V" are no steps.
 _STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-ZÀ-Þ][a-zà-þ]))")
 _INNER_STEP = re.compile(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
-_ANNOUNCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
+_INTRODUCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
 _OF_NAME = re.compile(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
 _PARTICLE = re.compile(r"\b(?:not|never|before|after|without|off|out|away|ohne|nicht)\b")
 _AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
@@ -82,7 +82,7 @@ class Step:
     """As the document numbers it."""
     is_item: bool = False
     """Whether it is formatted as an item of a list."""
-    code: tuple[AnnouncedPart, ...] = ()
+    code: tuple[IntroducedPart, ...] = ()
     """The code that follows it."""
 
     @property
@@ -99,7 +99,7 @@ class Procedure:
     steps: tuple[Step, ...]
     quotes: tuple[Quote, ...]
     """Those that hold the steps."""
-    announcing: int | None = None
+    introducing: int | None = None
     """Number in the context of the text whose last sentence is the heading; None for a heading above the quotes."""
 
 
@@ -110,7 +110,7 @@ def find_procedures(
 
     Each step is cut to `limit` characters; `weights` are those of all words of the question, and add up to 1.
     """
-    if question.reading.asks_denied:
+    if question.analysis.asks_denied:
         return _find_denied(question, context, limit)
     found = _find_procedure(question, context, weights, limit) if weights else None
     return [] if found is None else [found]
@@ -119,15 +119,15 @@ def find_procedures(
 def _find_procedure(
     question: QuestionTerms, context: Context, weights: Mapping[str, float], limit: int
 ) -> Procedure | None:
-    if question.reading.asks != "steps":
-        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.reading.text) else None
+    if question.analysis.asks != "steps":
+        return _find_listed(question, context, limit) if _ASKS_LIST.match(question.analysis.text) else None
     subject = subject_terms(question)
     total = coverage(weights, subject)
     weights = {word: weights[word] / total for word in subject if word in weights} if total else weights
     found: list[tuple[tuple[float, ...], Procedure]] = []
     by_name: list[Procedure] = []
     for heading, hits in _sections(context):
-        if not hits or _is_about_something_else(question.reading.text, heading) or is_spread(heading, subject):
+        if not hits or _is_about_something_else(question.analysis.text, heading) or is_spread(heading, subject):
             continue
         held = with_words_alike(frozenset(words(heading)), question.terms)
         named = set(words(PurePosixPath(hits[0][1].quote.document).stem))
@@ -180,12 +180,12 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
 
 
 def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedure]]:
-    """The lists that a sentence or heading announces as denied, with the score of what announces them."""
+    """The lists that a sentence or heading introduces as denied, with the score of what introduces them."""
     sections: defaultdict[tuple[str, str], list[tuple[int, Hit]]] = defaultdict(list)
     for number, hit in enumerate(context.texts, start=1):
         quote = hit.quote
         for at, sentence in enumerate(split_sentences(quote.text)):
-            parts = announced_parts(quote, number, context, at) if announces_denied(sentence.text) else []
+            parts = introduced_parts(quote, number, context, at) if introduces_denied(sentence.text) else []
             steps = tuple(Step(part.text, (part.number,)) for part in parts if part.kind == "text")
             if steps:
                 quotes = tuple(dict.fromkeys([quote, *(context.texts[step.marks[0] - 1].quote for step in steps)]))
@@ -216,17 +216,17 @@ def _composed(found: Procedure, context: Context, before: int) -> str:
     of = f" ({place})" if found.quotes[0].has_pages else ""
     is_heading = [step.text.rstrip(" :：") for step in found.steps] == [found.heading]
     heading = f"Under “{escape_marks(found.heading)}”{of}:"
-    if found.announcing is not None:
-        heading = add_mark(found.heading, f"[{found.announcing}]")
+    if found.introducing is not None:
+        heading = add_mark(found.heading, f"[{found.introducing}]")
     lines = [] if is_heading else [heading, ""]
     shown = number_shown([step.text for step in found.steps], before)
     for step in found.steps[:shown]:
         start = f"{step.number}. " if step.number is not None else "" if is_heading else "- "
         lines += [f"{start}{add_mark(step.text, str(list(step.marks)))}"] if step.text else []
-        lines += ["", compose_announced(step.code, context), ""] if step.code else []
+        lines += ["", compose_introduced(step.code, context), ""] if step.code else []
     lines = lines[:-1] if not lines[-1] else lines
     if left := len(found.steps) - shown:
-        lines += ["", left_sentence(left, "items" if found.announcing is not None else "steps")]
+        lines += ["", left_sentence(left, "items" if found.introducing is not None else "steps")]
     elif missing := _missing_numbers(found.steps):
         several = len(missing) > 1
         subject = f"Steps {join_with_and(list(map(str, missing)))} were" if several else f"Step {missing[0]} was"
@@ -268,7 +268,7 @@ def _is_of_one_case(question: str, heading: str) -> bool:
 
 
 def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
-    """Group text quotes by their headings, and by announced aims ("To replace it:").
+    """Group text quotes by their headings, and by introduced aims ("To replace it:").
 
     A heading that occurs at two places of a document gives two sections.
     """
@@ -281,27 +281,27 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
     for (_, heading), hits in sections.items():
         title, page, own = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
         for number, hit in sorted(hits, key=lambda one: place_in_document(one[1].quote)):
-            announced = _ANNOUNCED.fullmatch(" ".join(hit.quote.text.split()))
-            code = _announced_code(hit.quote, number, context) if announced else []
-            if announced and code:  # what is announced is no section of steps, but the one command
-                yield announced[1], [(number, hit), *code]
-                announced = None
-            if announced or hit.quote.page > page + 1:
+            introduced = _INTRODUCED.fullmatch(" ".join(hit.quote.text.split()))
+            code = _introduced_code(hit.quote, number, context) if introduced else []
+            if introduced and code:  # what is introduced is no section of steps, but the one command
+                yield introduced[1], [(number, hit), *code]
+                introduced = None
+            if introduced or hit.quote.page > page + 1:
                 yield title, own
-                title, own = announced[1] if announced else " ".join(heading.split()), []
+                title, own = introduced[1] if introduced else " ".join(heading.split()), []
             page = hit.quote.page
-            if not announced:
+            if not introduced:
                 own.append((number, hit))
         yield title, own
 
 
-def _announced_code(quote: Quote, number: int, context: Context) -> list[tuple[int, Hit]]:
-    """The code that a text announces, if that is what it announces."""
-    parts = announced_parts(quote, number, context)
+def _introduced_code(quote: Quote, number: int, context: Context) -> list[tuple[int, Hit]]:
+    """The code that a text introduces, if that is what it introduces."""
+    parts = introduced_parts(quote, number, context)
     return [(part.number, context.texts[part.number - 1]) for part in parts] if _are_code(parts) else []
 
 
-def _are_code(parts: Sequence[AnnouncedPart]) -> bool:
+def _are_code(parts: Sequence[IntroducedPart]) -> bool:
     return bool(parts) and parts[0].form == "code" and all(part.kind == "text" for part in parts)
 
 
@@ -310,7 +310,7 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
     parts: list[Step] = []
     for number, hit in hits:
         if _is_code(hit.quote, parts[-1:]):
-            code = AnnouncedPart(kind="text", number=number, text=hit.quote.text, form="code")
+            code = IntroducedPart(kind="text", number=number, text=hit.quote.text, form="code")
             last = parts.pop() if parts else Step("", ())
             parts.append(replace(last, code=(*last.code, code)))
         else:
@@ -330,14 +330,14 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
 
 
 def _is_code(quote: Quote, before: Sequence[Step]) -> bool:
-    """Whether a paragraph is code; on pages, where a line may go on with any other, only if announced, or plainly."""
-    announced = not quote.has_pages or any(announces(step.text) for step in before)
-    return quote.layout == "paragraph" and (is_code(quote.text) if announced else is_plainly_code(quote.text))
+    """Whether a paragraph is code; on pages, where a line may go on with any other, only if introduced, or plainly."""
+    introduced = not quote.has_pages or any(introduces(step.text) for step in before)
+    return quote.layout == "paragraph" and (is_code(quote.text) if introduced else is_plainly_code(quote.text))
 
 
 def _instructs(part: Step) -> bool:
-    """Whether an unnumbered part is a step: an instruction, what announces code, or code alone under its heading."""
-    if part.code and (not part.text or announces(part.text)):
+    """Whether an unnumbered part is a step: an instruction, what introduces code, or code alone under its heading."""
+    if part.code and (not part.text or introduces(part.text)):
         return True
     if is_code(part.text):
         return False

@@ -71,7 +71,7 @@ def score_statement(statement: Statement, question: QuestionTerms, bearing: floa
     """Score a statement: its coverage with bonuses, lowered for anything but a complete sentence."""
     total = bearing + ADJACENCY_BONUS * adjacency(question, statement.words)
     new = (word for word in statement.words if word not in question.terms)
-    if question.reading.wants_number and any(word[0].isdigit() for word in new):
+    if question.analysis.wants_number and any(word[0].isdigit() for word in new):
         total += NUMBER_BONUS
     if is_headed_by(statement.quote, question):
         total += HEADING_BONUS
@@ -87,7 +87,7 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
     own = [one for one in chosen if one.quote.document == chosen[0].quote.document] if chosen else []
     others = [one for one in chosen if one not in own]
     numbers_of_each = [numbers for one in own if (numbers := new_numbers(one, question))]
-    if question.reading.asks == "count" and any(_counts_differ(own[0], one, question) for one in own[1:]):
+    if question.analysis.asks == "count" and any(_counts_differ(own[0], one, question) for one in own[1:]):
         return [], False
     differing = [
         one
@@ -110,11 +110,11 @@ def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) 
     subject, documents = subject_terms(question), {one.quote.document, other.quote.document}
     if len(documents) < 2 or not question.names:
         return False
-    if not _ASKS_PAST_ACT.match(question.reading.text):
-        return question.reading.asks == "date" and _clocks_differ(one, other, subject)
+    if not _ASKS_PAST_ACT.match(question.analysis.text):
+        return question.analysis.asks == "date" and _clocks_differ(one, other, subject)
     if any(not with_words_alike(frozenset(each.words), subject).issuperset(subject) for each in (one, other)):
         return False
-    if question.reading.asks == "date":
+    if question.analysis.asks == "date":
         dates = [_dates_of(each.text) for each in (one, other)]
         return all(len(found) == 1 for found in dates) and _dates_differ(dates[0][0], dates[1][0])
     names = [new_names(each, question) for each in (one, other)]

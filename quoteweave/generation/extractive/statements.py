@@ -1,7 +1,7 @@
 """Make statements from the quotes of a context: their own sentences, or a sentence about an image.
 
-A sentence that ends with a colon announces what follows it: further items of its own quote, or the quotes that the
-context names (`Context.announced`). An answer shows these with it (`announced_parts`).
+A sentence that ends with a colon introduces what follows it: further items of its own quote, or the quotes that the
+context names (`Context.introduced`). An answer shows these with it (`introduced_parts`).
 """
 
 import itertools
@@ -13,7 +13,7 @@ from typing import Literal
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Kind, Quote, Record
-from quoteweave.core.text.continuations import announces
+from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.mentions import split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.question_words import asked_quantity
@@ -31,8 +31,8 @@ MAX_PICTURE_SENTENCE = 300
 """Most characters of a sentence quoted from a picture."""
 MAX_BEFORE = 250
 """Most characters of the sentence before one that refers to it; a longer one is not shown with it."""
-MAX_ANNOUNCED = 300
-"""Most characters of an item or paragraph that a sentence announces."""
+MAX_INTRODUCED = 300
+"""Most characters of an item or paragraph that a sentence introduces."""
 LEAST_WORDS, LEAST_COMMON, MOST_NUMBERS = 6, 0.2, 0.25
 """Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
 
@@ -68,10 +68,10 @@ class Statement(Record):
     """Whether it was computed from the cells of a table, which do not state it themselves."""
     before: str = ""
     """The sentence before it, fit for an answer, where it begins with a word that stands for something in that."""
-    announced: "tuple[AnnouncedPart, ...]" = ()
-    """What it announces, if it ends with a colon, in order."""
+    introduced: "tuple[IntroducedPart, ...]" = ()
+    """What it introduces, if it ends with a colon, in order."""
     is_denied: bool = False
-    """Whether the sentence that announces it, or the heading, denies it ("Never do any of the following:")."""
+    """Whether the sentence that introduces it, or the heading, denies it ("Never do any of the following:")."""
 
     @property
     def quote(self) -> Quote:
@@ -89,8 +89,8 @@ def tells_effect(text: str) -> bool:
     return refers_back(text) and _EFFECT.search(text) is not None
 
 
-class AnnouncedPart(Record):
-    """A part of what a sentence announces."""
+class IntroducedPart(Record):
+    """A part of what a sentence introduces."""
 
     kind: Kind
     number: int
@@ -100,8 +100,8 @@ class AnnouncedPart(Record):
     form: Literal["text", "item", "code", "image"] = "text"
 
 
-def announced_parts(quote: Quote, number: int, context: Context, after: int | None = None) -> list[AnnouncedPart]:
-    """What a sentence of a text quote announces: the rest of the quote, else what `Context.announced` names.
+def introduced_parts(quote: Quote, number: int, context: Context, after: int | None = None) -> list[IntroducedPart]:
+    """What a sentence of a text quote introduces: the rest of the quote, else what `Context.introduced` names.
 
     `number` is the quote's in the context, `after` the sentence's index; None for the last.
     """
@@ -109,28 +109,28 @@ def announced_parts(quote: Quote, number: int, context: Context, after: int | No
     if rest.strip():
         is_list = opens_item(rest)
         texts = split_items(rest) if is_list else [rest.partition("\n\n")[0]]
-        return [_announced_text(text, number, is_item=is_list) for text in texts]
-    parts: list[AnnouncedPart] = []
-    for id in context.announced.get(quote.id, ()):
+        return [_introduced_text(text, number, is_item=is_list) for text in texts]
+    parts: list[IntroducedPart] = []
+    for id in context.introduced.get(quote.id, ()):
         parts += _parts_of(id, context)
     return parts
 
 
-def unread_announced(statement: Statement, context: Context) -> int:
-    """How many quotes a statement announces that the context does not hold, beside those that it does."""
+def unread_introduced(statement: Statement, context: Context) -> int:
+    """How many quotes a statement introduces that the context does not hold, beside those that it does."""
     held = {hit.quote.id for hit in (*context.texts, *context.images)}
-    return sum(id not in held for id in context.announced.get(statement.quote.id, ()))
+    return sum(id not in held for id in context.introduced.get(statement.quote.id, ()))
 
 
-def _parts_of(id: str, context: Context) -> list[AnnouncedPart]:
+def _parts_of(id: str, context: Context) -> list[IntroducedPart]:
     for number, hit in enumerate(context.images, start=1):
         if hit.quote.id == id:
-            return [AnnouncedPart(kind="image", number=number, form="image")]
+            return [IntroducedPart(kind="image", number=number, form="image")]
     for number, hit in enumerate(context.texts, start=1):
         if hit.quote.id == id and hit.quote.layout == "list":
-            return [_announced_text(text, number, is_item=True) for text in split_items(hit.quote.text)]
+            return [_introduced_text(text, number, is_item=True) for text in split_items(hit.quote.text)]
         if hit.quote.id == id:
-            return [_announced_text(hit.quote.text, number, is_item=False)]
+            return [_introduced_text(hit.quote.text, number, is_item=False)]
     return []
 
 
@@ -145,11 +145,11 @@ def split_items(text: str, opens: Callable[[str], object] = opens_item) -> list[
     return items
 
 
-def _announced_text(text: str, number: int, *, is_item: bool) -> AnnouncedPart:
+def _introduced_text(text: str, number: int, *, is_item: bool) -> IntroducedPart:
     if not is_item and is_code(text):
-        return AnnouncedPart(kind="text", number=number, text=text, form="code")
+        return IntroducedPart(kind="text", number=number, text=text, form="code")
     form: Literal["item", "text"] = "item" if is_item else "text"
-    return AnnouncedPart(kind="text", number=number, text=tidy(text, MAX_ANNOUNCED), form=form)
+    return IntroducedPart(kind="text", number=number, text=tidy(text, MAX_INTRODUCED), form=form)
 
 
 def text_statements(context: Context, limit: int) -> list[Statement]:
@@ -162,7 +162,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
         for place, sentence in enumerate(split_sentences(hit.quote.text)):
             text = tidy(sentence.text, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
-            parts = announced_parts(hit.quote, number, context, place) if announces(sentence.text) else ()
+            parts = introduced_parts(hit.quote, number, context, place) if introduces(sentence.text) else ()
             statements.append(
                 Statement(
                     text=text,
@@ -171,7 +171,7 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
                     place=place,
                     words=tuple(words(text)),
                     before=before,
-                    announced=tuple(parts),
+                    introduced=tuple(parts),
                     is_denied=all_denied
                     or (denied is not None and place > denied)
                     or (headed and not denies(sentence.text)),
@@ -217,7 +217,7 @@ def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
     """
     heading = set(words(quote.section or "")) - interrogative_words()
     subject = set(subject_terms(question))
-    known = {*_name_words(quote.document), *words(field_of_term(question.reading.text))}
+    known = {*_name_words(quote.document), *words(field_of_term(question.analysis.text))}
     return bool(heading) and heading <= subject and subject <= heading | known
 
 
@@ -270,7 +270,7 @@ def place_phrase(quote: Quote) -> str:
 def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> str:
     if not has_cells(quote):
         return ""
-    wanted = asked_quantity(question.reading.asked_by, question.reading.text)
+    wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     sentences = cells_in_words(_picture_text(quote), question.terms, weights, wanted)
     return f"{_titled(quote)} lists {sentences}." if sentences else ""
 

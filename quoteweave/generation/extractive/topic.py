@@ -104,11 +104,11 @@ def is_on_topic(question: QuestionTerms, context: Context) -> bool:
 def topic_margin(question: QuestionTerms, context: Context) -> float:
     """How far the best place is above the threshold of `is_on_topic`; infinite for a place that is named."""
     hits = _ranked(context)
-    if hits and question.reading.asks_overview:
+    if hits and question.analysis.asks_overview:
         return float("inf")
     if not hits or not question.terms:
         return float("-inf")
-    if not subject_terms(question) or any(_is_named(question.reading, hit.quote) for hit in hits):
+    if not subject_terms(question) or any(_is_named(question.analysis, hit.quote) for hit in hits):
         return float("inf")
     return topic_evidence(question, context).margin
 
@@ -125,10 +125,10 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         told = ((quote, with_quantity(held, question, quote.words())) for quote, held in quotes)
         quotes = [(quote, with_words_alike(held, alike)) for quote, held in told]
     known = frozenset[str]().union(*(held for _, held in quotes))
-    if language_difference(question.reading.text, context) is not None:
+    if language_difference(question.analysis.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
     asked = [word for word in asked if word not in calculation_words()] or asked
-    verbs = verbs_of(question.reading.text) - question.names
+    verbs = verbs_of(question.analysis.text) - question.names
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
     absent = frozenset(word for word in rarity if _is_absent(word, context) and not (otherwise and word in known))
     if not rarity or not quotes:
@@ -195,7 +195,7 @@ def _asking_words(name: re.Match[str]) -> str:
 
 def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, ...]:
     """Why what was found is about something else, one sentence each."""
-    text, reasons = question.reading.text, list[str]()
+    text, reasons = question.analysis.text, list[str]()
     differ = language_difference(text, context)
     if differ is not None:
         there = f", and what was found in {differ.documents}" if differ.documents else ""
@@ -242,12 +242,12 @@ def _adjacent_pairs(question: QuestionTerms, among: Mapping[str, float], quotes:
     return min(len(found), MOST_ADJACENT)
 
 
-def _is_named(reading: QuestionAnalysis, quote: Quote) -> bool:
+def _is_named(analysis: QuestionAnalysis, quote: Quote) -> bool:
     """Whether the question refers to the quote, its page or its section by name."""
-    if reading.labels and set(reading.labels) & set(labels_in(quote.words())):
+    if analysis.labels and set(analysis.labels) & set(labels_in(quote.words())):
         return True
-    if not reading.places:
+    if not analysis.places:
         return False
     names = {f"page {quote.page_label}", f"page #{quote.page + 1}", f"page {quote.page + 1}"}
     names.update(heading_names(quote.heading or ""))
-    return bool(names & set(reading.places))
+    return bool(names & set(analysis.places))

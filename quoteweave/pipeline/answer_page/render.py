@@ -18,15 +18,23 @@ from quoteweave.pipeline.answer_page.sections import (
     Wording,
     section,
 )
-from quoteweave.pipeline.page_pictures import PageView, cited_pages, stored_crops
+from quoteweave.pipeline.page_pictures import PagePicture, cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
 
-__all__ = ["AnswerView", "PageView", "Wording", "render_answer", "render_answered", "render_answers", "view_answered"]
+__all__ = [
+    "AnswerView",
+    "PagePicture",
+    "Wording",
+    "render_answer",
+    "render_answered",
+    "render_answers",
+    "view_answered",
+]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render_answer(answer: Answer, context: Context, pages: Sequence[PageView], crops: Mapping[str, bytes]) -> str:
+def render_answer(answer: Answer, context: Context, pages: Sequence[PagePicture], crops: Mapping[str, bytes]) -> str:
     """Render one answer as a whole HTML document: `render_answers` with one view, under the question as its title."""
     view = AnswerView(answer=answer, context=context, pages=tuple(pages), crops=crops)
     return render_answers([view], answer.question)
@@ -94,7 +102,7 @@ def view_answered(answers: Sequence[Answered], collection: Collection) -> tuple[
                 context=answered.context,
                 pages=tuple(pages),
                 crops=crops,
-                read=answered.trace.read,
+                interpretation=answered.trace.interpretation,
                 reasons=answered.trace.reasons,
             )
         )

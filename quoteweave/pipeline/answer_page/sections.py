@@ -15,7 +15,7 @@ from quoteweave.generation.answer_text import clip
 from quoteweave.generation.gate import REFUSAL
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.pipeline.answer_page.markup import Passage, passages, without_markup
-from quoteweave.pipeline.page_pictures import PageView
+from quoteweave.pipeline.page_pictures import PagePicture
 
 VERDICT_WORDS: Mapping[Verdict, str] = {
     "supported": "supported",
@@ -96,9 +96,11 @@ class AnswerView(Record):
 
     answer: Answer
     context: Context
-    pages: tuple[PageView, ...] = Field(default=(), description="the pages shown beside it, in order")
+    pages: tuple[PagePicture, ...] = Field(default=(), description="the pages shown beside it, in order")
     crops: Mapping[str, bytes] = Field(default_factory=dict, description="crops of image quotes by `Quote.image`")
-    read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each (`Trace.read`)")
+    interpretation: tuple[str, ...] = Field(
+        default=(), description="how the question was read, a line each (`Trace.read`)"
+    )
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
         default_factory=dict, description="by quote id, why it was found (`Trace.reasons`)"
     )
@@ -203,7 +205,7 @@ class Section(Record):
     sources: tuple[Source, ...] = Field(description="cited ones first, in the order of the answer")
     sheets: tuple[Sheet, ...]
     judged: tuple[CheckedCitation, ...] = Field(description="every citation with its verdict")
-    read: tuple[str, ...] = Field(default=(), description="how the question was read, a line each")
+    interpretation: tuple[str, ...] = Field(default=(), description="how the question was read, a line each")
 
     def source(self, citation: Citation) -> Source:
         """The source that a citation names."""
@@ -245,7 +247,7 @@ class Pictures:
         """Every picture, in the order added."""
         return list(self._by_page.values())
 
-    def add(self, view: PageView) -> None:
+    def add(self, view: PagePicture) -> None:
         """Add the picture of a page, unless it has none that browsers show."""
         place = (view.document, view.page.number)
         data = data_url(view.image)
@@ -269,7 +271,7 @@ def section(name: str, view: AnswerView, pictures: Pictures) -> Section:
         answer=view.answer,
         passages=tuple(passages(view.answer)),
         sources=tuple(sources),
-        read=view.read,
+        interpretation=view.interpretation,
         sheets=tuple(sheets),
         judged=checked_citations(view.answer),
     )
@@ -308,7 +310,7 @@ def _sources(name: str, view: AnswerView, pictures: Pictures) -> list[Source]:
     return sources
 
 
-def _sheet(name: str, view: PageView, pictures: Pictures, sources: list[Source]) -> Sheet:
+def _sheet(name: str, view: PagePicture, pictures: Pictures, sources: list[Source]) -> Sheet:
     here = [s for s in sources if s.cited and (s.quote.document, s.quote.page) == (view.document, view.page.number)]
     picture = pictures.get(view.document, view.page.number)
     sheet = Sheet(id=name, document=view.document, page=view.page, picture=picture)

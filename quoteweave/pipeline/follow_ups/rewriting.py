@@ -49,13 +49,17 @@ class StandaloneQuestion(Record):
         """Return the answer to the question with what the rewriting took in its usage and its price."""
         return answer if self.usage == NO_TOKENS else add_usage(answer, self.usage, self.price_usd)
 
-    def tell(self, trace: Trace) -> Trace:
+    def annotate(self, trace: Trace) -> Trace:
         """Return the trace of the search for the question, with how that was rewritten and what went wrong."""
         notes = (self.note, *trace.notes) if self.note else trace.notes
         if self.rewritten_by is None:
             return trace.model_copy(update={"notes": notes})
         read = f"It follows what was asked before, and was read as: {self.question}"
-        update = {"standalone_question": self.question, "rewritten_by": self.rewritten_by, "read": (read, *trace.read)}
+        update = {
+            "standalone_question": self.question,
+            "rewritten_by": self.rewritten_by,
+            "interpretation": (read, *trace.interpretation),
+        }
         return trace.model_copy(update={"notes": notes, **update})
 
 

@@ -13,7 +13,7 @@ from quoteweave.collection.stores.generations import read_plan, try_read_manifes
 from quoteweave.core.errors import DocumentError, ModelNotFound, QuoteweaveError, UsageError
 from quoteweave.documents.discovery import folders_among
 from quoteweave.documents.document_names import check_prefix
-from quoteweave.documents.file_reading import AddProgress as ReadingProgress
+from quoteweave.documents.file_reading import AddProgress
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.index import kinds, recall
 from quoteweave.index.embedding import EmbedProgress
@@ -44,12 +44,12 @@ def add_documents(
     *,
     encode: bool = True,
     progress: Progress = NO_PROGRESS,
-    reading: ReadingProgress | None = None,
+    add_progress: AddProgress | None = None,
 ) -> AddReport:
     """Add files and folders to the collection in that folder, which is made if there is none.
 
-    With `encode`, what is new is encoded for the indexes that there are. `reading` is called with documents and pages
-    in place of `progress`. Raises what `documents.ingest.add` raises.
+    With `encode`, what is new is encoded for the indexes that there are. `add_progress` is called with documents and
+    pages in place of `progress`. Raises what `documents.ingest.add` raises.
     """
     options = options or AddOptions()
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none
@@ -68,8 +68,8 @@ def add_documents(
                 task.update(label=f"reading {name[-40:]}")
                 task.advance(done)
 
-            watch = ReadingProgress(on_total, on_pages, lambda: task.update(label="indexing"))
-            report = add(opened, paths, options, reading or watch)
+            watch = AddProgress(on_total, on_pages, lambda: task.update(label="indexing"))
+            report = add(opened, paths, options, add_progress or watch)
         if not encode:
             return report
         notes = update_indexes(opened, wait=options.wait_s is None, progress=progress)

@@ -145,7 +145,7 @@ def make_order(settings: AnswerSettings, *, fallback: bool, progress: Progress) 
             f"{name} can order the sentences of answers without a model, and {settings.model} is to write",
             remedy="leave out answer_with or the model, or (ask) add --fallback extractive",
         )
-    resources = Resources(settings.hardware, tell=progress.note, retry_options=settings.retry_options)
+    resources = Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
     return make_sentence_scorer(name, resources=resources)
 
 
@@ -153,7 +153,7 @@ def make_claim_checker(settings: AnswerSettings, chats: ChatModels, progress: Pr
     """Make the checker of cited sentences, if one is set. Raises what `make_checker` raises."""
     if settings.check is None:
         return None
-    resources = Resources(settings.hardware, tell=progress.note, retry_options=settings.retry_options)
+    resources = Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
     return make_checker(settings.check, resources=resources, chats=chats)
 
 

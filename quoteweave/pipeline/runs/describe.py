@@ -308,5 +308,5 @@ def _store(describer: PictureDescriber, collection: Collection) -> tuple[int, li
     with collection.writer() as writer:
         writer.describe(words)
         refresh_indexes(collection, writer)  # indexes of models are brought up to date afterwards, which reports
-        remains = writer.finish_removals()
-    return sum(map(len, words.values())), list(remains)
+        remaining_traces = writer.finish_removals()
+    return sum(map(len, words.values())), list(remaining_traces)

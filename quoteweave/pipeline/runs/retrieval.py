@@ -216,7 +216,7 @@ def make_searches(
     names, how = settings.retriever, settings.expand
     resources = resources_for(collection, settings, progress, terms)
     # What a retriever sends is noted when its index is built.
-    retriever = make_fused(names, settings.fusion, collection, replace(resources, tell=lambda _: None))
+    retriever = make_fused(names, settings.fusion, collection, replace(resources, notify=lambda _: None))
     shared = (
         RememberingExpander(make_expander(how, names, collection, resources=resources, chats=chats)) if how else None
     )

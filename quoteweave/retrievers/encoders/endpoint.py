@@ -36,10 +36,10 @@ class EndpointEncoder:
         query_prefix: str = "",
         passage_prefix: str = "",
         max_characters: int = 8000,
-        tell: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.tokens = 0
-        self._tell: Callable[[str], None] | None = tell
+        self._notify: Callable[[str], None] | None = notify
         self._client, self._query_client = client, query_client or client
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
@@ -112,12 +112,12 @@ class EndpointEncoder:
 
         embedded = run_sync(client.embed_some([text[: self._max_characters] for text in texts]))
         self.tokens += embedded.tokens or 0
-        if embedded.cut and self._tell is not None:
+        if embedded.cut and self._notify is not None:
             number, length = next(iter(embedded.cut.items()))
-            self._tell(
+            self._notify(
                 f"texts too long for {self.name} are cut, one to {length} characters: {excerpt(texts[number])!r}"
             )
-            self._tell = None
+            self._notify = None
         lengths = np.linalg.norm(embedded.vectors, axis=1, keepdims=True)
         vectors = embedded.vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
         return [vectors[i : i + 1] for i in range(len(vectors))], embedded.refused

@@ -1,7 +1,7 @@
 """The evidence for each page of a collection, given a question: words, references, kinds of pictures, and position.
 
-All scores are in the unit of BM25: `index.unit` is the score of a word that occurs on one page only. The parts add up
-to `PageEvidence.total`, and `search --explain` reports each of them by its name.
+All scores are on the scale of BM25: `index.max_idf` is the score of a word that occurs on one page only. The parts add
+up to `PageEvidence.total`, and `search --explain` reports each of them by its name.
 
 | part | score of a page |
 |---|---|
@@ -17,7 +17,7 @@ to `PageEvidence.total`, and `search --explain` reports each of them by its name
 | terms | up to `TERMS` × `MOST_OF_TERM` units where a term's components occur; less in documents that match less |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
-| second look | what belongs with the best pages (`retrievers.pages.second_look`) |
+| page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
 
 Quotations, amounts and spellings are looked for by `retrievers.pages.written_matches`.
 
@@ -35,7 +35,7 @@ from quoteweave.collection.segments.builder import acronym_prefix, kind_token, m
 from quoteweave.core.text.question_analysis import QuestionAnalysis, VisualKind, analyse_lines
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.pages.second_look import PAGE_B, Quotes, SecondLook
+from quoteweave.retrievers.pages.page_feedback import PAGE_B, PageFeedback, Quotes
 from quoteweave.retrievers.pages.written_matches import Containing, WrittenMatches, sought_in
 from quoteweave.retrievers.recent_cache import RecentCache
 from quoteweave.retrievers.terms import Phrase, TermExpansion, TermPlaces, Terms
@@ -82,7 +82,7 @@ class PageEvidence:
     """BM25 of each quote."""
     best_quote: "Scores"
     """(m,) BM25 of the best quote of each page."""
-    readings: "Counter[QuestionAnalysis]"
+    analyses: "Counter[QuestionAnalysis]"
     """How each line of the question was read, and how often it counts."""
     expansions: list[TermExpansion] = field(default_factory=list)
     """Terms of the question whose components or places were found."""
@@ -91,7 +91,7 @@ class PageEvidence:
     spellings: list[str] = field(default_factory=list)
     """Words of the question in other spellings that were found, as 'illinois = lllinois'."""
     seeds: list[int] = field(default_factory=list)
-    """The pages from which the second look started, best first."""
+    """The pages from which page feedback started, best first."""
 
     parts: "dict[str, Scores]" = field(default_factory=dict, init=False)
 
@@ -116,12 +116,12 @@ class EvidenceReader:
         self, index: LexicalIndex, quotes: Quotes, containing: Containing, terms: Sequence[Terms] = ()
     ) -> None:
         self.index = index
-        self.second_look = SecondLook(index, quotes)
+        self.page_feedback = PageFeedback(index, quotes)
         self._quotes, self._terms = quotes, terms
         self._written = WrittenMatches(index, lambda at: [quote.words() for quote in quotes(at)], containing)
         self._places = TermPlaces(index)
         # A context is built by searching for text and for image quotes with the same question.
-        self.kept: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
+        self.cache: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
         """Evidence computed before, by a key of everything that distinguishes searches."""
 
     def read(self, question: str, within: "Mask | None") -> PageEvidence:
@@ -129,11 +129,11 @@ class EvidenceReader:
         import numpy as np
 
         index = self.index
-        readings = analyse_lines(question)
-        tokens = [token for reading, times in readings.items() for token in words(reading.text) * times]
+        analyses = analyse_lines(question)
+        tokens = [token for analysis, times in analyses.items() for token in words(analysis.text) * times]
         quotes = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
         best = index.best_on_pages(quotes)
-        evidence = PageEvidence(quotes, best, readings)
+        evidence = PageEvidence(quotes, best, analyses)
 
         def put(part: str, scores: "Scores") -> None:
             # Scores of pages that are not searched are meaningless, and must not influence those that are.
@@ -142,25 +142,25 @@ class EvidenceReader:
         put("words", index.scores("pages", tokens, b=PAGE_B, within=within))
         put("best quote", np.float32(BEST_QUOTE) * best)
         put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
-        put("reference", self._reference_scores(readings, quotes, within))
-        put("quotation", self._written.quotations(sought_in(readings), quotes, within))
-        put("amount", self._written.amounts([amount for reading in readings for amount in reading.amounts]))
-        spelled, evidence.spellings = self._written.spellings(" ".join(reading.text for reading in readings), within)
+        put("reference", self._reference_scores(analyses, quotes, within))
+        put("quotation", self._written.quotations(sought_in(analyses), quotes, within))
+        put("amount", self._written.amounts([amount for analysis in analyses for amount in analysis.amounts]))
+        spelled, evidence.spellings = self._written.spellings(" ".join(analysis.text for analysis in analyses), within)
         put("spelling", spelled)
         documents = self._document_scores(tokens, within)
         # Among several documents, a kind of picture alone is no evidence.
-        asks_place = any(reading.shows or reading.asks_front for reading in readings)
+        asks_place = any(analysis.shows or analysis.asks_front for analysis in analyses)
         among_several = asks_place and documents is not None
         found = self._in_documents_of(evidence.total > 0) if among_several else np.float32(1)
-        put("kind", self._kinds(readings) * found)
-        put("front page", self._front_page_scores(readings) * found)
+        put("kind", self._kinds(analyses) * found)
+        put("front page", self._front_page_scores(analyses) * found)
         put("terms", self._term_scores(tokens, evidence, within))
         put("acronyms", self._acronym_scores(tokens, evidence, within))
         if documents is not None:
             put("document", np.where(evidence.total > 0, np.float32(DOCUMENT) * documents, np.float32(0)))
-        sides = list(dict.fromkeys(side for reading in readings for side in reading.sides))
-        evidence.seeds = self.second_look.seeds(evidence.total)
-        put("second look", self.second_look.scores(evidence.total, evidence.seeds, sides, within))
+        sides = list(dict.fromkeys(side for analysis in analyses for side in analysis.sides))
+        evidence.seeds = self.page_feedback.seeds(evidence.total)
+        put("page feedback", self.page_feedback.scores(evidence.total, evidence.seeds, sides, within))
         return evidence
 
     def _document_scores(self, tokens: Sequence[str], within: "Mask | None") -> "Scores | None":
@@ -180,7 +180,7 @@ class EvidenceReader:
         return found[self.index.document_of]
 
     def _reference_scores(
-        self, readings: "Counter[QuestionAnalysis]", quotes: "Scores", within: "Mask | None"
+        self, analyses: "Counter[QuestionAnalysis]", quotes: "Scores", within: "Mask | None"
     ) -> "Scores":
         """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n).
 
@@ -190,20 +190,20 @@ class EvidenceReader:
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
         whole, named = Counter[str](), Counter[str]()
-        for reading, times in readings.items():
-            whole.update(dict.fromkeys(reading.labels, times))
-            named.update(dict.fromkeys(reading.places, times))
+        for analysis, times in analyses.items():
+            whole.update(dict.fromkeys(analysis.labels, times))
+            named.update(dict.fromkeys(analysis.places, times))
         for name, times in (whole + named).most_common(MOST_NAMES):
             pages = index.pages_called(name)
             if name in whole and not _any_within(pages, within):
                 pages = self._written.captions(name, quotes, within)
-            gain = np.full(len(pages), REFERENCE * index.unit * times, dtype=np.float32)
+            gain = np.full(len(pages), REFERENCE * index.max_idf * times, dtype=np.float32)
             if name not in whole and not name.startswith("page "):
                 gain *= self._share_of_section(pages)
             gained[pages] += gain
-        for title, times in _titles(readings).items():
+        for title, times in _titles(analyses).items():
             pages = index.pages_under(words(title))
-            gained[pages] += np.float32(REFERENCE * index.unit * times) * self._share_of_section(pages)
+            gained[pages] += np.float32(REFERENCE * index.max_idf * times) * self._share_of_section(pages)
         return gained
 
     def _share_of_section(self, pages: "Positions") -> "Scores":
@@ -214,28 +214,28 @@ class EvidenceReader:
         share: Scores = (1 / np.sqrt(np.bincount(documents)[documents])).astype(np.float32)
         return share
 
-    def _kinds(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
+    def _kinds(self, analyses: "Counter[QuestionAnalysis]") -> "Scores":
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
         asked = Counter[VisualKind]()
-        for reading, times in readings.items():
-            asked.update(dict.fromkeys(reading.shows, times))
+        for analysis, times in analyses.items():
+            asked.update(dict.fromkeys(analysis.shows, times))
         for kind, times in asked.items():
             shown = np.zeros_like(gained)
             for layout, share in _LAYOUTS_FOR[kind]:
                 pages = index.pages_named(kind_token(layout))
                 shown[pages] = np.maximum(shown[pages], np.float32(share))
-            gained += np.float32(KIND * index.unit * times) * shown
+            gained += np.float32(KIND * index.max_idf * times) * shown
         return gained
 
-    def _front_page_scores(self, readings: "Counter[QuestionAnalysis]") -> "Scores":
+    def _front_page_scores(self, analyses: "Counter[QuestionAnalysis]") -> "Scores":
         import numpy as np
 
         gained = np.zeros(self.index.page_count, dtype=np.float32)
-        times = sum(times for reading, times in readings.items() if reading.asks_front)
+        times = sum(times for analysis, times in analyses.items() if analysis.asks_front)
         if times:
-            gained[self.index.pages_named("page #1")] = FRONT * self.index.unit * times
+            gained[self.index.pages_named("page #1")] = FRONT * self.index.max_idf * times
         return gained
 
     def _term_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
@@ -265,7 +265,7 @@ class EvidenceReader:
         asked = {word for expansion in evidence.expansions for word in expansion.asked}
         documents = self._document_scores([token for token in tokens if token not in asked], within)
         share = documents / documents.max() if documents is not None and documents.any() else np.float32(1)
-        return np.float32(TERMS * self.index.unit) * gained * share
+        return np.float32(TERMS * self.index.max_idf) * gained * share
 
     def _acronym_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
         """A page gains where one of its quotes contains the expansion of an acronym but not the acronym, or vice versa.
@@ -319,12 +319,12 @@ class EvidenceReader:
         return pages
 
 
-def _titles(readings: "Counter[QuestionAnalysis]") -> Counter[str]:
+def _titles(analyses: "Counter[QuestionAnalysis]") -> Counter[str]:
     """What may be the title of a section: a quotation of several words, and how often each counts."""
     found = Counter[str]()
-    for reading, times in readings.items():
-        quoted = (text for text in reading.quoted if len(words(text)) > 1)
-        found.update(dict.fromkeys((*quoted, *reading.titles), times))
+    for analysis, times in analyses.items():
+        quoted = (text for text in analysis.quoted if len(words(text)) > 1)
+        found.update(dict.fromkeys((*quoted, *analysis.titles), times))
     return found
 
 

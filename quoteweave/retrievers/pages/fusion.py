@@ -15,7 +15,7 @@ STANDS_OUT = 1.5
 # Units of page evidence for each standard deviation beyond. Both were chosen with one small model (all-MiniLM-L6-v2) on
 # the questions of MMDocIR and MMLongBench-Doc, and again without each document: `benchmarks/hybrid_mmdocir.py`.
 POINTS_PER_DEVIATION = 0.3
-# What the page with the most evidence stands before others, in units of it: the second look at its neighbours leaves it
+# What the page with the most evidence stands before others, in units of it: page feedback at its neighbours leaves it
 # hardly any lead of its own.
 LEAD = POINTS_PER_DEVIATION
 # Units for the best page of another retriever, and in proportion for its others: they order what has no evidence.
@@ -45,7 +45,7 @@ class PageFusion:
         self._evidence, self._others = evidence, tuple(others)
         self._weights, self._depth = tuple(weights), depth
 
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """The notes of its retrievers."""
         return collect_warnings(self._evidence, *self._others)
 

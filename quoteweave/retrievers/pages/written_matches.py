@@ -200,12 +200,12 @@ class WrittenMatches:
 
     @property
     def _unit(self) -> float:
-        return self._index.unit
+        return self._index.max_idf
 
 
-def sought_in(readings: Iterable[QuestionAnalysis]) -> list[str]:
+def sought_in(analyses: Iterable[QuestionAnalysis]) -> list[str]:
     """The quotations and codes of a question, each once."""
-    return list(dict.fromkeys(text for reading in readings for text in (*reading.quoted, *reading.codes)))
+    return list(dict.fromkeys(text for analysis in analyses for text in (*analysis.quoted, *analysis.codes)))
 
 
 def plain(text: str) -> str:

@@ -16,8 +16,8 @@ from quoteweave.pipeline.highlighting import quote_regions
 from quoteweave.pipeline.rag import Answered, Rag, SourcesEvent, StreamEvent
 from quoteweave.pipeline.search import SearchResult, Trace
 from quoteweave.server.access.control import Grant
-from quoteweave.server.answers.kept_answers import KeptAnswer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
+from quoteweave.server.answers.stored_answers import StoredAnswer
 from quoteweave.server.monitoring import AnswerSpans, Metrics
 from quoteweave.server.problems import report_problem
 from quoteweave.server.served import Served, ServedCollection
@@ -48,7 +48,7 @@ class Asked:
         answer = standalone.add_usage(found.answer)
         self._note_sources(found.context, found.trace)
         self._note_answer(answer)
-        update = {"answer": self.urls.answer(answer), "trace": standalone.tell(found.trace)}
+        update = {"answer": self.urls.answer(answer), "trace": standalone.annotate(found.trace)}
         return found.model_copy(update=update)
 
     async def events(self) -> AsyncGenerator[StreamEvent | ErrorEvent, None]:
@@ -72,7 +72,7 @@ class Asked:
                 if isinstance(event, SourcesEvent):
                     context = event.context
                     self._note_sources(context, event.trace)
-                    yield event.model_copy(update={"trace": standalone.tell(event.trace)})
+                    yield event.model_copy(update={"trace": standalone.annotate(event.trace)})
                     continue
                 if isinstance(event, AnswerEvent):
                     event = AnswerEvent(answer=standalone.add_usage(event.answer))  # noqa: PLW2901 - counted, the same
@@ -159,7 +159,7 @@ def _check_length(question: str, most: int) -> None:
         )
 
 
-def to_response(kept: KeptAnswer) -> AnswerResponse:
+def to_response(kept: StoredAnswer) -> AnswerResponse:
     """Return the body of the response."""
     answered = kept.answered
     return AnswerResponse(

@@ -20,7 +20,7 @@ from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
 from quoteweave.server.answers.answering import ask
 from quoteweave.server.answers.event_streams import Sent, respond_with_events
-from quoteweave.server.answers.kept_answers import AnswerKeeper
+from quoteweave.server.answers.stored_answers import AnswerRecorder
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collection, record_response
 from quoteweave.server.dialects.openai_errors import RESPONSES, openai_error_body, refuse
 from quoteweave.server.dialects.openai_requests import (
@@ -158,7 +158,7 @@ async def complete_chat(
     collection = await get_collection(request.model, served, grant)
     # Each request brings the whole conversation along: kept by default, every question would be one of its own.
     ours = answer_request(messages, request.quoteweave, sampling, bool(request.store))
-    keeper = AnswerKeeper(served, grant, collection=collection.name, request=ours)
+    keeper = AnswerRecorder(served, grant, collection=collection.name, request=ours)
     asked = ask(served, collection, ours, base_url=base_url, grant=grant)
     notes = notes_on(request.ignored(), messages)
     if request.stream:

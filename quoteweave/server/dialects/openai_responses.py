@@ -15,8 +15,8 @@ from quoteweave.interchange.responses import Conversation
 from quoteweave.server.access.control import Grant
 from quoteweave.server.answers.answering import Asked, ask
 from quoteweave.server.answers.event_streams import respond_with_events
-from quoteweave.server.answers.kept_answers import AnswerKeeper, history_of
 from quoteweave.server.answers.requests import AnswerRequest
+from quoteweave.server.answers.stored_answers import AnswerRecorder, history_of
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collection, record_response
 from quoteweave.server.dialects.openai_errors import RESPONSES, refuse
 from quoteweave.server.dialects.openai_requests import (
@@ -124,7 +124,7 @@ async def make_response(
     collection = await get_collection(request.model, served, grant)
     if request.previous_response_id is not None:
         ours = await _following(request.previous_response_id, ours, served, grant)
-    keeper = AnswerKeeper(served, grant, collection=collection.name, request=ours)
+    keeper = AnswerRecorder(served, grant, collection=collection.name, request=ours)
     await keeper.find_conversation()
     asked = ask(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
     maker = _maker(request, asked, keeper)
@@ -135,7 +135,7 @@ async def make_response(
     return record_response(maker.whole(kept.answered))
 
 
-def _maker(request: ResponseRequest, asked: Asked, keeper: AnswerKeeper) -> ResponseMaker:
+def _maker(request: ResponseRequest, asked: Asked, keeper: AnswerRecorder) -> ResponseMaker:
     place = keeper.place
     return ResponseMaker(
         response_id=f"resp_{uuid4().hex}" if place is None else f"resp_{place[0]}_{place[1]}",

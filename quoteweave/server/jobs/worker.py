@@ -60,7 +60,7 @@ class Reporter:
         except OSError:
             os._exit(1)
 
-    def tell(self, changes: Mapping[str, str | int | None]) -> None:
+    def report(self, changes: Mapping[str, str | int | None]) -> None:
         """Change these fields of the progress."""
         with self._lock:
             self.progress = self.progress.model_copy(update=changes)
@@ -74,32 +74,32 @@ class Reporter:
     def task(self, label: str, total: int | None = None, *, unit: str = "") -> Iterator["Reporter"]:
         """A piece of work; steps are counted where they are views of quotes."""
         counted = unit == "views"
-        self.tell({"step": label, **({"views_done": 0, "views_total": total} if counted else {})})
+        self.report({"step": label, **({"views_done": 0, "views_total": total} if counted else {})})
         yield self
 
     def advance(self, steps: int = 1) -> None:
         """Count more views as encoded."""
         if self.progress.views_done is not None:
-            self.tell({"views_done": self.progress.views_done + steps, "waiting": None})
+            self.report({"views_done": self.progress.views_done + steps, "waiting": None})
 
     def update(self, *, total: int | None = None, label: str | None = None) -> None:
         """Set how many views are to be encoded, or what is being done."""
         counted = total is not None and self.progress.views_done is not None
-        self.tell({**({"views_total": total} if counted else {}), **({"step": label} if label is not None else {})})
+        self.report({**({"views_total": total} if counted else {}), **({"step": label} if label is not None else {})})
 
-    def reading(self) -> AddProgress:
+    def add_progress(self) -> AddProgress:
         """The callbacks of reading files."""
 
         def on_total(pages: int) -> None:
-            self.tell({"page": 0, "pages": pages, "step": "reading", "waiting": None})
+            self.report({"page": 0, "pages": pages, "step": "reading", "waiting": None})
 
         def on_pages(document: str, pages: int) -> None:
-            self.tell({"document": document, "page": (self.progress.page or 0) + pages})
+            self.report({"document": document, "page": (self.progress.page or 0) + pages})
 
         def on_file(_: str) -> None:
-            self.tell({"files_done": (self.progress.files_done or 0) + 1})
+            self.report({"files_done": (self.progress.files_done or 0) + 1})
 
-        return AddProgress(on_total, on_pages, lambda: self.tell({"step": "indexing"}), on_file)
+        return AddProgress(on_total, on_pages, lambda: self.report({"step": "indexing"}), on_file)
 
 
 def main() -> None:
@@ -149,15 +149,15 @@ def _do(assignment: Assignment, reporter: Reporter) -> Report:
 
 
 def _add(work: AddWork, assignment: Assignment, reporter: Reporter) -> AddReport:
-    reporter.tell({"step": "looking at files", "files_total": len(work.files)})
+    reporter.report({"step": "looking at files", "files_total": len(work.files)})
     names = {work.uploads / path: name for name, path in work.files.items()}
     processes = assignment.processes or min(MAX_READING_PROCESSES, max(1, (os.cpu_count() or 1) - 1))
     options = AddOptions(metadata=work.metadata, names=names, processes=processes)
 
     def add() -> AddReport:
-        reporter.tell({"files_done": 0, "page": None, "pages": None})
+        reporter.report({"files_done": 0, "page": None, "pages": None})
         return add_documents(
-            work.root, list(names), options, encode=False, progress=reporter, reading=reporter.reading()
+            work.root, list(names), options, encode=False, progress=reporter, add_progress=reporter.add_progress()
         )
 
     report = _when_unlocked(add, reporter)
@@ -177,8 +177,8 @@ def _remove(work: RemoveWork, *, again: bool) -> RemovalReport:
             found = remove_documents(collection, left)
             return found.model_copy(update={"removed": work.names})
         with collection.writer() as writer:
-            remains = finish_removals(collection, writer)
-    return RemovalReport(removed=work.names, finished=(), index_notes=(), remains=remains)
+            remaining_traces = finish_removals(collection, writer)
+    return RemovalReport(removed=work.names, finished=(), index_notes=(), remaining_traces=remaining_traces)
 
 
 def _index(work: IndexWork, assignment: Assignment, reporter: Reporter) -> IndexReport | None:
@@ -202,11 +202,11 @@ def _when_unlocked(call: Callable[[], T], reporter: Reporter) -> T:
             found = call()
         except CollectionLocked as error:
             if reporter.progress.waiting != error.summary:
-                reporter.tell({"waiting": error.summary})
+                reporter.report({"waiting": error.summary})
             time.sleep(LOCK_POLL_S)
         else:
             if reporter.progress.waiting is not None:
-                reporter.tell({"waiting": None})
+                reporter.report({"waiting": None})
             return found
 
 

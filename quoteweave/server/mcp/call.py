@@ -25,7 +25,7 @@ class Progress:
         self._report = report
         self._count, self._last = 0, float("-inf")
 
-    async def tell(self, message: str) -> None:
+    async def notify(self, message: str) -> None:
         """Send the message, unless another was sent just before."""
         now = time.monotonic()
         self._count += 1

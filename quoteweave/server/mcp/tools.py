@@ -202,12 +202,12 @@ async def _answer(asked: Asked, call: Call) -> Answer | Problem:
                 answer = event.answer
             elif isinstance(event, SourcesEvent):
                 found = len(event.context.texts) + len(event.context.images)
-                await call.progress.tell(f"{pluralize(found, 'quote')} found; the answer is being written")
+                await call.progress.notify(f"{pluralize(found, 'quote')} found; the answer is being written")
             elif isinstance(event, ThoughtEvent):
-                await call.progress.tell("the model is thinking")
+                await call.progress.notify("the model is thinking")
             elif isinstance(event, TextEvent):
                 written += len(event.text)
-                await call.progress.tell(f"{pluralize(written, 'character')} written")
+                await call.progress.notify(f"{pluralize(written, 'character')} written")
     if answer is None:
         raise RuntimeError("the stream of the answer ended without the answer")
     return answer

@@ -11,8 +11,8 @@ from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult, hit_fields
 from quoteweave.server.answers.answering import ask, find, to_response
 from quoteweave.server.answers.event_streams import NamedEvents, VercelEvents, respond_with_events
-from quoteweave.server.answers.kept_answers import AnswerKeeper
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
+from quoteweave.server.answers.stored_answers import AnswerRecorder
 from quoteweave.server.depends import BaseUrl, Readable, Reader, ServedState, record_response
 from quoteweave.server.examples import ANSWER_EXAMPLES, SEARCH_EXAMPLES
 from quoteweave.server.json_bodies import JsonRoute
@@ -58,7 +58,7 @@ async def answer(
     base_url: BaseUrl,
 ) -> Response:
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
-    keeper = AnswerKeeper(served, grant, collection=collection.name, request=request)
+    keeper = AnswerRecorder(served, grant, collection=collection.name, request=request)
     await keeper.find_conversation()
     asked = ask(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
     if request.stream:

@@ -89,26 +89,26 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     by which the question names something must be among them. A question for several operations (the difference between
     the highest and the lowest) gives "".
     """
-    reading = question.reading
-    asked = [way for way in (reading.extreme, reading.reckons, reading.limit) if way is not None]
-    sums = reading.reckons == "sum" and reading.asks in _OF_SUMS
-    if not (reading.asks == "reckon" or sums) or len(asked) != 1:
+    analysis = question.analysis
+    asked = [way for way in (analysis.extreme, analysis.reckons, analysis.limit) if way is not None]
+    sums = analysis.reckons == "sum" and analysis.asks in _OF_SUMS
+    if not (analysis.asks == "reckon" or sums) or len(asked) != 1:
         return ""
-    has = _HAS_MOST.search(reading.text) if reading.extreme else None
-    by_name = _MEASURED.search(reading.text)
-    rest = f"{reading.limit.number if reading.limit else ''} {has[1] if has else ''} {by_name[1] if by_name else ''}"
-    left_out = calculation_words().union(words(rest), verbs_of(reading.text) if sums else ())
+    has = _HAS_MOST.search(analysis.text) if analysis.extreme else None
+    by_name = _MEASURED.search(analysis.text)
+    rest = f"{analysis.limit.number if analysis.limit else ''} {has[1] if has else ''} {by_name[1] if by_name else ''}"
+    left_out = calculation_words().union(words(rest), verbs_of(analysis.text) if sums else ())
     terms = set(subject_terms(question)) - left_out
     if not terms <= with_words_alike(frozenset(around), terms):
         return ""
     found = _selected_cells(text, terms, question)
     if found is None:
         return ""
-    if reading.extreme is not None:
-        return _describe_extreme(found, reading.extreme)
-    if reading.reckons is not None:
-        return _describe_combined(found, reading.reckons)
-    return _describe_beyond(found, reading.limit) if reading.limit is not None and not _SCALED.search(text) else ""
+    if analysis.extreme is not None:
+        return _describe_extreme(found, analysis.extreme)
+    if analysis.reckons is not None:
+        return _describe_combined(found, analysis.reckons)
+    return _describe_beyond(found, analysis.limit) if analysis.limit is not None and not _SCALED.search(text) else ""
 
 
 def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> CellSelection | None:
@@ -123,7 +123,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
         return None
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
     columns = columns or _columns_like(header, terms, question) or ([1] if len(header) == 2 else [])
-    chosen = _in_order_of(question.reading.text, [row for row in own if _is_named(row[0], terms)])
+    chosen = _in_order_of(question.analysis.text, [row for row in own if _is_named(row[0], terms)])
     if len(columns) == 1 and len(chosen) > 1:
         return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in chosen], whole=False)
     if len(columns) == 1 and not chosen:
@@ -139,7 +139,7 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
 def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerms) -> list[int]:
     """The only column that has a word of the question in its name, or by its name what "most expensive" measures."""
     like = [at for at in range(1, len(header)) if not terms.isdisjoint(words(header[at]))]
-    if not like and (asked := _MEASURED.search(question.reading.text)) is not None:
+    if not like and (asked := _MEASURED.search(question.analysis.text)) is not None:
         of = words_alike(words(_MEASURES[asked[1].casefold()])[0])
         like = [at for at in range(1, len(header)) if of.intersection(words(header[at]))]
     return like if len(like) == 1 and not _TOTAL.search(header[like[0]]) else []

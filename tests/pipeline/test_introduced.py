@@ -1,4 +1,4 @@
-"""What a text that ends with a colon announces: it comes with the text, whether the search found it or not."""
+"""What a text that ends with a colon introduces: it comes with the text, whether the search found it or not."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,18 +81,18 @@ def ask(collection: Collection, question: str) -> Answer:
     return Rag(search, ExtractiveGenerator()).answer(question)
 
 
-def test_an_announced_command_is_shown_and_cited_by_itself(collection: Collection) -> None:
+def test_an_introduced_command_is_shown_and_cited_by_itself(collection: Collection) -> None:
     answer = ask(collection, "How do I install the tide gauge service?")
     assert answer.status == "answered"
-    announcing, command = answer.citations
-    assert announcing.quoted is None or announcing.quoted.endswith(":")
+    introducing, command = answer.citations
+    assert introducing.quoted is None or introducing.quoted.endswith(":")
     quotes = {quote.id: quote.text for quote in collection.document_quotes(answer.citations[0].document)}
     assert quotes[command.quote_id].strip() == COMMAND
     assert f"```\n{COMMAND}\n```\n{command.mark}" in answer.text
     assert answer.text.count("To install the tide gauge service") == 1
 
 
-def test_an_announced_list_is_shown_item_by_item(collection: Collection) -> None:
+def test_an_introduced_list_is_shown_item_by_item(collection: Collection) -> None:
     answer = ask(collection, "What two things does the skipper of a guest boat bring on board?")
     assert answer.status == "answered"
     assert all(f"- {need.rstrip('.')} [" in answer.text for need in NEEDS)
@@ -113,13 +113,13 @@ def test_what_the_search_left_out_is_added_behind_its_hits(tmp_path: Path) -> No
     with make_collection(tmp_path, {"pump.md": quotes}) as made:
         found = context(made, "Which parts does the pump need?", ContextSize(texts=2, images=0))
         (first, added) = found.texts
-        assert found.announced == {first.quote.id: (added.quote.id,)}
+        assert found.introduced == {first.quote.id: (added.quote.id,)}
         assert (added.quote.layout, added.rank) == ("list", 2)
         assert added.score <= first.score
 
 
 def test_a_context_stays_as_large_as_it_was_asked_for(tmp_path: Path) -> None:
-    """What is announced takes the place of the last hits, and of half of them at most."""
+    """What is introduced takes the place of the last hits, and of half of them at most."""
     quotes: list[str | Quote] = [
         "Which parts the pump needs:",
         *(made_quote(f"• item {number}", layout="list") for number in range(4)),
@@ -135,7 +135,7 @@ def test_a_context_stays_as_large_as_it_was_asked_for(tmp_path: Path) -> None:
     assert [hit.rank for hit in sizes[4]] == [1, 2, 3, 4]
 
 
-def test_headings_and_other_pages_of_a_filter_are_never_announced(tmp_path: Path) -> None:
+def test_headings_and_other_pages_of_a_filter_are_never_introduced(tmp_path: Path) -> None:
     quotes: list[str | Quote] = ["The pump needs three parts:", made_quote("Seals", layout="title"), "Seals are round."]
     beyond: list[str | Quote] = [
         "The crane lifts these loads:",
@@ -144,10 +144,10 @@ def test_headings_and_other_pages_of_a_filter_are_never_announced(tmp_path: Path
     ]
     with make_collection(tmp_path, {"pump.md": quotes, "crane.md": beyond}) as made:
         small = ContextSize(texts=2, images=0)
-        assert context(made, "pump parts", small).announced == {}
+        assert context(made, "pump parts", small).introduced == {}
         assert len(context(made, "crane loads", small).texts) == 2
         assert len(context(made, "crane loads", small, Filter(documents=("crane.md",), last_page=0)).texts) == 1
-        assert context(made, "crane loads", small, Filter(layouts=("paragraph",))).announced == {}
+        assert context(made, "crane loads", small, Filter(layouts=("paragraph",))).introduced == {}
 
 
 def test_a_footnote_between_a_text_and_its_list_is_passed_over(tmp_path: Path) -> None:
@@ -155,22 +155,22 @@ def test_a_footnote_between_a_text_and_its_list_is_passed_over(tmp_path: Path) -
     quotes: list[str | Quote] = ["The pump needs two parts:", "1Without the motor.", listed]
     with make_collection(tmp_path, {"pump.md": quotes}) as made:
         found = context(made, "pump parts", ContextSize(texts=2, images=0))
-        (announced,) = found.announced.values()
-        assert [hit.quote.layout for hit in found.texts if hit.quote.id in announced] == ["list"]
+        (introduced,) = found.introduced.values()
+        assert [hit.quote.layout for hit in found.texts if hit.quote.id in introduced] == ["list"]
 
 
-def test_a_heading_that_is_the_question_announces_what_stands_under_it(tmp_path: Path) -> None:
+def test_a_heading_that_is_the_question_introduces_what_stands_under_it(tmp_path: Path) -> None:
     quotes: list[str | Quote] = [made_quote("Who nominates pilots?", layout="title"), "Anyone who has served a year."]
     with make_collection(tmp_path, {"pilots.md": quotes}) as made:
         small = ContextSize(texts=2, images=0)
         assert len(context(made, "Who nominates pilots?", small).texts) == 2
-        assert context(made, "How many pilots nominates the port?", small).announced == {}
+        assert context(made, "How many pilots nominates the port?", small).introduced == {}
 
 
-def test_prose_at_the_top_of_the_next_page_is_not_announced(tmp_path: Path) -> None:
+def test_prose_at_the_top_of_the_next_page_is_not_introduced(tmp_path: Path) -> None:
     quotes: list[str | Quote] = ["The crane lifts these loads:", made_quote("Left: the crane at night.", page=1)]
     with make_collection(tmp_path, {"crane.pdf": quotes}) as made:
-        assert context(made, "crane loads", ContextSize(texts=2, images=0)).announced == {}
+        assert context(made, "crane loads", ContextSize(texts=2, images=0)).introduced == {}
 
 
 @pytest.mark.parametrize(("items", "goes_on"), [(5, False), (30, True)])
@@ -203,28 +203,28 @@ def test_the_sentence_that_prohibits_what_was_found_is_added_to_the_smallest_con
     assert "timber in" not in answer.text or answer.text.find("never carried") < answer.text.find("timber in")
 
 
-def test_what_announces_a_found_item_is_added(tmp_path: Path) -> None:
+def test_what_introduces_a_found_item_is_added(tmp_path: Path) -> None:
     quotes: list[str | Quote] = ["It lifts these:", *LOADS, TIDES, "Bundles of timber float.", "Timber floats."]
     with make_collection(tmp_path, {"crane.md": quotes}) as made:
         found = context(made, "timber in bundles", ContextSize(texts=3, images=0))
-    (announced,) = found.announced.values()
+    (introduced,) = found.introduced.values()
     texts = {hit.quote.id: hit.quote.text for hit in found.texts}
-    assert [texts.get(id) for id in announced][1:] == ["• timber in bundles"]
+    assert [texts.get(id) for id in introduced][1:] == ["• timber in bundles"]
     assert {"It lifts these:", "• timber in bundles"} <= set(texts.values())
 
 
-def test_a_sentence_that_prohibits_is_found_above_another_that_announces(tmp_path: Path) -> None:
+def test_a_sentence_that_prohibits_is_found_above_another_that_introduces(tmp_path: Path) -> None:
     quotes: list[str | Quote] = ["Never do this:", "In the yard:", LOADS[1], TIDES]
     with make_collection(tmp_path, {"yard.md": quotes}) as made:
         found = context(made, "timber in bundles", ContextSize(texts=2, images=0))
     assert "Never do this:" in [hit.quote.text for hit in found.texts]
 
 
-def test_a_text_behind_a_heading_or_another_text_is_not_announced(tmp_path: Path) -> None:
+def test_a_text_behind_a_heading_or_another_text_is_not_introduced(tmp_path: Path) -> None:
     heading = made_quote("Loads", layout="title")
     between: tuple[str | Quote, ...] = (heading, TIDES)
     for at, one in enumerate(between):
         folder = tmp_path / str(at)
         folder.mkdir()
         with make_collection(folder, {"yard.md": ["Never do this:", one, "Timber in bundles."]}) as made:
-            assert context(made, "timber in bundles", ContextSize(texts=1, images=0)).announced == {}
+            assert context(made, "timber in bundles", ContextSize(texts=1, images=0)).introduced == {}

@@ -1,6 +1,6 @@
-"""Adds to a context what its texts announce, and what announces them: "To install it, run:", and the code behind it.
+"""Adds to a context what its texts introduce, and what introduces them: "To install it, run:", and the code behind it.
 
-A heading that is the question ("Who can nominate members?") announces the text under it, and so does a line that asks
+A heading that is the question ("Who can nominate members?") introduces the text under it, and so does a line that asks
 it, as in a list of frequent questions. The titles of the documents found are added, too.
 
 A text that ends with a colon is incomplete without the quotes that follow it. A search ranks each quote by itself, so
@@ -16,50 +16,52 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Quote
-from quoteweave.core.text.continuations import announces
+from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
 
-MOST_ANNOUNCING = 6
-"""Most texts of a context, the best, for which what they announce is looked up."""
+MOST_INTRODUCING = 6
+"""Most texts of a context, the best, for which what they introduce is looked up."""
 MOST_LACKING = 1 / 3
 """Most of the words of a question that a line that asks it lacks."""
 MOST_FOLLOWING = 5
-"""Most quotes that are added of what one text announces, such as the items of a list; all of them are named."""
+"""Most quotes that are added of what one text introduces, such as the items of a list; all of them are named."""
 # The caption of a listing stands above it, and a figure at the top of the page on which a list goes on.
 _BETWEEN = ("caption", "figure", "chart")
-# On a page a footnote may stand between a sentence and what it announces; its number touches its first word.
+# On a page a footnote may stand between a sentence and what it introduces; its number touches its first word.
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 _ENDS_BLOCK = ("title", "page")
 
 
-def add_announced(
+def add_introduced(
     question: str, context: Context, collection: Collection, where: Filter, split: ContextSize
 ) -> Context:
-    """Return the context with what its best texts announce, and with the sentences that announce its texts.
+    """Return the context with what its best texts introduce, and with the sentences that introduce its texts.
 
     What the search did not find stands behind its hits, in place of the last ones where the context would outgrow
     `split`: at most half of the quotes of a kind are such, so that a context of 15 quotes is one of 15; but a sentence
-    that prohibits what it announces is always added. A filter by kind or layout leaves everything as it is. Raises
+    that prohibits what it introduces is always added. A filter by kind or layout leaves everything as it is. Raises
     CollectionError for a damaged collection.
     """
     if where.kind is not None or where.layouts is not None:
         return context
     subject = frozenset(subject_terms(question_terms(question)))
     neighbours = _Neighbours(collection, where)
-    announcing = [hit.quote for hit in context.texts if announces(hit.quote.text) or _is_asked(hit.quote, subject)]
-    announcing = announcing[:MOST_ANNOUNCING]
-    known = {quote.id for quote in announcing}
-    above = {one.id: one for hit in context.texts for one in _announcers_of(hit.quote, neighbours)}
-    best = {one.id for hit in context.texts[:MOST_ANNOUNCING] for one in _announcers_of(hit.quote, neighbours)}
+    introducing = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
+    introducing = introducing[:MOST_INTRODUCING]
+    known = {quote.id for quote in introducing}
+    above = {one.id: one for hit in context.texts for one in _introducers_of(hit.quote, neighbours)}
+    best = {one.id for hit in context.texts[:MOST_INTRODUCING] for one in _introducers_of(hit.quote, neighbours)}
     denying = [one for one in above.values() if ends_by_denying(one.text)]
     above = {id: one for id, one in above.items() if id not in known and (id in best or one in denying)}
-    announced = {one.id: found for one in (*announcing, *above.values()) if (found := _announced_by(one, neighbours))}
+    introduced = {
+        one.id: found for one in (*introducing, *above.values()) if (found := _introduced_by(one, neighbours))
+    }
     wanted = [*denying]
-    for id, found in announced.items():
+    for id, found in introduced.items():
         wanted += [*([above[id]] if id in above else []), *found[:MOST_FOLLOWING]]
     there = {hit.quote.id for hit in (*context.texts, *context.images)}
     added = {one.id: one for one in wanted if one.id not in there}
@@ -71,7 +73,7 @@ def add_announced(
                 context.texts, texts[: max(len(must & added.keys()), split.texts // 2)], split.texts, must
             ),
             "images": _with_added(context.images, images[: split.images // 2], split.images, must),
-            "announced": {id: tuple(one.id for one in found) for id, found in announced.items()},
+            "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
             "titles": _titles(context, neighbours),
         }
     )
@@ -149,23 +151,23 @@ def _place(quote: Quote, among: Sequence[Quote]) -> int:
     return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
 
 
-def _announcers_of(quote: Quote, neighbours: _Neighbours) -> Iterator[Quote]:
-    """The text that announces a quote, the one that announces that, and so on."""
-    one = _announcer_of(quote, neighbours)
+def _introducers_of(quote: Quote, neighbours: _Neighbours) -> Iterator[Quote]:
+    """The text that introduces a quote, the one that introduces that, and so on."""
+    one = _introducer_of(quote, neighbours)
     while one is not None:
         yield one
-        one = _announcer_of(one, neighbours)
+        one = _introducer_of(one, neighbours)
 
 
-def _announcer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
-    """The text that announces a quote, by the rules of `_announced_by`; None where there is none."""
+def _introducer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
+    """The text that introduces a quote, by the rules of `_introduced_by`; None where there is none."""
     if quote.layout in _ENDS_BLOCK:
         return None
     for one in neighbours.before(quote):
         if one.layout in _ENDS_BLOCK:
             return None
-        if announces(one.text):
-            found = _announced_by(one, neighbours)
+        if introduces(one.text):
+            found = _introduced_by(one, neighbours)
             return one if any(each.id == quote.id for each in found) else None
         passed = one.layout in _BETWEEN or _FOOTNOTE.match(one.text) or one.layout == quote.layout == "list"
         if not passed:
@@ -173,8 +175,8 @@ def _announcer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
     return None
 
 
-def _announced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
-    """The quote behind a text, or those of a list; what announces something in turn ("Filename:") brings that too."""
+def _introduced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
+    """The quote behind a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
     for one in neighbours.behind(quote):
         if one.layout in _ENDS_BLOCK:
@@ -183,7 +185,7 @@ def _announced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
             continue
         if quote.has_pages and one.page != quote.page and one.layout != "list":
             break  # at the top of a page may stand a caption, or what goes on from elsewhere
-        if found and not announces(found[-1].text) and not found[-1].layout == one.layout == "list":
+        if found and not introduces(found[-1].text) and not found[-1].layout == one.layout == "list":
             break
         found.append(one)
     return found

@@ -1,4 +1,4 @@
-"""Keeps the answers of requests in conversations: which request is kept, where, and what its response says of it."""
+"""Stores the answers of requests in conversations: which request is stored, where, and what its response says of it."""
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
@@ -33,17 +33,17 @@ def history_of(turns: Sequence[Turn]) -> tuple[Message, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAnswer:
-    """An answer, and where it is kept."""
+class StoredAnswer:
+    """An answer, and where it is stored."""
 
     answered: Answered
     conversation: str | None = None
     turn: str | None = None
-    """None, as the conversation is, where the answer is not kept."""
+    """None, as the conversation is, where the answer is not stored."""
 
 
-class AnswerKeeper:
-    """Keeps the answer to one request, where it is to be kept.
+class AnswerRecorder:
+    """Stores the answer to one request, where it is to be stored.
 
     It is if the request says so or belongs to a conversation, else as the server is set; never where that says so.
     """
@@ -92,18 +92,18 @@ class AnswerKeeper:
         """Return the request with its history, by which its question is read."""
         return self._request.model_copy(update={"history": self.history()})
 
-    async def keep(self, answered: Answered) -> KeptAnswer:
+    async def keep(self, answered: Answered) -> StoredAnswer:
         """Keep the answer where it is to be kept; one that cannot be is given all the same, with a warning."""
         if not self._keeps:
-            return KeptAnswer(answered)
+            return StoredAnswer(answered)
         try:
             await run_in_threadpool(self._append, answered)
         except StateError as error:
             LOG.error("an answer could not be kept: %s", error)
             warning = "The answer could not be kept in its conversation."
             answer = answered.answer.model_copy(update={"warnings": (*answered.answer.warnings, warning)})
-            return KeptAnswer(answered.model_copy(update={"answer": answer}))
-        return KeptAnswer(answered, self._conversation, self._turn)
+            return StoredAnswer(answered.model_copy(update={"answer": answer}))
+        return StoredAnswer(answered, self._conversation, self._turn)
 
     async def events(self, events: AsyncGenerator[Record, None]) -> AsyncGenerator[Record, None]:
         """Yield the events of an answer as they are, and keep it before its last one."""

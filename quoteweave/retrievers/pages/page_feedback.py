@@ -1,4 +1,4 @@
-"""The second look: from the best pages to those that belong with them.
+"""Page feedback (pseudo-relevance feedback): from the best pages to those that belong with them.
 
 - Pages of the same document, in proportion to what they share of the rarest words of one of the `SEEDS` best pages.
 - The pages after and before the best one, where its content goes on or begins; more where one of its tables does.
@@ -51,7 +51,7 @@ Quotes = Callable[["Positions"], list[Quote]]
 """The quotes at some positions."""
 
 
-class SecondLook:
+class PageFeedback:
     """Looks from the best pages of one index to those that belong with them."""
 
     def __init__(self, index: LexicalIndex, quotes: Quotes) -> None:
@@ -96,7 +96,7 @@ class SecondLook:
             if within is not None:
                 of_side[~within] = 0
             gained[best_positions(of_side, 1, index.page_order)] += SIDE
-        gained *= np.float32(index.unit)
+        gained *= np.float32(index.max_idf)
         if within is not None:
             gained[~within] = 0
         self._add_nearby_pages(scores + gained, gained, within)
@@ -111,7 +111,7 @@ class SecondLook:
         return [*after, *before]
 
     def reasons(self, seeds: Sequence[int], page: int) -> Iterator[str]:
-        """What a page has to do with those that the second look started from, a phrase each."""
+        """What a page has to do with those that page feedback started from, a phrase each."""
         for seed in seeds:
             if page == seed or self._index.document_of[page] != self._index.document_of[seed]:
                 continue
