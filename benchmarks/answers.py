@@ -5,7 +5,7 @@ default retriever and the context that `quoteweave ask` gives a generator. All t
 question, which `--json` prints too. Means have 95 % intervals and differences, paired by question, too; whole documents
 are resampled for them. What each figure counts stands in `answer_rows.AnswerRow`.
 
-`--answer-with` has a model order sentences, as `quoteweave ask` takes it.
+`--sentence-scorer` has a model order sentences, as `quoteweave ask` takes it.
 
 `--leave-out` asks instead whether the constants of the generator are luck: see `left_out_answers.py`.
 """
@@ -37,11 +37,13 @@ def main() -> None:
     parser = arguments(__doc__)
     add_collection_options(parser)
     parser.add_argument("--before", type=Path, metavar="FILE", help="compare with this earlier output of --json")
-    parser.add_argument("--answer-with", metavar="NAME", help="what orders sentences, such as minilm; none if not said")
+    parser.add_argument(
+        "--sentence-scorer", metavar="NAME", help="what orders sentences, such as minilm; none if not said"
+    )
     parser.add_argument("--leave-out", action="store_true", help="choose constants on all documents but one, in turn")
     options = parser.parse_args()
-    if options.leave_out and options.answer_with:
-        parser.error("--leave-out varies constants of the generator without a model: leave out --answer-with")
+    if options.leave_out and options.sentence_scorer:
+        parser.error("--leave-out varies constants of the generator without a model: leave out --sentence-scorer")
     found, before = machine(), read_rows(options.before) if options.before else []
     folders = [mmdocir(), mmdocir().parent / "mmlongbench"]
     with collection_of(folders, options) as collection:
@@ -51,8 +53,8 @@ def main() -> None:
         figures: dict[str, object] = {"left_out": [one.model_dump() for one in chosen]}
         finish(found, figures, [left_out_table(chosen)], options)
         return
-    order = make_sentence_scorer(options.answer_with) if options.answer_with else None
-    rows = list(answer_rows(asked, ExtractiveGenerator(order=order)))
+    scorer = make_sentence_scorer(options.sentence_scorer) if options.sentence_scorer else None
+    rows = list(answer_rows(asked, ExtractiveGenerator(scorer=scorer)))
     old = groups_of(before)
     compared = {name: differences_of(own, old[name]) for name, own in groups_of(rows).items() if old[name]}
     tables = [*answer_tables(rows), *(difference_tables(f"less {options.before}", compared) if before else [])]

@@ -105,7 +105,7 @@ def under_way(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figur
     with serving(agent) as server:
         run(folder, table, EXCERPTS, (library.url, server.base_url), per_second=1000)
         starts = sorted(server.arrivals())
-    # Until the last excerpt has begun: behind it there is less to do than the run could have under way.
+    # Until the last excerpt has begun: after it there is less to do than the run could have under way.
     last = starts[-AT_ONCE * ACTIONS]
     span = last - starts[0]
     mean = sum(min(start + ANSWER_S, last) - start for start in starts if start < last) / span

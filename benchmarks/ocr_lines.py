@@ -1,4 +1,4 @@
-"""What reading short lines with little room behind them changes, beside PaddleOCR's own width for all lines.
+"""What reading short lines with little room after them changes, beside PaddleOCR's own width for all lines.
 
 pictures  the raster pictures of MMDocIR's PDFs with a text layer that OCR reads when they are added: processor time,
           and the lines that differ

@@ -213,9 +213,9 @@ fourth quarter gave 1.32 GWh, more than twice the first [2].
 _FOUND: tuple[Found, ...] = (
     ("supported", None, True),
     ("unsupported", "1.32 GWh does not occur in what it cites.", False),
-    ("unchecked", "It says nothing that can be looked for.", None),
+    ("unchecked", "It states nothing that can be checked.", None),
     ("supported", None, False),
-    ("unchecked", "What can be checked stands in the other quotes that the sentence cites.", True),
+    ("unchecked", "What can be checked is in the other quotes that the sentence cites.", True),
     ("unchecked", "47,000 euros may be worked out from what it cites.", None),
 )
 

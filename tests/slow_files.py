@@ -191,7 +191,7 @@ SLOW_FILES = (
     "test_plan.py",
     "test_agent_tools.py",
     "test_hostile_requests.py",
-    "test_answer_with.py",
+    "test_sentence_scorer.py",
     "test_highlighting.py",
     "test_ui_messages.py",
     "test_lexical_retriever.py",

@@ -126,7 +126,7 @@ def everywhere(name: str) -> Iterator[tuple[str, Reply, bool]]:
     yield "a gzip bomb as an error", Reply(status=500, body=bomb, headers={"content-encoding": "gzip"}), False
     yield "gzip that is none", Reply(body=right, headers={**kind, "content-encoding": "gzip"}), False
     short = zlib.compress(right)[:-9]
-    # What is lost of a stream stands behind its end.
+    # What is lost of a stream stands after its end.
     yield "deflate cut short", Reply(body=short, headers={**kind, "content-encoding": "deflate"}), name == "stream"
     yield "gzip", Reply(body=gzip.compress(right), headers={**kind, "content-encoding": "gzip"}), True
     yield "nested JSON", Reply(body=b"data: " + nested + b"\n\n" if name == "stream" else nested, headers=kind), False

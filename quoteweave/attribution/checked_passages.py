@@ -99,7 +99,7 @@ _REWORDED = (
     ("the document that it cites", "the passage's document"),
     ("It cites an image whose", "The passage is an image whose"),
     ("Either it or what it cites", "Either the claim or the passage"),
-    ("It says nothing that can be looked for.", WORDS_ALONE),
+    ("It states nothing that can be checked.", WORDS_ALONE),
     ("what it cites", "the passage"),
 )
 

@@ -203,7 +203,7 @@ def _differ(clause: str, other: str) -> bool | None:
 
 
 def _denied(clause: str) -> frozenset[str]:
-    """What a clause denies: the word behind each denial, but for stop words and adverbs; "" where none follows."""
+    """What a clause denies: the word after each denial, but for stop words and adverbs; "" where none follows."""
     found = words(clause, stem=False, stop=False)
     behind = (found[at + 1 :] for at, word in enumerate(found) if word in _DENIES)
     first = (next((word for word in rest if word not in STOP_WORDS and not word.endswith("ly")), "") for rest in behind)

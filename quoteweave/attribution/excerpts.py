@@ -165,7 +165,7 @@ def _sentences(text: str) -> list[Excerpt]:
     if len(whole) > MAX_EXCERPT_CHARACTERS:
         raise UsageError(
             f"the text has {len(whole):,} characters in {pluralize(len(found), 'sentence')} and no citation mark: put "
-            "[CITATION] behind the sentence whose source is wanted, or have `quoteweave cite` find one for every "
+            "[CITATION] after the sentence whose source is wanted, or have `quoteweave cite` find one for every "
             "sentence"
         )
     return [Excerpt(mark=None, start=one.start, claim=claim_of(text[one.start : one.end]), text=whole) for one in found]
@@ -179,7 +179,7 @@ def _blanked(text: str) -> str:
 def _around(text: str, sentences: list[Sentence], mark: re.Match[str]) -> tuple[int, int]:
     """Where the sentence of a mark begins and ends.
 
-    A mark that stands behind a sentence belongs to it, unless it is the subject of what follows: "[4] showed that".
+    A mark that stands after a sentence belongs to it, unless it is the subject of what follows: "[4] showed that".
     """
     found = [each for each in sentences if each.start < mark.start()]
     own = found[-1] if found else sentences[0]

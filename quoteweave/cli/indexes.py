@@ -31,4 +31,4 @@ def index_line(index: Mapping[str, object]) -> str:
         text += f"{index['kind']}, {pluralize(int(str(index['items'])), 'item')}{left_out}, "
     else:
         return f"{text}damaged or gone; quoteweave check --repair rebuilds it from its vectors"
-    return text + ("up to date" if index["up_to_date"] else "behind; quoteweave index build brings it up to date")
+    return text + ("up to date" if index["up_to_date"] else "out of date; quoteweave index build brings it up to date")

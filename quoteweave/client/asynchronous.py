@@ -231,7 +231,7 @@ class AsyncClient:
     ) -> Added:
         """Send files, and what can be read below folders, to be added; a document of the same name is replaced.
 
-        A document is named by its path below the folder that was given, behind `folder` and a slash. Each folder is a
+        A document is named by its path below the folder that was given, after `folder` and a slash. Each folder is a
         job. With `wait` they have ended when this returns, and their reports name the documents that could not be read;
         `progress` is called with how far each is. Raises DocumentError for a file that cannot be sent, and JobFailed,
         once all have ended, where nothing came of one.

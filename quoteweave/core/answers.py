@@ -364,7 +364,7 @@ class AnswerEvent(Record):
 
 
 Event = ThoughtEvent | TextEvent | CitationEvent | AnswerEvent
-"""What a generator sends; `Rag.stream` adds the sources and an `ImageEvent` behind each image's citation."""
+"""What a generator sends; `Rag.stream` adds the sources and an `ImageEvent` after each image's citation."""
 
 
 def replay_events(answer: Answer) -> Iterator[Event]:

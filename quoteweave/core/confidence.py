@@ -135,10 +135,10 @@ def retriever_name(
     return without_credentials(name)
 
 
-def model_name(model: str | None, answer_with: str | None = None) -> str:
+def model_name(model: str | None, sentence_scorer: str | None = None) -> str:
     """Name the generator: the chat model, or `extractive` with the model that ranks its sentences, if any."""
-    order = f"; answer-with {answer_with}" if answer_with else ""
-    return model or without_credentials(f"extractive{order}")
+    scorer = f"; sentence-scorer {sentence_scorer}" if sentence_scorer else ""
+    return model or without_credentials(f"extractive{scorer}")
 
 
 def read_calibration_file(path: Path) -> Calibration:

@@ -61,7 +61,7 @@ def name_files(
     names of all others; what is still ambiguous, here or beside the documents that there are, has the last parts of
     the added folder's path in front, as many as tell it from the others. Uploaded files have the names that are `given`
     for their paths, and replace documents of these names wherever those came from, which stays their origin. Raises
-    UsageError for a prefix that is none.
+    UsageError for an invalid prefix.
     """
     known = [
         _Known(

@@ -113,7 +113,7 @@ def add(
 ) -> AddReport:
     """Bring the collection up to date with files and folders, then its indexes with its documents.
 
-    Raises UsageError for a path that does not exist or a prefix that is none, CollectionLocked while another process
+    Raises UsageError for a path that does not exist or an invalid prefix, CollectionLocked while another process
     writes, StorageError when the disk refuses. A file that cannot be read is in the report with its reason, and the
     others go on.
     """

@@ -61,7 +61,7 @@ class ProcessLimits:
             raise ValueError("the limits of memory and time must be greater than 0")
 
     def for_file(self, size: int) -> "ProcessLimits":
-        """The same for a file of so many bytes that is read whole: the larger it is, the more it may take."""
+        """The same for a file of the given size in bytes that is read whole: the larger it is, the more it may take."""
         memory = None if self.memory is None else self.memory + 10 * size
         return replace(self, memory=memory, seconds=self.seconds * (1 + size / (5 * MEGABYTE)))
 

@@ -142,7 +142,7 @@ def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Rang
     if found[0] - start > MOST_BEFORE or denials().search(text, *before) is None:
         return found
     clauses = [cut.end() for cut in _CUTS.finditer(text, *before) if cut["clause"] is not None]
-    # What is repeated may begin with the word that opens its clause, or right behind it.
+    # What is repeated may begin with the word that opens its clause, or right after it.
     starts, opens = [start, *clauses, found[0]], [True, *(True for _ in clauses), _is_reported(text, before, found[0])]
     return (start if _denied(text, (start, found[1]), starts, opens)[-1] else found[0]), found[1]
 
@@ -348,7 +348,7 @@ def _denied(text: str, sentence: Range, starts: Sequence[int], opens: Sequence[b
 
 
 def _is_reported(text: str, sentence: Range, at: int) -> bool:
-    """Whether the clause from `at` begins with "that", or comes right behind it."""
+    """Whether the clause from `at` begins with "that", or comes right after it."""
     return _REPORTING.match(text, at) is not None or _REPORTED.search(text, max(sentence[0], at - 8), at) is not None
 
 

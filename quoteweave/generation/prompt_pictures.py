@@ -108,7 +108,7 @@ class PictureLimits(Record):
         return greatest
 
     def tokens(self, pictures: int) -> int:
-        """Estimate the most tokens that so many pictures take of a model's window."""
+        """Estimate the most tokens that the given number of pictures take of a model's window."""
         pixels = min(self.max_total_pixels, self.max_pixels * min(pictures, self.max_pictures))
         return -(-pixels // PIXELS_PER_TOKEN)
 

@@ -72,7 +72,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False) -> bo
 
 
 # "To delete a user was once possible" names what is done and tells of it, where "To delete a user, press F5" instructs;
-# within the aim a verb stands only behind a word such as "how": "To see how the battery is charged, look".
+# within the aim a verb stands only after a word such as "how": "To see how the battery is charged, look".
 _TELLS_OF_AIM = (
     r"To\s(?:(?!\b(?:how|what|that|which|who|whose|whom|if|whether|where|when|why|while|until|because|as)\b)[^,:;.])*?"
     r"\b(?:is|are|was|were|has|had|became|becomes|takes?|took|requires?|required|remains?)\b"

@@ -25,7 +25,7 @@ def check_kind(kind: str, *, many: bool) -> None:
 
 
 def index_bytes_per_item(kind: str, dimension: int, vectors: float) -> float:
-    """What an index keeps on disk for an item of so many vectors, beside those themselves; roughly."""
+    """What an index keeps on disk for an item of the given number of vectors, beside those themselves; roughly."""
     row = 8.0
     many = {"exact": 0.0, "two-stage": 4.0 * dimension, "binary": vectors * dimension / 8}
     pooled = {f"pool{factor}": 2.0 * dimension * vectors / factor for factor in (2, 3)}

@@ -104,7 +104,7 @@ class LexicalIndex:
         return self._by_name([part.page_counts for part in self._parts])
 
     def _by_name(self, of_parts: "list[npt.NDArray[Any]]") -> "Positions":
-        """The place of each item when documents, which have so many each, are ordered by name."""
+        """The place of each item when documents, with the given numbers of items, are ordered by name."""
         import numpy as np
 
         names = [name for part in self._parts for name in part.names]
@@ -180,10 +180,10 @@ class LexicalIndex:
         if part == "page" or not place:
             pages, number = self._pages_of_part(name), name.removeprefix("page ")
             return np.union1d(pages, self.pages_named(f"page #{number}")) if number.isdecimal() else pages
-        pages, at = self._pages_of_part(part), int(place)
+        pages, ordinal = self._pages_of_part(part), int(place)
         documents = self.document_of[pages]
         first, end = (np.searchsorted(documents, np.unique(documents), side) for side in ("left", "right"))
-        found = first + at - 1 if at > 0 else end + at
+        found = first + ordinal - 1 if ordinal > 0 else end + ordinal
         named: Positions = pages[found[(found >= first) & (found < end)]]
         return named
 

@@ -230,7 +230,7 @@ class Field:
 
 
 def _batches(having: "Positions") -> Iterator[slice]:
-    """Split tokens, of which so many items have each, into stretches with about `POSTINGS_AT_ONCE` postings."""
+    """Split tokens, with the given numbers of items each, into groups with about `POSTINGS_AT_ONCE` postings."""
     import numpy as np
 
     ends = [*(np.flatnonzero(np.diff(having.cumsum() // POSTINGS_AT_ONCE)) + 1).tolist(), len(having)]
@@ -238,7 +238,7 @@ def _batches(having: "Positions") -> Iterator[slice]:
 
 
 def inverse_frequency(items: int, having: int) -> float:
-    """Lucene's idf of a token that so many of the items have."""
+    """Lucene's idf of a token that the given number of items have."""
     return math.log(1 + (items - having + 0.5) / (having + 0.5))
 
 

@@ -94,7 +94,7 @@ def search_result_blocks(
 
     One search result for each page, pages and quotes in the order of the context. `source` is the URL that shows the
     page at its first quote, or the document's name without `urls`. Image quotes give their words, and after all
-    search results those with `pictures`, by quote id, give their image behind a line that names it. Raises UnfitPicture
+    search results those with `pictures`, by quote id, give their image after a line that names it. Raises UnfitPicture
     for a picture that is damaged or no PNG, JPEG, WebP or GIF.
     """
     blocks: list[ContentBlock] = [_search_result(page, urls) for page in _pages(context)]
@@ -185,7 +185,7 @@ class ClaudeReader:
 
     `context` is the one whose `search_result_blocks` were sent, and `first_result` the number of search results that
     stood before them in the request. What looks like a mark in Claude's text is changed to parentheses, and pictures
-    that it cites are shown behind the sentence. The answer is `answered`, whatever it says: `Answer.citations` shows
+    that it cites are shown after the sentence. The answer is `answered`, whatever it says: `Answer.citations` shows
     whether it cites anything.
     """
 

@@ -2,7 +2,7 @@
 
 Other systems cite beside their text; an answer cites in it, by `[1]` and `![summary](image1)`. What looks like a mark
 in their text is none: `[1]` becomes `(1)`. A mark stands before the stop that ends the cited words (`Grain was shipped
-[1].`), and behind code that it would otherwise stand in, as no mark is read there.
+[1].`), and after code that it would otherwise stand in, as no mark is read there.
 """
 
 import copy

@@ -25,7 +25,7 @@ from quoteweave.interchange.cited_text import (
 )
 from quoteweave.interchange.quotes import QuoteUrls, quote_title, quote_words
 
-# A stop or the end of a line, behind which something follows: Cohere cites a sentence before it writes the next.
+# A stop or the end of a line, after which something follows: Cohere cites a sentence before it writes the next.
 _SENTENCE_END = re.compile(r"(?:[.!?…]\s+|[。！？]\s*|\n\s*)(?=\S)")
 
 

@@ -140,7 +140,7 @@ def typed_citations(citations: Iterable[Citation]) -> list[dict[str, object]]:
 def sources_list(citations: Iterable[Citation]) -> str:
     """The cited quotes as a list of links, for clients that show no annotations; empty without citations.
 
-    It begins with an empty line, to be put behind the text.
+    It begins with an empty line, to be put after the text.
     """
     sources = {(citation.kind, citation.number): citation for citation in citations}
     lines = [

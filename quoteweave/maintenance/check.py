@@ -49,7 +49,9 @@ class CheckReport(Record):
 
     files: int = Field(default=0, description="how many were read")
     damaged: tuple[Damage, ...] = ()
-    notes: tuple[str, ...] = Field(default=(), description="what could not be checked, and indexes that are behind")
+    notes: tuple[str, ...] = Field(
+        default=(), description="what could not be checked, and indexes that are out of date"
+    )
     leftovers: tuple[str, ...] = Field(
         default=(), description="files that nothing refers to; the next command that writes removes them"
     )
@@ -189,7 +191,7 @@ class _Check:
                 yield Damage(part="index", file=self._place(folder), what=str(error))
             yield from self._plan(folder.parent / PLAN)
             if revision != collection.revision():
-                self._notes.append(f"the index {state.name} is behind: it lacks what has changed since")
+                self._notes.append(f"the index {state.name} is out of date: it lacks what has changed since")
 
     def _plan(self, path: Path) -> Damages:
         if not path.exists():

@@ -294,7 +294,7 @@ def _numbered_in_order(titles: Iterable[Quote], prefixes: tuple[str, ...]) -> It
 
 
 def _appendices(titles: Iterable[Quote]) -> _Found:
-    """Headings that say "Appendix A", and behind the references those that begin with a letter ("B DATA", "B.1 Tests").
+    """Headings that say "Appendix A", and after the references those that begin with a letter ("B DATA", "B.1 Tests").
 
     Their numbers count where none is missing before the last. Where none has one, it is the heading "Appendix" alone.
     """

@@ -1,4 +1,4 @@
-"""Adds to a context what its texts introduce, and what introduces them: "To install it, run:", and the code behind it.
+"""Adds to a context what its texts introduce, and what introduces them: "To install it, run:", and the code after it.
 
 A heading that is the question ("Who can nominate members?") introduces the text under it, and so does a line that asks
 it, as in a list of frequent questions. The titles of the documents found are added, too.
@@ -41,7 +41,7 @@ def add_introduced(
 ) -> Context:
     """Return the context with what its best texts introduce, and with the sentences that introduce its texts.
 
-    What the search did not find stands behind its hits, in place of the last ones where the context would outgrow
+    What the search did not find stands after its hits, in place of the last ones where the context would outgrow
     `split`: at most half of the quotes of a kind are such, so that a context of 15 quotes is one of 15; but a sentence
     that prohibits what it introduces is always added. A filter by kind or layout leaves everything as it is. Raises
     CollectionError for a damaged collection.
@@ -101,7 +101,7 @@ def _titles(context: Context, neighbours: "_Neighbours") -> dict[str, str]:
 
 
 def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int, must: Container[str]) -> tuple[Hit, ...]:
-    """The hits with these quotes behind them; where there is no room, without the last hits that are not in `must`."""
+    """The hits with these quotes after them; where there is no room, without the last hits that are not in `must`."""
     over = max(0, len(found) + len(added) - most)
     dropped = sorted(range(len(found)), key=lambda at: (found[at].quote.id in must, -at))[:over]
     lowest = found[-1].score if found else 0.0
@@ -132,7 +132,7 @@ class _Neighbours:
         return [one for one in found if one is not None]
 
     def behind(self, quote: Quote) -> Iterator[Quote]:
-        """Those behind a quote on its page and the next."""
+        """Those after a quote on its page and the next."""
         own = self.of_page(quote.document, quote.page)
         yield from own[_place(quote, own) + 1 :]
         if _place(quote, own) < len(own):
@@ -147,7 +147,7 @@ class _Neighbours:
 
 
 def _place(quote: Quote, among: Sequence[Quote]) -> int:
-    """The index of a quote; behind the last where it is no longer there."""
+    """The index of a quote; after the last where it is no longer there."""
     return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
 
 
@@ -176,7 +176,7 @@ def _introducer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
 
 
 def _introduced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
-    """The quote behind a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
+    """The quote after a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
     for one in neighbours.behind(quote):
         if one.layout in _ENDS_BLOCK:

@@ -20,7 +20,7 @@ _ROW = re.compile(r"[^\W\d_][^\W\d_]+(?: [^\W\d_]+){0,5}")
 
 
 def opening_questions(collection: Collection, ask: Callable[[str], Answer], most: int) -> tuple[str, ...]:
-    """Return at most so many questions in English, of the first documents in turn, each of which `ask` answers.
+    """Return at most `most` questions in English, of the first documents in turn, each of which `ask` answers.
 
     They are made of sentences that say what something is, of headings that ask or say how to do something, and of
     tables with a column for a year. One is kept where its answer cites the quote that it was made of, or the page of

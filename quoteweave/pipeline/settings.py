@@ -205,7 +205,7 @@ class ChatSettings(ResourceSettings):
         """Return settings with the model and address of QUOTEWEAVE_MODEL and OPENAI_BASE_URL where none is set.
 
         OPENAI_API_KEY is left to the client, which knows where it may be sent: an address may come from a file of
-        somebody else's. Raises UsageError for an address that is none.
+        somebody else's. Raises UsageError for an invalid address.
         """
         values = {
             "model": self.model or os.environ.get("QUOTEWEAVE_MODEL") or None,
@@ -293,7 +293,7 @@ class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
     window: int | None = Field(
         default=None, ge=2000, description="tokens that the model reads; quotes are cut to it, the longest first"
     )
-    answer_with: str | None = Field(
+    sentence_scorer: str | None = Field(
         default=None,
         description="without a model: have this encoder of text or reranker order the sentences that answer, as "
         "minilm; or reader=PATH, a reading model",

@@ -46,7 +46,7 @@ class ServedCollection:
         self.name, self.folder = name, folder
         self.collection = Collection.open(folder)
         self.collection.revision()  # so that a damaged catalogue is known now, not at the first question
-        # A request under way holds this object, so that what was replaced or deleted is closed behind the last of them.
+        # A request under way holds this object, so that what was replaced or deleted is closed after the last of them.
         weakref.finalize(self, self.collection.close)
         self._identity = _identity(folder)
         self._made: OrderedDict[str, object] = OrderedDict()
@@ -204,7 +204,7 @@ class Served:
         wanted = dict(chosen(choices))
         settings = self.defaults.model_copy(update=self._model(wanted.pop("model", None)))
         self._check_retrieval(served, wanted)
-        for key in ("check", "answer_with"):
+        for key in ("check", "sentence_scorer"):
             if key in wanted and wanted[key] not in (getattr(self.defaults, key), "chat"):
                 raise UsageError(f"{key}: {wanted[key]!r} is not among what this server allows")
         if "abstain" in wanted:

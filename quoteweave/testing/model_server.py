@@ -50,7 +50,7 @@ class Reply(Record):
     body: bytes | None = Field(default=None, description="sent as it is, in place of an answer or an error")
     raw: bytes | None = Field(default=None, description="sent in place of all, status line and headers included")
     endless: bytes | None = Field(
-        default=None, description="sent behind `body` over and over, until the client leaves or the server is closed"
+        default=None, description="sent after `body` over and over, until the client leaves or the server is closed"
     )
     every_s: float = Field(default=0, description="seconds before each time that `endless` is sent")
     delay_s: float = Field(default=0, description="seconds before it answers; ends early when the server is closed")

@@ -48,7 +48,7 @@ def test_a_photograph_is_turned_upright(tmp_path: Path) -> None:
 
 def test_a_refusal_does_not_tell_where_the_file_lies(tmp_path: Path) -> None:
     (tmp_path / "a.tif").write_bytes(b"II*\0\x08\0\0\0\0\0\0\0\0\0")
-    assert refusal(tmp_path / "a.tif") == "'a.tif' cannot be opened as a picture (it is damaged, or none)"
+    assert refusal(tmp_path / "a.tif") == "'a.tif' cannot be opened as a picture (it is not a picture, or damaged)"
 
 
 @pytest.mark.parametrize("suffix", [".webp", ".png", ".jpg"])

@@ -12,7 +12,7 @@ from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.extractive.selection import MIN_SCORE, MIN_SENTENCES, rank_sentences, sentence_key
+from quoteweave.generation.extractive.selection import MIN_SCORE, MIN_SENTENCES, score_sentences, sentence_key
 from quoteweave.generation.extractive.statements import text_statements
 
 COAL = "The harbour shipped 300 tonnes of coal in 2022."
@@ -46,8 +46,8 @@ def favouring(*texts: str) -> Scorer:
     return Scorer(lambda sentence: float(len(texts) - texts.index(sentence)) if sentence in texts else 0.0)
 
 
-def ask(question: str, given: Context, order: SentenceScorer | None = None) -> Answer:
-    return asyncio.run(ExtractiveGenerator(order=order).answer(Query(text=question), given))
+def ask(question: str, given: Context, scorer: SentenceScorer | None = None) -> Answer:
+    return asyncio.run(ExtractiveGenerator(scorer=scorer).answer(Query(text=question), given))
 
 
 def test_the_model_says_which_of_the_sentences_that_answer_comes_first() -> None:
@@ -118,8 +118,8 @@ SCORES = st.lists(st.integers(-5, 5), min_size=2, max_size=8)
 def test_standings_do_not_depend_on_the_scale_of_scores(scores: list[int], factor: float, more: int) -> None:
     statements = text_statements(context([quote(f"Ship number {number} left.") for number in range(len(scores))]), 350)
     by_text = {statement.text: float(score) for statement, score in zip(statements, scores, strict=True)}
-    plain = asyncio.run(rank_sentences(Scorer(by_text.__getitem__), "?", statements))
-    scaled = asyncio.run(rank_sentences(Scorer(lambda text: factor * by_text[text] + more), "?", statements))
+    plain = asyncio.run(score_sentences(Scorer(by_text.__getitem__), "?", statements))
+    scaled = asyncio.run(score_sentences(Scorer(lambda text: factor * by_text[text] + more), "?", statements))
     assert plain == scaled
     assert set(plain.of) == {sentence_key(statement) for statement in statements}
     assert MIN_SCORE <= min(plain.of.values()) <= max(plain.of.values()) == 1
@@ -143,14 +143,14 @@ def test_which_is_clearly_first(scores: dict[str, float | None], first: str | No
     # What says the same again takes nothing from it.
     again = [quote(f"Ship {first} left the quay.", id="again")] if first else []
     scorer = Scorer(lambda sentence: scores.get(sentence[5], 0.0))
-    found = asyncio.run(rank_sentences(scorer, "?", text_statements(context([*quotes, *again]), 350)))
+    found = asyncio.run(score_sentences(scorer, "?", text_statements(context([*quotes, *again]), 350)))
     assert found.first == (None if first is None else (first, 0))
 
 
 def test_of_few_sentences_none_is_clearly_the_first() -> None:
     statements = text_statements(context(["One ship left. Two came. Three stayed. Four sank."]), 350)
     assert len(statements) == MIN_SENTENCES - 1
-    assert asyncio.run(rank_sentences(Scorer(lambda text: float(text == "Two came.")), "?", statements)).first is None
+    assert asyncio.run(score_sentences(Scorer(lambda text: float(text == "Two came.")), "?", statements)).first is None
 
 
 def test_a_model_that_leaves_sentences_out_is_a_mistake_and_no_answer() -> None:

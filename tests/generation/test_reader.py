@@ -188,7 +188,7 @@ def test_an_answer_has_thirty_tokens_at_most() -> None:
 
 
 def test_the_answer_says_what_the_model_read(taught: Path) -> None:
-    generator = ExtractiveGenerator(order=SpanReader(str(taught), CPU))
+    generator = ExtractiveGenerator(scorer=SpanReader(str(taught), CPU))
     texts = [quote(" ".join(TELLS_NOTHING)), quote(" ".join(TELLS))]
     answer = asyncio.run(generator.answer(Query(text=QUESTION), context(texts)))
     assert answer.status == "answered"

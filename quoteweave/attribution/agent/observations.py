@@ -118,7 +118,7 @@ def cut_text(text: str, limit: int) -> tuple[str, int]:
 
 
 def _longest(text: str, limit: int) -> int:
-    """The length of the longest beginning of a text that has at most so many tokens."""
+    """The length of the longest beginning of a text that has at most the given number of tokens."""
     return bisect_right(range(1, len(text) + 1), limit, key=lambda length: estimate_tokens(text[:length]))
 
 

@@ -123,7 +123,7 @@ def answer_excerpts(
     As `answer_dataset`, but that an agent searches `source`, where a setting names none: a service or the folder of a
     collection by its name, or an object that implements `PaperSource`.
     A run's folder holds its trajectories too: a run that was stopped goes on at the step where it was, and asks nothing
-    again. Raises as `answer_dataset`, and UsageError for a source that is none, or is missing where a setting searches.
+    again. Raises as `answer_dataset`, and UsageError for an unknown source, or a missing one where a setting searches.
     """
     file = config if isinstance(config, PaperRunFile) else read_run_file_as(PaperRunFile, config)
     hooks = hooks or RunHooks()

@@ -61,7 +61,7 @@ def bibtex(papers: Sequence[Paper], taken: Container[str] = ()) -> str:
 def bibtex_keys(papers: Sequence[Paper], taken: Container[str] = ()) -> tuple[str, ...]:
     """Return a key for each paper: its first author, its year, and the first word of its title that says something.
 
-    Keys are of ASCII letters and digits; those that would be alike, or are `taken`, have a letter behind them.
+    Keys are of ASCII letters and digits; those that would be alike, or are `taken`, have a letter after them.
     """
     keys: dict[str, None] = {}
     for paper in papers:

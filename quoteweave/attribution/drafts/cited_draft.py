@@ -69,7 +69,7 @@ class CitedDraft(Record):
 
     @property
     def text(self) -> str:
-        """The draft with a mark in each cited sentence, and the list of references behind it; in LaTeX as comments."""
+        """The draft with a mark in each cited sentence, and the list of references after it; in LaTeX as comments."""
         marks = {number: self.mark(number) for number in range(1, len(self.references) + 1)}
         marked = insert_marks(self.draft, self.sentences, marks)
         if not self.references:

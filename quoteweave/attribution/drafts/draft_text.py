@@ -304,7 +304,7 @@ def _closings(text: str) -> dict[int, int]:
 
 
 def _arguments_end(closings: Mapping[int, int], start: int) -> int:
-    """Where the arguments that stand directly behind a command end; unclosed ones are none."""
+    """Where the arguments that stand directly after a command end; unclosed ones are none."""
     while start in closings:
         start = closings[start] + 1
     return start

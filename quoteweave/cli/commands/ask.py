@@ -51,7 +51,7 @@ seconds, warnings; context: texts and images, the hits that marks refer to, rari
 structure, of a document whose parts are counted; and trace: how they were found.
 
 --events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),
-text (text), citation (citation, right behind its mark's text), and last answer (answer), as above."""
+text (text), citation (citation, right after its mark's text), and last answer (answer), as above."""
 
 
 class FallbackName(StrEnum):

@@ -17,7 +17,7 @@ from quoteweave.retrievers.spec import unknown_name_error
 JSON = """--json prints two lists, retrievers and rerankers; each entry holds the model's row: name,
 checkpoint, revision, loader, prefixes, lengths, dimension, licence, sizes in GB, and source."""
 
-# What stands in brackets behind a licence: of which part it is, or who says so.
+# What stands in brackets after a licence: of which part it is, or who says so.
 _REMARK = re.compile(r" \([^)]*\)")
 # Characters of a line that all else takes.
 WITHOUT_CHECKPOINT = 76

@@ -117,14 +117,16 @@ def retriever_and_model(run: Path) -> tuple[str, str]:
         raise UsageError(f"{run} abstained by a calibration itself; name a run that gave all its answers")
     configuration = described.configuration
     names = configuration.get("retriever")
-    model, order = (str(configuration[key]) if configuration.get(key) else None for key in ("model", "answer_with"))
+    model, scorer = (
+        str(configuration[key]) if configuration.get(key) else None for key in ("model", "sentence_scorer")
+    )
     steps = {
         step: str(configuration[step]) if configuration.get(step) else None for step in ("fusion", "expand", "rerank")
     }
     steps["terms"] = described.fingerprints.get("terms")
     retrievers = [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
     own = configuration.get("quotes") == "dataset"
-    return GIVEN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, order)
+    return GIVEN_QUOTES if own else retriever_name(retrievers, **steps), model_name(model, scorer)
 
 
 def _correctness_check(how: CorrectnessSource, run: Path) -> Right:

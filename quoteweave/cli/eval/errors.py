@@ -101,7 +101,7 @@ def errors(
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(min=1, help="Take so many answers, drawn by --seed; of a page 200 at most.", metavar="N"),
+        typer.Option(min=1, help="Take this many answers, drawn by --seed; of a page 200 at most.", metavar="N"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
     labels: Annotated[

@@ -19,7 +19,7 @@ CheckOption = Annotated[str | None, option(AttributionSettings, "check", metavar
 
 
 def _read_field(text: str) -> str:
-    """Read a field of study, in whatever case. Raises BadParameter for one that is none."""
+    """Read a field of study, in whatever case. Raises BadParameter for an unknown one."""
     known: dict[str, str] = {name.lower(): name for name in get_args(FieldOfStudy)}
     if text.strip().lower() not in known:
         raise typer.BadParameter(f"{text!r} is no field of study; there are {', '.join(known.values())}")

@@ -121,7 +121,7 @@ Given = Mapping[str, object]
 
 
 def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of these settings behind its own; its parameter `given` gets what is set by them."""
+    """Give a command the options of these settings after its own; its parameter `given` gets what is set by them."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)

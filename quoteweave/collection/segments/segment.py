@@ -296,7 +296,7 @@ def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
         counts: list[Array] = []
         count = int(merged.starts[-1])
         yield _whole(merged.starts)
-        # Counts are written behind the items, and are a byte each as a rule: they are kept until then.
+        # Counts are written after the items, and are a byte each as a rule: they are kept until then.
         yield ArrayChunks(merged.items, count, _items(merged.chunks, counts))
         kind = np.min_scalar_type(max((some.max(initial=0) for some in counts), default=0))
         yield ArrayChunks(kind, count, counts)

@@ -23,7 +23,7 @@ _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
 # The letter of a part of a figure: "Fig. 3a".
 _PANEL = re.compile(r"[a-zA-Z](?!\w)")
-# What stands behind the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
+# What stands after the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
 # bracket, a quotation mark, or a letter. Where that letter is a small one, a sentence goes on.
 _BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
 # "Pages 3 to 400" of a question: it is not about each of them.

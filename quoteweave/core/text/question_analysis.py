@@ -261,7 +261,7 @@ def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[st
     asked: list[str] = []
     instructions: list[str] = []
     for i, sentence in enumerate(_SENTENCE_END.split(question)):
-        # What is asked stands in the first sentence; behind its last comma may stand how.
+        # What is asked stands in the first sentence; after its last comma may stand how.
         parts = [sentence] if i else sentence.rpartition(",")[::2] if "," in sentence else [sentence]
         if (i or len(parts) > 1) and rules.says_how(parts[-1]):
             instructions.append(parts[-1].strip())
@@ -354,7 +354,9 @@ def _rules() -> _Rules:
             for word in words(said, stem=False, stop=False)
         ),
         sides=_compared(
-            [way for each in languages for way in each.get("sides", ())], all_of("around_sides"), all_of("after_sides")
+            [way for each in languages for way in each.get("compared", ())],
+            all_of("comparison_fillers"),
+            all_of("after_comparison"),
         ),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
         around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),
@@ -377,7 +379,7 @@ def _compared(ways: list[list[str]], around: list[str], after: list[str]) -> re.
     """A pattern of two things that are compared; the words `around` may stand before each, and end the second.
 
     Each way is what stands before the first thing, then what may stand before the second. The first of these words ends
-    the first thing: "compare 2019 with 2020 and 2021"; but none behind which another request begins with a word of
+    the first thing: "compare 2019 with 2020 and 2021"; but none after which another request begins with a word of
     `after`: "compare oak with elm and explain why".
     """
     joining = alternation(word for way in ways for word in way[1:])

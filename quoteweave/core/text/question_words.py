@@ -11,7 +11,7 @@ from typing import Any
 from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 
-# What stands behind such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
+# What stands after such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
 _ASKS_WHAT = re.compile(
     r"\W*(?:what|which|was|welche[rsmn]?)\b"
     r"(?:(?!\b(?:if|when|where|who|that|because|unless|wenn|falls|die|der|das)\b)[^,;:.?])*",

@@ -42,7 +42,7 @@ class ReferenceWords:
     headings: Mapping[str, str]
     """The same as headings have them."""
     parts: Mapping[str, str]
-    """The name of the part, such as 'chapter', behind which its number stands."""
+    """The name of the part, such as 'chapter', after which its number stands."""
     kinds: Mapping[str, str]
     """The kind of picture that each word means, such as 'figure' for 'chart'."""
     patterns: Mapping[str, re.Pattern[str]]
@@ -106,7 +106,7 @@ class _Said:
         return {word: i for language in self._languages for i, word in enumerate(language.get(key, ()), 1)}
 
     def with_own(self, numbers: str, *keys: str) -> Iterator[tuple[str, str]]:
-        """Expressions of words there and of the numbers of their own languages: "once" is 11 behind "capítulo" only."""
+        """Expressions of words there and of the numbers of their own languages: "once" is 11 after "capítulo" only."""
         own: dict[str, frozenset[str]] = {}
         for language in self._languages:
             for word in (word for key in keys for word in language.get(key, ())):

@@ -94,12 +94,12 @@ def _units() -> dict[str, Unit]:
 
 
 def amounts_in(text: str) -> list[str]:
-    """The numbers with a unit or a scale behind them, as written: `5 km`, `12-month`, `4.2 million`; no currencies."""
+    """The numbers with a unit or a scale after them, as written: `5 km`, `12-month`, `4.2 million`; no currencies."""
     return [match[0] for match in _AMOUNT.finditer(text) if _names_of(match[2])]
 
 
 def dimensions_in(text: str) -> frozenset[str]:
-    """The dimensions of the units that a text names: a symbol behind a number, a name of three letters or more.
+    """The dimensions of the units that a text names: a symbol after a number, a name of three letters or more.
 
     >>> sorted(dimensions_in("A range of 60 to 90 kilometres in 5 h."))
     ['length', 'time']

@@ -87,7 +87,11 @@ def open_image_file(path: Path) -> Iterator[ImageFrames]:
             raise _too_large(path.name, error) from error
         except UnfitPicture as error:
             # Pillow names the file with its folder, which is not for clients of a server to know.
-            why = "it is damaged, or none" if isinstance(error.__cause__, UnidentifiedImageError) else error.__cause__
+            why = (
+                "it is not a picture, or damaged"
+                if isinstance(error.__cause__, UnidentifiedImageError)
+                else error.__cause__
+            )
             raise DamagedDocument(f"{path.name!r} cannot be opened as a picture ({why})") from error
         count = _count(image)
         if count > MAX_FRAMES:

@@ -13,7 +13,7 @@ HEIGHT = 48
 # In pixels, of a line that is HEIGHT high: shorter lines are filled up to that, which takes as long as if there were
 # words. WIDTH is PaddleOCR's own, three times as wide as the label of an axis.
 SHORT, WIDTH = 80, 320
-# What is read less surely than this with so little room behind it is read again with PaddleOCR's.
+# What is read less surely than this with so little room after it is read again with PaddleOCR's.
 SURE = 0.95
 
 

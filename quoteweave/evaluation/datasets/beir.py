@@ -1,6 +1,6 @@
 """BEIR (Thakur et al., NeurIPS 2021, arXiv 2104.08663) and TREC: queries with graded items of a corpus.
 
-BEIR is a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv` (query, item and grade behind a header). TREC
+BEIR is a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv` (query, item and grade after a header). TREC
 has qrels alone: four columns (query, iteration, item, grade) and no header.
 """
 

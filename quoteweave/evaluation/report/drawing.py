@@ -87,7 +87,7 @@ def make_plot(figure: "Figure", name: str, *, title: str, says: str = "", table:
 
 
 def panels(number: int, *, height: float, extra: float = 0.5, columns: int = 3) -> "tuple[Figure, list[Any]]":
-    """A figure of so many panels side by side with common axes; `height` is that of one, in inches."""
+    """A figure of the given number of panels side by side with common axes; `height` is that of one, in inches."""
     from matplotlib.figure import Figure
 
     columns = min(columns, number)

@@ -137,7 +137,7 @@ def _row(judge: Sequence[str], people: Sequence[str], kinds: Sequence[str]) -> R
 
 def _figures(kind: str) -> list[Aggregate]:
     columns = tuple(f"{kind}.{cell}" for cell in CELLS)
-    # Sums of the cells a (both), b (judge alone), c (people alone), d (neither), behind the number of rows n.
+    # Sums of the cells a (both), b (judge alone), c (people alone), d (neither), after the number of rows n.
     return [
         Aggregate(f"{kind}.exact", columns, lambda sums: (sums[1] + sums[4]) / sums[0]),
         Aggregate(

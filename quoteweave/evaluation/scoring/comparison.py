@@ -44,7 +44,7 @@ from quoteweave.evaluation.statistics.paired_tests import (
 _SUFFIXES = (".gz", ".jsonl", ".json")
 _MOST_SETTINGS = 3
 """Where runs differ in more settings than these, their names would be longer than their paths."""
-_BY_VALUE = ("model", "retriever", "answer_with")
+_BY_VALUE = ("model", "retriever", "sentence_scorer")
 """Settings whose value is known for what it is without the setting's name."""
 
 

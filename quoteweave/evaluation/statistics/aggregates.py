@@ -247,7 +247,7 @@ def exact(figure: Aggregate, rows: Sequence[Row]) -> Fraction | None:
 
 
 def half_up(value: Fraction | float, decimals: int) -> str:
-    """The value with so many decimals; a half is rounded away from zero."""
+    """The value with the given number of decimals; a half is rounded away from zero."""
     fraction = Fraction(value).limit_denominator(10**9) if isinstance(value, float) else value
     scaled = floor(abs(fraction) * 10**decimals + Fraction(1, 2))
     whole, rest = divmod(scaled, 10**decimals)

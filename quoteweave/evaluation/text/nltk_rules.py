@@ -16,7 +16,7 @@ as nltk does with text that was not split into sentences.
 
 **Porter** (M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980), as rouge-score uses it: with nltk's
 additions, which its PorterStemmer has unless told otherwise: a table of irregular words, words of one or two letters as
-they are, "ies" and "ied" of words of four letters, "y" behind consonants alone, and a few suffixes more.
+they are, "ies" and "ied" of words of four letters, "y" after consonants alone, and a few suffixes more.
 """
 
 import re
@@ -108,7 +108,7 @@ def _is_end(word: str, following: str) -> bool:
     starts = upper and following.lower().removesuffix(".") in _STARTERS
     if dots or (abbreviated and not initial):
         return starts
-    if initial and upper:  # a name behind an initial begins no sentence
+    if initial and upper:  # a name after an initial begins no sentence
         return starts and not abbreviated
     # Behind a number or an initial, a word in lower case or punctuation begins none either.
     goes_on = following[0].islower() or following in (";", ":", ",", ".", "!", "?")
@@ -204,7 +204,7 @@ def porter_stem(word: str) -> str:
 
 
 def _consonants(word: str) -> list[bool]:
-    """Of each letter whether it is a consonant; y is one at the beginning and behind a vowel."""
+    """Of each letter whether it is a consonant; y is one at the beginning and after a vowel."""
     found: list[bool] = []
     for letter in word:
         found.append(not found or not found[-1] if letter == "y" else letter not in "aeiou")

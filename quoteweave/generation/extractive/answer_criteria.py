@@ -59,7 +59,7 @@ DISTINGUISHING = 0.6
 MIN_INTRODUCED, ALL = 0.45, 0.97
 """Least share in the sentence where the text above it has all the rest (`_may_be_introduced`), and what is all."""
 TURNED_WITHIN = 2
-"""Words behind the second of a pair within which the first may stand: "damage caused by limescale"."""
+"""Words after the second of a pair within which the first may stand: "damage caused by limescale"."""
 MIN_SUBJECT_TERMS = 2
 """Least words that say what a question is about: any statement contains the single one of "what year is it for"."""
 
@@ -69,7 +69,7 @@ CLEARLY_FIRST_SHARE = 2 / 3
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
-"""Kinds of questions of which what was done stands behind the noun: "When was the survey conducted?"."""
+"""Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
 _ALSO_BEFORE = frozenset({"next", "last"})
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.

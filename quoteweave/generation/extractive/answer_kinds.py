@@ -250,7 +250,7 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement begins like an instruction, or introduces code, and has no other aim ("To protect the hook").
 
-    A step behind the first of several is none by itself. What is done first must be asked for: "To see how the battery
+    A step after the first of several is none by itself. What is done first must be asked for: "To see how the battery
     is charged, look" does not say how to charge it.
     Items of lists are handled in `procedures`, by the heading above them.
     """
@@ -312,7 +312,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
     if statement.introduced and not quantity and (asked["kind"] or asked["ending"]):
-        return any(part.form != "text" for part in statement.introduced)  # a list behind its colon tells it
+        return any(part.form != "text" for part in statement.introduced)  # a list after its colon tells it
     # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
     noun += asked["ending"] if asked["verb"] else "s?"
     tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if asked["value"] else _TELLS

@@ -91,7 +91,7 @@ def names_place(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def says_where(statement: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement says that what the question is about is located in a place, close behind its name."""
+    """Whether a statement says that what the question is about is located in a place, close after its name."""
     asked, text = set(subject_terms(question)), statement.text
     before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
     return any(asked.intersection(words(name)) for name in [*before, *_WHERE.findall(text)])

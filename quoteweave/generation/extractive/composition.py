@@ -98,7 +98,7 @@ def left_sentence(count: int, what: str = "", *, at_least: bool = False) -> str:
 
 
 def _composed_introduced(statement: Statement, context: Context, before: int) -> tuple[str, Sequence[IntroducedPart]]:
-    """What a statement introduces, as far as there is room behind `before` words, and the parts that are shown."""
+    """What a statement introduces, as far as there is room after `before` words, and the parts that are shown."""
     parts, unread = statement.introduced, unread_introduced(statement, context)
     shown = parts[: number_shown([part.text for part in parts], before, complete=not unread)]
     left = len(parts) - len(shown) + unread

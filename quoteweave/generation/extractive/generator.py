@@ -33,12 +33,12 @@ from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures
 from quoteweave.generation.extractive.selection import (
-    SentenceRanking,
+    SentenceScores,
     StatementCoverage,
     choose_statements,
     keep_best_document,
-    merge_rankings,
-    rank_sentences,
+    merge_scores,
+    score_sentences,
     score_statement,
     sentence_key,
     states_otherwise,
@@ -90,35 +90,35 @@ class ExtractiveGenerator:
         max_images: int = 2,
         max_characters: int = 350,
         keep: float = 0.75,
-        order: SentenceScorer | None = None,
+        scorer: SentenceScorer | None = None,
     ) -> None:
         """Configure answers that are `answered`; limits apply to each part of a compound question.
 
         `max_sentences`: sentences from text quotes. `max_images`: images quoted or shown. `max_characters`: length of a
         sentence; longer ones are cut after a clause. `keep`: share of the best score below which a statement is left
-        out. `order`: a model that scores sentences; None scores them by the words that they share with the question.
+        out. `scorer`: a model that scores sentences; None scores them by the words that they share with the question.
         """
         self.max_sentences = max_sentences
         self.max_images = max_images
         self.max_characters = max_characters
         self.keep = keep
-        self.order = order
+        self.scorer = scorer
 
     async def answer(self, query: Query, context: Context) -> Answer:
         """Return an answer from statements, one that shows places, or an abstention; it takes no tokens.
 
         Raises what the model that scores sentences raises.
         """
-        return (await self._written(query, context)).model_copy(update={"usage": NO_TOKENS})
+        return (await self._answer(query, context)).model_copy(update={"usage": NO_TOKENS})
 
-    async def _written(self, query: Query, context: Context) -> Answer:
-        read = await run_inline_if_short("answer", query.text, self._read, query.text, context)
-        if isinstance(read, Answer):
-            return read
-        orders = [await self._standings(question, context, weights) for question, weights in read]
-        return await run_inline_if_short("answer", query.text, self._composed, query.text, context, read, orders)
+    async def _answer(self, query: Query, context: Context) -> Answer:
+        parts = await run_inline_if_short("answer", query.text, self._split_question, query.text, context)
+        if isinstance(parts, Answer):
+            return parts
+        scored = [await self._sentence_scores(question, context, weights) for question, weights in parts]
+        return await run_inline_if_short("answer", query.text, self._compose, query.text, context, parts, scored)
 
-    def _read(self, question: str, context: Context) -> "Answer | list[WeightedPart]":
+    def _split_question(self, question: str, context: Context) -> "Answer | list[WeightedPart]":
         """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""
         if context.structure is not None:
             return structure_answer(question, context, context.structure, MODEL)
@@ -127,28 +127,28 @@ class ExtractiveGenerator:
         if (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
         asked = [question_terms(part) for part in split_into_questions(_in_words_of(context, question))]
-        held = _held(context)
-        parts: list[WeightedPart] = [(part, weigh_terms(part, held, context.rarity)) for part in asked]
+        quote_words = _quote_words(context)
+        parts: list[WeightedPart] = [(part, weigh_terms(part, quote_words, context.rarity)) for part in asked]
         steps = find_procedures(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else []
         if not steps:
             return parts
         return build_answer(question, compose_procedures(steps, context), context, model=MODEL, status="answered")
 
-    def _composed(
-        self, asked: str, context: Context, parts: "Sequence[WeightedPart]", orders: Sequence[SentenceRanking]
+    def _compose(
+        self, asked: str, context: Context, parts: "Sequence[WeightedPart]", scores: Sequence[SentenceScores]
     ) -> Answer:
         """Return the answer of the statements that answer each part, or else of the places that bear on it."""
         found = [
-            keep_best_document(self._chosen(question, context, weights, order), question)
-            for (question, weights), order in zip(parts, orders, strict=True)
+            keep_best_document(self._choose(question, context, weights, scored), question)
+            for (question, weights), scored in zip(parts, scores, strict=True)
         ]
         chosen = [statements for statements, _ in found]
         if any(chosen):
             unique = list({(one.quote.id, one.text): one for statements in chosen for one in statements}.values())
             cited = {statement.quote.id for statement in unique}
-            left = [(*part, order.of) for part, order, own in zip(parts, orders, chosen, strict=True) if not own]
+            left = [(*part, scored.of) for part, scored, own in zip(parts, scores, chosen, strict=True) if not own]
             located = [
-                find_places(part, context, weights, besides=cited, standings=by)[:1] for part, weights, by in left
+                find_places(part, context, weights, besides=cited, sentence_scores=by)[:1] for part, weights, by in left
             ]
             rest = compose_rest([place for places in located for place in places])
             text = compose(unique, context, max_images=self.max_images, rest=rest)
@@ -157,42 +157,42 @@ class ExtractiveGenerator:
             warnings = tuple(map(DISAGREEMENT_WARNING.format, told))
             return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), unique)
         whole = question_terms(_in_words_of(context, asked))
-        weights = weigh_terms(whole, _held(context), context.rarity)
-        text = compose_places(find_places(whole, context, weights, standings=merge_rankings(orders).of), whole)
+        weights = weigh_terms(whole, _quote_words(context), context.rarity)
+        text = compose_places(find_places(whole, context, weights, sentence_scores=merge_scores(scores).of), whole)
         differ = language_difference(asked, context)
         warnings = () if differ is None else (OTHER_LANGUAGE.format(differ.question, differ.documents),)
         return build_answer(asked, text, context, model=MODEL, status="located", warnings=warnings)
 
-    def _said(self, question: QuestionTerms, context: Context, weights: Mapping[str, float]) -> list[Statement]:
+    def _statements(self, question: QuestionTerms, context: Context, weights: Mapping[str, float]) -> list[Statement]:
         statements = text_statements(context, self.max_characters)
         return statements + image_statements(context, question, weights, self.max_characters)
 
-    async def _standings(
+    async def _sentence_scores(
         self, question: QuestionTerms, context: Context, weights: Mapping[str, float]
-    ) -> SentenceRanking:
-        if self.order is None:
-            return SentenceRanking(of={})
-        return await rank_sentences(self.order, question.analysis.text, self._said(question, context, weights))
+    ) -> SentenceScores:
+        if self.scorer is None:
+            return SentenceScores(of={})
+        return await score_sentences(self.scorer, question.analysis.text, self._statements(question, context, weights))
 
-    def _chosen(
-        self, question: QuestionTerms, context: Context, weights: Mapping[str, float], order: SentenceRanking
+    def _choose(
+        self, question: QuestionTerms, context: Context, weights: Mapping[str, float], scored: SentenceScores
     ) -> list[Statement]:
-        statements = self._said(question, context, weights)
+        statements = self._statements(question, context, weights)
         if headed := headed_statements(statements, question, context):
             return headed
         answering = AnswerCriteria(question, weights, context)
         said = [
             statement
             for statement in statements
-            if answering.answers(statement, clearly_first=sentence_key(statement) == order.first)
+            if answering.answers(statement, clearly_first=sentence_key(statement) == scored.first)
         ]
         if not said:
             return []
-        if self.order is None:
+        if self.scorer is None:
             bearings = StatementCoverage(context, weights)
             scores = [score_statement(statement, question, bearings[statement]) for statement in said]
         else:
-            scores = [order.of.get(sentence_key(statement), 0.0) for statement in said]
+            scores = [scored.of.get(sentence_key(statement), 0.0) for statement in said]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         chosen = choose_statements(said, scores, limits=limits, keep=self.keep)
         otherwise = [one for one in said if states_otherwise(chosen[0], one, question)] if chosen else []
@@ -225,7 +225,7 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
     return len(documents) != 1 or not question_terms(question).terms
 
 
-def _held(context: Context) -> list[frozenset[str]]:
+def _quote_words(context: Context) -> list[frozenset[str]]:
     return [words_with_headings(hit.quote) for hit in (*context.texts, *context.images)]
 
 

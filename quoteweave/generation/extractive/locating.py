@@ -109,11 +109,11 @@ def find_places(
     weights: Mapping[str, float],
     *,
     besides: Collection[str] = (),
-    standings: Mapping[SentenceKey, float] = NO_SCORES,
+    sentence_scores: Mapping[SentenceKey, float] = NO_SCORES,
 ) -> list[LocatedQuote]:
     """Find the best quote of each of the best pages, or sections of virtual ones; none without quotes.
 
-    `weights` are those of the question's words, `besides` ids of quotes that are shown already, and `standings`
+    `weights` are those of the question's words, `besides` ids of quotes that are shown already, and `sentence_scores`
     additional scores of sentences of text quotes, by the quote's id and the sentence's index from 0.
     """
     pages = [own for hits in group_by_page(context) if (own := [one for one in hits if one[1].quote.id not in besides])]
@@ -135,7 +135,7 @@ def find_places(
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
         number, hit = _under_heading(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
-        excerpt = _excerpt(hit.quote, question, weights, most, standings)
+        excerpt = _excerpt(hit.quote, question, weights, most, sentence_scores)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
@@ -277,7 +277,7 @@ def _excerpt(
     question: QuestionTerms,
     weights: Mapping[str, float],
     most: int,
-    standings: Mapping[SentenceKey, float],
+    sentence_scores: Mapping[SentenceKey, float],
 ) -> str:
     """Excerpt at most `most` words of a quote, around the part that contains most of the question's weight."""
     parts = _parts(quote)
@@ -287,16 +287,16 @@ def _excerpt(
     if question.analysis.wants_number:
         worth = [value + NUMBER_BONUS * any(map(str.isdigit, part)) for value, part in zip(worth, parts, strict=True)]
     if quote.kind == "text":
-        worth = [value + standings.get((quote.id, at), 0.0) for at, value in enumerate(worth)]
+        worth = [value + sentence_scores.get((quote.id, at), 0.0) for at, value in enumerate(worth)]
     best = max(range(len(parts)), key=lambda at: (worth[at], -at))
     table = has_cells(quote)
-    order = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
+    scorer = sorted(range(len(parts)), key=lambda at: -worth[at] if table else abs(at - best) + 0.5 * (at < best))
     taken = {best}
     denied = denied_from(quote.text) if quote.kind == "text" else None
     if denied is not None and denied < best:  # what it denies is not shown without it
         taken.add(denied)
     size = sum(len(parts[at].split()) for at in taken)
-    for at in order:
+    for at in scorer:
         more = len(parts[at].split())
         if at in taken or (table and worth[at] < MIN_ROW_SHARE * worth[best]):
             continue

@@ -207,8 +207,8 @@ SentenceKey = tuple[str, int]
 """The id of a quote, and the index of its sentence, from 0."""
 
 
-class SentenceRanking(Record):
-    """The standings of sentences by a model: its scores, scaled to a common range."""
+class SentenceScores(Record):
+    """The scores of sentences by a model, scaled to a common range."""
 
     of: Mapping[SentenceKey, float]
     """From `MIN_SCORE` to 1, the best; sentences that do not answer, by the model, are left out."""
@@ -221,13 +221,13 @@ def sentence_key(statement: Statement) -> SentenceKey:
     return statement.quote.id, statement.place
 
 
-async def rank_sentences(order: SentenceScorer, question: str, statements: Sequence[Statement]) -> SentenceRanking:
+async def score_sentences(scorer: SentenceScorer, question: str, statements: Sequence[Statement]) -> SentenceScores:
     """Score statements with a model; those of one quote must be adjacent. Raises what the model raises."""
     filled = [statement for statement in statements if statement.text]
     passages = [list(same) for _, same in groupby(filled, key=lambda statement: statement.quote.id)]
     if not passages:
-        return SentenceRanking(of={})
-    scored = await order.score(question, [[statement.text for statement in same] for same in passages])
+        return SentenceScores(of={})
+    scored = await scorer.score(question, [[statement.text for statement in same] for same in passages])
     found = {
         sentence_key(statement): (score, statement.text)
         for same, scores in zip(passages, scored, strict=True)
@@ -236,18 +236,18 @@ async def rank_sentences(order: SentenceScorer, question: str, statements: Seque
     }
     scores = [score for score, _ in found.values()]
     least, most = min(scores, default=0.0), max(scores, default=0.0)
-    standings = {
+    sentence_scores = {
         key: MIN_SCORE + (1 - MIN_SCORE) * (score - least) / (most - least) if most > least else 1.0
         for key, (score, _) in found.items()
     }
     enough = len({statement.text for statement in filled}) >= MIN_SENTENCES
-    return SentenceRanking(of=standings, first=_clearly_first(found) if enough else None)
+    return SentenceScores(of=sentence_scores, first=_clearly_first(found) if enough else None)
 
 
-def merge_rankings(several: Sequence[SentenceRanking]) -> SentenceRanking:
-    """Combine the standings for several questions, taking each sentence's best; no sentence is clearly first."""
+def merge_scores(several: Sequence[SentenceScores]) -> SentenceScores:
+    """Combine the scores for several questions, taking each sentence's best; no sentence is clearly first."""
     keys = {key for one in several for key in one.of}
-    return SentenceRanking(of={key: max(one.of.get(key, 0.0) for one in several) for key in keys})
+    return SentenceScores(of={key: max(one.of.get(key, 0.0) for one in several) for key in keys})
 
 
 def _clearly_first(found: Mapping[SentenceKey, tuple[float, str]]) -> SentenceKey | None:

@@ -39,7 +39,7 @@ class UnsupportedFilter:
     def take(self, blank: str, text: str, claim: Claim, citations: Sequence[Citation]) -> list[AnswerPart]:
         """Take the next claim: `text`, preceded by `blank`, with its checked citations; return what is shown of it."""
         failed = next((why for one in citations if (why := citation_failure(one)) is not None), None)
-        reason = "It stands behind what was taken out." if failed is None else failed
+        reason = "It comes after what was taken out." if failed is None else failed
         if self._gap and failed is None:
             bridge = widest_blank([*self._gap, blank], text[0]) if self._shown.length else ""
             self._ended = self._ended or self._shown.joins(bridge, text[0], instead=blank)

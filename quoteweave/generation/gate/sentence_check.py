@@ -96,7 +96,7 @@ def check_sentence(
             and quote
             and not _contributes(statement, facts, CitedEvidence([quote]))
         ):
-            own = _Finding("unchecked", "What can be checked stands in the other quotes that the sentence cites.")
+            own = _Finding("unchecked", "What can be checked is in the other quotes that the sentence cites.")
         update = {"verdict": own.verdict if own else "supported", "reason": own.reason if own else None}
         judged.append(citation.model_copy(update=update))
     return SentenceCheck(
@@ -185,7 +185,7 @@ def _missing_amount(amount: Amount, evidence: CitedEvidence, statement: str, pre
     if explained is not None:
         return _Finding("unchecked", f"{amount.text} {explained}.")
     if evidence.has_value(amount):
-        return _Finding("unsupported", f"{amount.text} stands in what it cites with another unit.")
+        return _Finding("unsupported", f"{amount.text} appears in what it cites with another unit.")
     if evidence.has_digits(amount) and _word_overlap(statement, evidence) < MIN_SAME_LANGUAGE:
         return _Finding("unchecked", f"The digits of {amount.text} occur in what it cites, its words do not.")
     return _not_found(amount.text)
@@ -197,7 +197,7 @@ def _explained(amount: Amount, evidence: CitedEvidence, statement: str, present:
     if small and evidence.has_other_count(amount):
         return None
     if evidence.has_uncited_year(amount):
-        return "stands elsewhere in the document that it cites"
+        return "appears elsewhere in the document that it cites"
     if is_rounded(amount, evidence, statement):
         return "is rounded from what it cites"
     if not amount.year and is_derived(amount, evidence, statement, present):
@@ -229,7 +229,7 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
         )
     if len(_content_words(statement)) >= MIN_WORDS and share >= MIN_OVERLAP_ALONE:
         return None
-    return _Finding("unchecked", "It says nothing that can be looked for.")
+    return _Finding("unchecked", "It states nothing that can be checked.")
 
 
 def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:

@@ -246,7 +246,7 @@ class MultiVectorIndex:
         return [next(found) if asked and len(query) else nothing for query in queries]
 
     def scored(self, k: int, items: int) -> int:
-        """How many of so many items are scored exactly where the best `k` are wanted."""
+        """How many of the given number of items are scored exactly where the best `k` are wanted."""
         return items if self._candidates is None else min(items, self._candidates.count(k, items))
 
     def save(self, folder: Path) -> None:

@@ -29,7 +29,7 @@ def turns_of(exported: Answer | Sequence[ExportedTurn]) -> list[ExportedTurn]:
 
 
 def footnote_words(citation: Citation) -> str:
-    """What a footnote says behind the title of its source: what is wrong with the citation, and the cited words."""
+    """What a footnote says after the title of its source: what is wrong with the citation, and the cited words."""
     reason = f": {citation.reason.rstrip('.')}" if citation.reason else ""
     verdict = f"Not supported by the source{reason}." if citation.verdict == "unsupported" else ""
     words = excerpt(citation)

@@ -32,7 +32,7 @@ class Footnotes:
         self._number = 0
 
     def add(self, paragraph: "Paragraph", title: str, url: str | None, words: str) -> None:
-        """Add a footnote at the end of a paragraph: the title, linked where there is a URL, and words behind it."""
+        """Add a footnote at the end of a paragraph: the title, linked where there is a URL, and words after it."""
         part = self._part = self._part or self._new_part()
         self._number += 1
         reference = _run(superscript=True)

@@ -116,7 +116,7 @@ def _is_part(text: str, *, led: bool, asks: bool) -> bool:
 
 
 def _quantity(read: Sequence[Word]) -> bool:
-    """Whether it says "how many", and behind it only where or when: "How many in June"."""
+    """Whether it says "how many", and after it only where or when: "How many in June"."""
     asks = [word.low for word in read[:2]] in (["how", "many"], ["how", "much"])
     return asks and len(read) > 3 and read[2].low in PREPOSITIONS and not _has_auxiliary(read)
 
@@ -191,7 +191,7 @@ def _with_time(previous: str, time: Time) -> str | None:
 
 
 def _with_place(previous: str, part: str) -> str | None:
-    """Replace what stands behind the same preposition, or add the part; None where there are several such places."""
+    """Replace what stands after the same preposition, or add the part; None where there are several such places."""
     preposition = read_words(part)[0].low
     read, taken = read_words(previous), times_in(previous)
     spans: list[tuple[int, int]] = []
@@ -236,7 +236,7 @@ def _with_name(previous: str, part: str) -> str | None:
 
 
 def _counted(previous: str, phrases: Sequence[NounPhrase]) -> list[NounPhrase]:
-    """The noun phrase behind "how many" or "how much"."""
+    """The noun phrase after "how many" or "how much"."""
     return [phrase for phrase in phrases if re.search(r"\bhow (?:many|much)\s+$", previous[: phrase.start], re.I)]
 
 
@@ -294,7 +294,7 @@ def _is_possessive(read: Sequence[Word], at: int) -> bool:
 
 
 def _end(read: Sequence[Word], at: int) -> int:
-    """Where the words end that the name replaces: of "those calls", behind the noun."""
+    """Where the words end that the name replaces: of "those calls", after the noun."""
     follows = at + 1 < len(read) and read[at + 1].role == "word"
     return read[at + 1].end if follows and read[at].low in ("that", "these", "those") else read[at].end
 

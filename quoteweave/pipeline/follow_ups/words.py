@@ -62,7 +62,7 @@ _MONTHS = (
     "January|February|April|June|July|August|September|October|November|December|Jan|Feb|Apr|Jun|Jul|Aug|Sept|Sep|Oct"
     "|Nov|Dec"
 )
-# "may" and "march" are months where they have a capital, or stand behind a word that only a month can follow.
+# "may" and "march" are months where they have a capital, or stand after a word that only a month can follow.
 _MONTH = rf"(?:{_MONTHS}|(?-i:May|March|Mar)|(?:(?<=\bin )|(?<=\bof )|(?<=\bsince )|(?<=\bduring ))(?:may|march))\b"
 _UNIT = (
     rf"(?:(?:\d{{1,2}}\s+)?{_MONTH}(?:\s+\d{{1,2}}(?!\d))?|[QH][1-4]\b"
@@ -232,7 +232,7 @@ def _phrases(text: str, read: Sequence[Word], start: int, end: int) -> Iterator[
 
 
 def _without_verb(read: Sequence[Word], start: int, end: int) -> int:
-    """Where the phrase ends that has its verb behind it, as questions do; `start` where that is not known."""
+    """Where the phrase ends that has its verb after it, as questions do; `start` where that is not known."""
     first = start + (read[start].role == "determiner")
     before = read[start - 1].low if start else ""
     if before in _DO:

@@ -31,9 +31,9 @@ from quoteweave.pipeline.runs.build import build_indexes
 from quoteweave.pipeline.runs.compose import (
     SharedLimits,
     make_chat,
+    make_configured_scorer,
     make_gate,
     make_generator,
-    make_order,
     make_source_generators,
 )
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
@@ -224,19 +224,19 @@ class _RunExecutor:
         fingerprints.update(_prompts(setting, self.questions.task))
         if chat is not None and (weights := chat.request_settings().get("weights")):
             fingerprints["weights"] = str(weights)
-        order = make_order(setting, fallback=False, progress=self.hooks.progress)
+        scorer = make_configured_scorer(setting, fallback=False, progress=self.hooks.progress)
         make_answerer = partial(
             Answerer, arrangement=setting.arrangement, view=setting.view, window=setting.reading_window, gate=gate
         )
         if setting.quotes == "dataset":
-            generator = make_generator(setting, self._pictures(setting), chat, order=order)
+            generator = make_generator(setting, self._pictures(setting), chat, scorer=scorer)
             by_source = make_source_generators(generator, setting, self.questions.task)
             yield make_answerer(generator, make_source_generator=by_source, passages=setting.passages), fingerprints
             return
         if self.collection is None:
             raise UsageError(f"setting {setting.name} takes its quotes from a collection: name it with -c")
         with Collection.open(self.collection) as opened:
-            answers = make_answerer(make_generator(setting, opened, chat, order=order))
+            answers = make_answerer(make_generator(setting, opened, chat, scorer=scorer))
             over, searched = self._over_collection(answers, opened, setting=setting, terms=terms, chats=chats)
             yield over, {**fingerprints, **searched}
 

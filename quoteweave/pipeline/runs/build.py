@@ -52,7 +52,7 @@ def add_documents(
     pages in place of `progress`. Raises what `documents.ingest.add` raises.
     """
     options = options or AddOptions()
-    folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor a prefix that is none
+    folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor does an invalid prefix
     if options.prefix is not None:
         check_prefix(options.prefix)
     with Collection.open_or_create(collection) as opened:

@@ -86,21 +86,21 @@ def make_generator(
     chat: ChatModel | None = None,
     *,
     fallback: bool = False,
-    order: SentenceScorer | None = None,
+    scorer: SentenceScorer | None = None,
 ) -> Generator:
     """Make the generator: one that asks `chat` or else the configured model, or the extractive one without a model.
 
-    `fallback`: whether the extractive generator answers where the model's endpoint fails. `order`: what orders the
+    `fallback`: whether the extractive generator answers where the model's endpoint fails. `scorer`: what scores the
     extractive generator's sentences.
     `images` is where pictures come from: a collection's stored crops, or what reads them. Raises UsageError for prompts
     that cannot be read, and where pictures cannot be shown as is set.
     """
     model = chat or make_chat(settings)
     if model is None:
-        return ExtractiveGenerator(order=order)
+        return ExtractiveGenerator(scorer=scorer)
     pictures = _pictures(settings, images)
     cited = CitedGenerator(model, prompts_folder=settings.prompts, pictures=pictures, sources=settings.quote_sources)
-    return FallbackGenerator(cited, ExtractiveGenerator(order=order)) if fallback else cited
+    return FallbackGenerator(cited, ExtractiveGenerator(scorer=scorer)) if fallback else cited
 
 
 def make_source_generators(
@@ -135,15 +135,15 @@ def _pictures(settings: ChatSettings, images: Collection | ImageSource | None) -
     return LinkedPictures(settings.image_urls, limits)
 
 
-def make_order(settings: AnswerSettings, *, fallback: bool, progress: Progress) -> SentenceScorer | None:
+def make_configured_scorer(settings: AnswerSettings, *, fallback: bool, progress: Progress) -> SentenceScorer | None:
     """Make the scorer that orders extracted sentences, if one is set. Raises UsageError where only a model answers."""
-    name = settings.answer_with
+    name = settings.sentence_scorer
     if name is None:
         return None
     if settings.model is not None and not fallback:
         raise UsageError(
             f"{name} can order the sentences of answers without a model, and {settings.model} is to write",
-            remedy="leave out answer_with or the model, or (ask) add --fallback extractive",
+            remedy="leave out sentence_scorer or the model, or (ask) add --fallback extractive",
         )
     resources = Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
     return make_sentence_scorer(name, resources=resources)
@@ -169,7 +169,7 @@ def read_calibration(
     steps = {"fusion": settings.fusion, "expand": settings.expand, "rerank": settings.rerank}
     retriever = GIVEN_QUOTES if own_quotes else retriever_name(settings.retriever, **steps, **terms_fingerprint(terms))
     return load_calibration(
-        settings.abstain, retriever=retriever, model=model_name(settings.model, settings.answer_with)
+        settings.abstain, retriever=retriever, model=model_name(settings.model, settings.sentence_scorer)
     )
 
 
@@ -229,9 +229,9 @@ def compose_rag(
     chats = make_limited_chat_models(settings, limits)
     terms = read_all_terms(settings)
     gate = make_gate(settings, chats, terms, any_topic=False, progress=progress)
-    order = make_order(settings, fallback=fallback, progress=progress)
+    scorer = make_configured_scorer(settings, fallback=fallback, progress=progress)
     search = make_search(collection, settings, where, chats=chats, progress=progress)
-    generator = make_generator(settings, collection, chats.plain, fallback=fallback, order=order)
+    generator = make_generator(settings, collection, chats.plain, fallback=fallback, scorer=scorer)
     if limits.calls is None:  # which may hold the answer
         settings.check_address()
     return Rag(

@@ -78,7 +78,7 @@ class AdaptedBertEncoder(TwoSidedEncoder):
 
 
 def _insert_adapter(model: Any, folder: Path) -> None:
-    """Insert an adapter into a BERT model, in its weights' own place: behind the feed-forward part of each layer.
+    """Insert an adapter into a BERT model, in its weights' own place: after the feed-forward part of each layer.
 
     Of the layer's sum s = feed-forward + residual it makes norm(s + up(relu(down(norm(s))))).
     """

@@ -145,7 +145,7 @@ class WrittenMatches:
     def _add(
         self, gained: "Scores", spellings: list[str], word: str, parts: Sequence[str], within: "Mask | None"
     ) -> None:
-        """Add what pages gain that have `parts`, one behind the other, for a word of the question."""
+        """Add what pages gain that have `parts`, one after the other, for a word of the question."""
         import numpy as np
 
         stems = [stem for part in parts for stem in words(part)]

@@ -97,7 +97,7 @@ class _LimitedBody:
 class TimeLimit:
     """Ends requests for which nothing is sent for so many seconds: with 504, or by closing a response under way.
 
-    A request whose body comes too slowly ends so as well. What runs behind a complete response is left alone.
+    A request whose body comes too slowly ends so as well. What runs after a complete response is left alone.
     """
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:

@@ -169,7 +169,7 @@ class ResponseMaker:
 
 
 _MESSAGE = 1
-"""Place of the message in the output, behind the search."""
+"""Place of the message in the output, after the search."""
 
 
 class ResponseEvents:

@@ -107,7 +107,7 @@ class JobStore:
             return self._db.execute(f"SELECT job, work, cancelling FROM jobs {query}", tuple(values)).fetchall()  # noqa: S608 - all queries stand in this file
 
     def add(self, job: Job, work: Work) -> Job:
-        """Take a job, which is queued behind the others of its collection."""
+        """Take a job, which is queued after the others of its collection."""
         with self._writing() as db:
             insert = "INSERT INTO jobs (id, root, status, job, work) VALUES (?, ?, ?, ?, ?)"
             values = (job.id, str(work.root), job.status, job.model_dump_json(), work.model_dump_json())

@@ -116,7 +116,7 @@ class MadePaper(Record):
     sections: tuple[Section, ...]
     references: tuple[str, ...] = Field(description="ids of the papers it cites, in the order of its list")
     other_references: tuple[str, ...] = Field(
-        default=(), description="entries of its list, behind the others, of papers that the library does not have"
+        default=(), description="entries of its list, after the others, of papers that the library does not have"
     )
     citations: int = Field(description="how often it is cited, in the library and beyond")
     open_access: bool = Field(description="whether its PDF is served")

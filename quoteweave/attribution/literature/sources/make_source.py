@@ -71,7 +71,7 @@ def make_source(
     """Make a source that reads papers by `reader`, such as a `PaperLibrary`.
 
     The key is the one given, or that of the environment (SEMANTIC_SCHOLAR_API_KEY, OPENALEX_API_KEY). Raises UsageError
-    for a name that is none, an address that is no base URL, a key that no request can carry, and a field that the
+    for an unknown name, an address that is no base URL, a key that no request can carry, and a field that the
     source does not have.
     """
     options = options or SourceOptions()

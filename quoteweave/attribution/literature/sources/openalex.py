@@ -186,7 +186,7 @@ class OpenAlex:
         """Return at most `k` papers that have all words of the query (`/works?search=`).
 
         Where no paper has them all, which is common for a sentence, those that have some are searched for by relevance,
-        and a note says so. Of a query as long as a sentence these follow behind those that have all, as its whole words
+        and a note says so. Of a query as long as a sentence these follow after those that have all, as its whole words
         are found in the text that the sentence is from. Raises UsageError for a `k` below 1 and an unknown order, and
         what `SourceClient.read` raises.
         """

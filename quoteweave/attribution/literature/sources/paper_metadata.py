@@ -25,7 +25,7 @@ SNIPPETS = "From Semantic Scholar's snippets"
 ABSTRACT_PAGES = 2
 MAX_ABSTRACT_CHARACTERS = 3_000
 _ABSTRACT = re.compile(r"\s*(?:abstract|summary)\s*(?:[-.:—–]\s*|$)", re.IGNORECASE)
-_WHOLE = ".0"  # behind whole numbers of tables that a data frame wrote
+_WHOLE = ".0"  # after whole numbers of tables that a data frame wrote
 _DATES = ("published", "date", "year")
 
 

@@ -45,7 +45,7 @@ FieldOfStudy = Literal[
 
 
 def require_order(by: str) -> None:
-    """Raise UsageError for an order that is none."""
+    """Raise UsageError for an unknown order."""
     if by not in get_args(SortBy):
         raise UsageError(f"by is {by!r}: papers are searched for by {' or '.join(get_args(SortBy))}")
 

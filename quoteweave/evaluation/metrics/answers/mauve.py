@@ -37,7 +37,7 @@ def mauve_score(
     checkpoint: str = CHECKPOINT,
     device: int = -1,
 ) -> MauveScore:
-    """MAUVE of answers and gold answers, each behind its question, as ALCE's code has it (`compute_mauve` at 3fdc2ed).
+    """MAUVE of answers and gold answers, each after its question, as ALCE's code has it (`compute_mauve` at 3fdc2ed).
 
     Of question and text the first 100 words are read, without the punctuation at their end; 512 tokens; marks are taken
     out of answers as `alce_correctness` does. `device` is the number of a GPU, -1 the processor. Raises DatasetError

@@ -129,7 +129,7 @@ def _read_number(question: str, sentences: list[str], *, whole: bool) -> str | N
 
 
 def _is_counted(number: re.Match[str], question: str) -> bool:
-    """Whether the question asks for what the number counts: one of the two words behind it, of four letters or more."""
+    """Whether the question asks for what the number counts: one of the two words after it, of four letters or more."""
     behind = _BEHIND.match(number.string, number.end())
     words = [word.lower() for word in behind.groups() if word] if behind else []
     return any(len(word) > 3 and word in _WORD.findall(question.lower()) for word in words)
@@ -200,7 +200,7 @@ _EXACT = re.compile(
 def short_answer_score(gold: str, predicted: str, answer_format: AnswerFormat) -> float:
     """From 0 to 1, how far the predicted short answer agrees with the gold one.
 
-    - `int`: 1 where both are the same whole number; what stands behind a decimal point of the prediction is cut off.
+    - `int`: 1 where both are the same whole number; what stands after a decimal point of the prediction is cut off.
     - `float`: 1 where they differ by at most 1 %, be the prediction told as it is, as a percentage or as a fraction.
     - `str`: of dates, links, file names, numbers and the like, 1 where they are the same, else 0; of other texts their
       similarity (`anls`). Case, quotation marks, what is in brackets, and signs of currencies and percent do not count.

@@ -10,7 +10,7 @@ export const SIGN = "\ue000";
 const FIRST = 0xe100;
 const LAST = 0xf8ff;
 const MARK = /\ue000([\ue100-\uf8ff])/;
-const STOP = /^[.,;:!?…。、，！？)\]”’»]+/u; // which begins no line of its own behind a mark
+const STOP = /^[.,;:!?…。、，！？)\]”’»]+/u; // which begins no line of its own after a mark
 
 /** The stand-in of the mark with a number. @param {number} place */
 export const standIn = (place) => (FIRST + place > LAST ? "" : SIGN + String.fromCharCode(FIRST + place));

@@ -1,4 +1,4 @@
-"""The key `answer_with` of asks and runs: a model orders the sentences of answers without a chat model."""
+"""The key `sentence_scorer` of asks and runs: a model orders the sentences of answers without a chat model."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def port(tmp_path: Path) -> Path:
 def test_a_reading_model_answers_on_this_machine(
     quoteweave: Quoteweave, port: Path, reader: Path, tmp_path: Path
 ) -> None:
-    config = configured(tmp_path, answer_with=f"reader={reader}")
+    config = configured(tmp_path, sentence_scorer=f"reader={reader}")
     got = quoteweave("ask", QUESTION, "-c", port, *config, "--json")
     assert (got.code, got.err) == (0, "")
     assert (got.json()["status"], got.json()["model"]) == ("answered", "extractive")
@@ -46,7 +46,7 @@ def test_a_reading_model_answers_on_this_machine(
 def test_wrong_names_are_told(
     name: str, told: str, code: int, quoteweave: Quoteweave, port: Path, tmp_path: Path
 ) -> None:
-    got = quoteweave("ask", QUESTION, "-c", port, *configured(tmp_path, answer_with=name))
+    got = quoteweave("ask", QUESTION, "-c", port, *configured(tmp_path, sentence_scorer=name))
     assert (got.code, got.out) == (code, "")
     assert told in got.err
 
@@ -54,13 +54,13 @@ def test_wrong_names_are_told(
 def test_beside_a_chat_model_it_is_for_the_fallback_alone(
     quoteweave: Quoteweave, port: Path, reader: Path, tmp_path: Path
 ) -> None:
-    config = configured(tmp_path, answer_with=f"reader={reader}", retries=0)
+    config = configured(tmp_path, sentence_scorer=f"reader={reader}", retries=0)
     asked = ("ask", QUESTION, "-c", port, *config, "--model", "m")
     with ModelServer([Reply(status=500)]) as server:
         refused = quoteweave(*asked, "--base-url", server.base_url)
         assert (refused.code, refused.out, server.requests) == (2, "", [])
         got = quoteweave(*asked, "--base-url", server.base_url, "--fallback", "extractive", "--json")
-    assert "leave out answer_with or the model, or (ask) add --fallback extractive" in " ".join(refused.err.split())
+    assert "leave out sentence_scorer or the model, or (ask) add --fallback extractive" in " ".join(refused.err.split())
     assert got.json()["text"].startswith("The harbour shipped 486 tonnes of grain [")
     assert "The model could not be asked" in got.json()["warnings"][-1]
 
@@ -69,9 +69,9 @@ def test_a_run_says_what_ordered_its_sentences(run_it: RunIt, reader: Path, tmp_
     result = run_it(f'quotes = "dataset"\nanswer_with = "reader={reader}"\n', "--limit", 2)
     assert result.exit_code == 0
     assert (
-        retriever_and_model(tmp_path / "runs")[1] == f"extractive; answer-with reader={reader}"
+        retriever_and_model(tmp_path / "runs")[1] == f"extractive; sentence-scorer reader={reader}"
     )  # what a calibration is for
-    assert read_run(tmp_path / "runs")[0].configuration["answer_with"] == f"reader={reader}"
+    assert read_run(tmp_path / "runs")[0].configuration["sentence_scorer"] == f"reader={reader}"
     wrong = run_it('model = "m"\nquotes = "dataset"\nanswer_with = "minilm"\n', url="http://127.0.0.1:9/v1", out="b")
     assert isinstance(wrong.exception, UsageError)
-    assert "leave out answer_with or the model" in str(wrong.exception)
+    assert "leave out sentence_scorer or the model" in str(wrong.exception)
