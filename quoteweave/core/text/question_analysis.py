@@ -337,7 +337,7 @@ def _rules() -> _Rules:
     kinds: tuple[VisualKind, ...] = ("chart", "table", "figure")
     asked: tuple[AnswerType, ...] = get_args(AnswerType)[:-1]
 
-    def all_of(key: str) -> list[str]:
+    def all_of(key: str) -> list[Any]:
         return [word for each in languages for word in each.get(key, ())]
 
     return _Rules(
@@ -353,11 +353,7 @@ def _rules() -> _Rules:
             for said in (*each.get("overview", ()), *each.get("structure", {}).get("document", ()))
             for word in words(said, stem=False, stop=False)
         ),
-        sides=_compared(
-            [way for each in languages for way in each.get("compared", ())],
-            all_of("comparison_fillers"),
-            all_of("after_comparison"),
-        ),
+        sides=_compared(all_of("compared"), all_of("comparison_fillers"), all_of("after_comparison")),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
         around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),
     )
