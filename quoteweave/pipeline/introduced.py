@@ -57,9 +57,8 @@ def add_introduced(
     best = {one.id for hit in context.texts[:MOST_INTRODUCING] for one in _introducers_of(hit.quote, neighbours)}
     denying = [one for one in above.values() if ends_by_denying(one.text)]
     above = {id: one for id, one in above.items() if id not in known and (id in best or one in denying)}
-    introduced = {
-        one.id: found for one in (*introducing, *above.values()) if (found := _introduced_by(one, neighbours))
-    }
+    both = (*introducing, *above.values())
+    introduced = {one.id: found for one in both if (found := _introduced_by(one, neighbours))}
     wanted = [*denying]
     for id, found in introduced.items():
         wanted += [*([above[id]] if id in above else []), *found[:MOST_FOLLOWING]]
