@@ -105,7 +105,7 @@ def test_a_text_without_words_is_refused(text: str) -> None:
 
 
 def test_a_long_text_without_a_mark_is_refused_with_what_to_do() -> None:
-    with pytest.raises(UsageError, match=r"put \[CITATION\] behind the sentence"):
+    with pytest.raises(UsageError, match=r"put \[CITATION\] after the sentence"):
         read_excerpts("Grain went by rail in May. " * 100)
     with pytest.raises(QuestionTooLong):
         read_excerpts("x" * 100_001)

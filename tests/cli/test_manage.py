@@ -97,7 +97,7 @@ def test_status_of_indexes_of_vectors(quoteweave: Quoteweave, with_vectors: Path
         writer.remove("reports/harbour.pdf")
     told = quoteweave("status", "-c", with_vectors).out
     assert (
-        "index fake@fp16: fp16, 2 items, 1 left out with no words, behind; quoteweave index build brings it up to date"
+        "index fake@fp16: fp16, 2 items, 1 left out with no words, out of date; quoteweave index build brings it up to date"
         in told
     )
 
