@@ -96,10 +96,7 @@ def test_status_of_indexes_of_vectors(quoteweave: Quoteweave, with_vectors: Path
     with Collection.open(with_vectors) as collection, collection.writer() as writer:
         writer.remove("reports/harbour.pdf")
     told = quoteweave("status", "-c", with_vectors).out
-    assert (
-        "index fake@fp16: fp16, 2 items, 1 left out with no words, out of date; quoteweave index build brings it up to date"
-        in told
-    )
+    assert "1 left out with no words, out of date; quoteweave index build brings it up to date" in told
 
 
 def test_status_for_people(quoteweave: Quoteweave, port: Path, tmp_path: Path) -> None:
