@@ -1,12 +1,17 @@
 """The pages that list things list all of them: public names, environment variables, extras, problems, options."""
 
 import ast
+import dataclasses
+import inspect
 import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import quoteweave
+from quoteweave import evaluation
 from quoteweave.cli.api_reference import api_reference
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.interchange.problems import TITLES, error_class, problem_of_error
@@ -42,6 +47,36 @@ def exceptions(kind: type[QuoteweaveError] = QuoteweaveError) -> Iterator[type[Q
 
 def test_every_exception_can_be_imported_from_the_package() -> None:
     assert {kind.__name__ for kind in exceptions()} <= set(quoteweave.__all__)
+
+
+PUBLIC = {name: getattr(package, name) for package in (quoteweave, evaluation) for name in package.__all__}
+TAGS = {"type"}
+"""Fields that tell events apart, each with one value."""
+
+
+@pytest.mark.parametrize("name", sorted(name for name, public in PUBLIC.items() if isinstance(public, type)))
+def test_help_says_what_each_field_means(name: str) -> None:
+    public = PUBLIC[name]
+    fields = set(getattr(public, "model_fields", ()))
+    if dataclasses.is_dataclass(public):
+        fields = {field.name for field in dataclasses.fields(public) if field.init}
+    shown = set(re.findall(r"^ {4}(\w+): ", inspect.getdoc(public) or "", re.MULTILINE))
+    assert fields - shown - TAGS == set()
+
+
+# They read or write what the caller has in memory, or compute.
+RAISES_NOTHING = {
+    *("build_answer", "find_leaks", "list_presets", "render_trajectory", "bootstrap_intervals", "wrong_papers"),
+    *("collection_statistics", "dataset_statistics", "holm", "list_metrics", "mean_of", "ratio_of"),
+    *("paired_difference", "paired_test", "score_predictions"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(name for name, public in PUBLIC.items() if inspect.isfunction(public)))
+def test_each_public_call_names_the_exceptions_that_it_raises(name: str) -> None:
+    known = {kind.__name__ for kind in exceptions()} | {"ValueError"}
+    named = known & set(re.findall(r"\w+", inspect.getdoc(PUBLIC[name]) or ""))
+    assert bool(named) != (name in RAISES_NOTHING)
 
 
 def test_the_table_of_environment_variables_has_all_that_are_read() -> None:

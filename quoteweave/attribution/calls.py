@@ -53,8 +53,11 @@ def find_papers(
     The model searches and reads in `source`, as `settings` allow; `rule` hides the paper that the text is from, and
     later ones. Of each trajectory, `outcome` is `selected` or what went wrong, `selected` the paper, and `steps` what
     led there. With the folder `saved` every step is kept in it as it happens (`1.jsonl` is that of the first mark): a
-    second call resumes what was broken off, and returns what has ended without asking anybody. Raises what
-    `read_excerpts`, `CiteAgent` and `CiteAgent.find` raise.
+    second call resumes what was broken off, and returns what has ended without asking anybody.
+
+    A failure of the model or the source ends its trajectory, and is no exception. Raises UsageError for a text that
+    cannot be read, for no source where one is searched, and for a budget that is spent; QuestionTooLong; DatasetError
+    and StorageError for files in `saved`.
 
     >>> (found,) = find_papers("Grain shipments doubled in May [4].", source, model)
     >>> found.outcome, found.selected.title
@@ -120,7 +123,11 @@ def attribute(
     """Find the source of each citation mark of a text in a collection, or of each sentence of a text without marks.
 
     At most `k` candidates each; `settings` say how is searched, and `AttributionSettings` what confirms the passages
-    too. Raises what `read_excerpts`, `make_search`, `make_checker` and `Search.context` raise.
+    too.
+
+    Raises UsageError for a text without words and for settings that name nothing; QuestionTooLong; IndexMissing and
+    FingerprintMismatch for a retriever without an index of these settings; CollectionError where the collection is
+    damaged; ModelError and EndpointError of models that rank or check.
 
     >>> found = attribute(collection, "In May 4,210 tonnes of grain were shipped [CITATION].")
     >>> found[0].outcome, found[0].candidates[0].citation.place
@@ -143,8 +150,10 @@ def attribute_literature(
 
     At most `k` candidates each. Sources are services by name, or objects of your own that implement `PaperSource`. The
     papers that are found are kept in the folder `papers`. With `before`, such as `2023-05`, nothing later is shown, and
-    with `not_from` no paper of that title. Raises what `open_literature` and
-    `LiteratureAttributor.attribute` raise, and UsageError for a date that cannot be read.
+    with `not_from` no paper of that title.
+
+    Raises UsageError for a date, a source or a text that cannot be read, and for too many marks; QuestionTooLong;
+    SourceError where none of the sources can be asked; CollectionError and StorageError for the folder of papers.
     """
     with open_literature(sources, papers=papers, before=read_limit(before), not_from=not_from) as literature:
         return run_sync(literature.attribute(text, k))
@@ -154,7 +163,7 @@ def attribute_by_agent(literature: LiteratureAttributor, text: str, model: ChatM
     """Have a chat model search and read until it chooses a paper for each citation mark, and check its passages.
 
     The model searches the first source. Without a choice there is no candidate, and the reason says how it ended.
-    Raises what `find_papers` raises.
+    Raises UsageError and QuestionTooLong as `find_papers` does; CollectionError for the folder of papers.
     """
     excerpts, found = read_excerpts(text), find_papers(text, literature.source, model)
     return tuple(run_sync(_chosen(literature, *each)) for each in zip(excerpts, found, strict=True))
@@ -188,7 +197,10 @@ def cite(
 ) -> CitedDraft:
     """Find a source in a collection for each factual sentence of a draft, and in the literature for what is not there.
 
-    `where` limits the collection. Raises what `cite_draft` raises.
+    `where` limits the collection. If the literature cannot be asked, `CitedDraft.stopped` says why.
+
+    Raises UsageError for a draft without words, for numbers in one that has numbered marks already, and for numbers in
+    LaTeX; IndexMissing, FingerprintMismatch, CollectionError, ModelError and EndpointError as `attribute` does.
 
     >>> cite(collection, "The harbour shipped 4,210 tonnes of grain.").text.splitlines()[0]
     'The harbour shipped 4,210 tonnes of grain [1].'

@@ -31,7 +31,7 @@ class Candidate(Record):
     score: float = Field(description="of the passage, as the retriever gives it; not comparable between retrievers")
     outcome: Outcome = Field(description="how sure it is that this is the source")
     coverage: float = Field(ge=0, le=1, description="share of the claim's words in the passage, weighed by rarity")
-    kind: Kind
+    kind: Kind = Field(description="whether the passage is a text or an image quote")
     passage: str = Field(description="the words of the passage")
     citation: Citation = Field(
         description="the passage with document, page, box, the gate's verdict and the words that support the claim"
@@ -62,8 +62,8 @@ class Attribution(Record):
     ('not_found', '9,999 tonnes does not occur in the passage.')
     """
 
-    excerpt: Excerpt
-    outcome: Outcome
+    excerpt: Excerpt = Field(description="the claim, and where it stands in the text")
+    outcome: Outcome = Field(description="that of the best candidate")
     reason: str | None = Field(description="why the best candidate is not `supported`, in a sentence")
     candidates: tuple[Candidate, ...] = Field(description="best first; also where none is the source")
     signals: Signals | None = Field(
@@ -73,4 +73,4 @@ class Attribution(Record):
     confidence: float | None = Field(
         default=None, ge=0, le=1, description="the chance that the first candidate is the source, where it is known"
     )
-    trace: Trace
+    trace: Trace = Field(description="how the candidates were found")

@@ -23,8 +23,8 @@ class ContextSize(Record):
     True
     """
 
-    texts: int = Field(ge=0)
-    images: int = Field(ge=0)
+    texts: int = Field(ge=0, description="text quotes at most")
+    images: int = Field(ge=0, description="image quotes at most")
 
 
 TOP_10 = ContextSize(texts=7, images=3)
@@ -96,8 +96,8 @@ class Context(Record):
     ('Timber went by rail.', None)
     """
 
-    texts: tuple[Hit, ...] = ()
-    images: tuple[Hit, ...] = ()
+    texts: tuple[Hit, ...] = Field(default=(), description="text quotes, in the order of their numbers")
+    images: tuple[Hit, ...] = Field(default=(), description="image quotes, likewise")
     rarity: Mapping[str, float] = Field(
         default_factory=dict,
         description="how rare each word of the question is in the collection, from 0 for one that every page has to 1 "
@@ -177,12 +177,12 @@ class Citation(Record):
     mark: str = Field(description="as written, e.g. '[3]', '[1, 2]' or '![sales by year](image2)'")
     start: int = Field(ge=0, description="first character of the mark in the answer's text")
     end: int = Field(ge=0, description="one past its last character")
-    kind: Kind
+    kind: Kind = Field(description="whether the quote is a text or an image")
     number: int = Field(ge=1, description="place of the quote in the context, from 1")
-    quote_id: str
-    document: str
+    quote_id: str = Field(description="the quote's id in the collection")
+    document: str = Field(description="the document's name")
     page: int = Field(ge=0, description="from 0")
-    page_label: str
+    page_label: str = Field(description="what people call the page")
     bbox: Box = Field(description="points from the top left of the page")
     section: str | None = Field(default=None, description="the title that the quote stands under")
     has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
@@ -279,12 +279,12 @@ class Answer(Record):
     ('abstained', ())
     """
 
-    question: str
+    question: str = Field(description="as asked")
     status: AnswerStatus = Field(
         description="whether it answers, shows the places that bear on the question, or neither"
     )
-    text: str
-    blocks: tuple[AnswerBlock, ...]
+    text: str = Field(description="the whole answer with its marks")
+    blocks: tuple[AnswerBlock, ...] = Field(description="the text, cut where images stand")
     citations: tuple[Citation, ...] = Field(default=(), description="every citation, in the order of the text")
     unresolved: tuple[UnresolvedMark, ...] = Field(default=(), description="marks that name no quote; spans index raw")
     raw: str | None = Field(default=None, description="what was written, where marks were taken out of it; else None")
@@ -296,7 +296,7 @@ class Answer(Record):
     )
     price_usd: float | None = Field(default=None, ge=0, description="of these tokens; None where it is not known")
     seconds: float = Field(ge=0, description="from question to answer, retrieval included")
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = Field(default=(), description="what the reader has to know, a sentence each")
 
     @model_validator(mode="after")
     def _spans_index_the_text(self) -> Self:
@@ -335,21 +335,21 @@ class ThoughtEvent(Record):
     """Part of the model's reasoning; not part of the answer."""
 
     type: Literal["thought"] = "thought"
-    text: str
+    text: str = Field(description="what comes next of it")
 
 
 class TextEvent(Record):
     """The next text of the answer, or a whole mark."""
 
     type: Literal["text"] = "text"
-    text: str
+    text: str = Field(description="what comes next; a mark is never cut")
 
 
 class CitationEvent(Record):
     """A citation of the mark that was sent last; its offsets index the answer's text."""
 
     type: Literal["citation"] = "citation"
-    citation: Citation
+    citation: Citation = Field(description="of the mark that was sent last")
 
 
 class ImageEvent(ImageBlock):
@@ -360,7 +360,7 @@ class AnswerEvent(Record):
     """The complete, checked answer; always the last event."""
 
     type: Literal["answer"] = "answer"
-    answer: Answer
+    answer: Answer = Field(description="the whole answer")
 
 
 Event = ThoughtEvent | TextEvent | CitationEvent | AnswerEvent

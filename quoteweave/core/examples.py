@@ -136,7 +136,7 @@ class Reference(Record):
         default=None, description="gold items: id to grade, 1 where the dataset has no grades; 0 is judged irrelevant"
     )
     pages: tuple[int, ...] = Field(default=(), description="gold pages of the example's document, from 0")
-    boxes: tuple[GoldBox, ...] = ()
+    boxes: tuple[GoldBox, ...] = Field(default=(), description="where gold stands on pages")
     layouts: tuple[GoldLayout, ...] = Field(default=(), description="gold layout elements, to match retrieved quotes")
     regions: tuple[GoldRegion, ...] = Field(default=(), description="gold regions, where answers cite boxes (CiteVQA)")
     y_first: bool = Field(
@@ -152,8 +152,8 @@ class Example(Record):
     'What went by rail?'
     """
 
-    id: str
-    query: Query
+    id: str = Field(description="unique in its dataset")
+    query: Query = Field(description="the question")
     document: str | None = Field(default=None, description="the document it is asked of, where the dataset says")
     documents: tuple[str, ...] = Field(
         default=(), description="all documents it is asked of, as answers number them from 1; `document` if it is one"
@@ -164,7 +164,7 @@ class Example(Record):
     year: int | None = Field(default=None, description="in which the document that it is from was published")
     address: str | None = Field(default=None, description="where the document that it is from is found")
     tags: tuple[str, ...] = Field(default=(), description="what the dataset says that it is about")
-    domain: str | None = None
+    domain: str | None = Field(default=None, description="kind of document, as the dataset names it")
     question_type: str | None = Field(default=None, description="as the dataset names it")
     evidence_types: tuple[str, ...] = Field(default=(), description="modalities of the evidence")
     context: Context | None = Field(default=None, description="the candidate quotes, where the dataset fixes them")
@@ -173,7 +173,7 @@ class Example(Record):
     sources: tuple[str, ...] = Field(
         default=(), description="ids of the context's quotes as the dataset lists them, kinds mixed; where it does"
     )
-    reference: Reference
+    reference: Reference = Field(description="what the dataset says is right")
 
     @property
     def cluster(self) -> str | None:
@@ -229,8 +229,8 @@ class Prediction(Record):
 
     example: str = Field(description="id of the example")
     scope: Scope = Field(default="collection", description="what was searched; `context` is the example's own quotes")
-    hits: tuple[Hit, ...] = ()
-    pages: tuple[PageHit, ...] = ()
+    hits: tuple[Hit, ...] = Field(default=(), description="quotes that were found, best first")
+    pages: tuple[PageHit, ...] = Field(default=(), description="pages that were found, best first")
     items: Mapping[str, float] = Field(
         default_factory=dict, description="a ranking that came without quotes (TREC): item to score, best first"
     )
@@ -259,7 +259,7 @@ class Prediction(Record):
         default=None, description="where a paper was to be named: how it was searched for; None where nothing was"
     )
     model: str | None = Field(default=None, description="who responded")
-    usage: Usage = Usage()
+    usage: Usage = Field(default=Usage(), description="tokens of the answer's own call")
     spent: Spending | None = Field(default=None, description="for this question in all; None where nobody counted")
     seconds: float | None = Field(default=None, ge=0, description="from question to answer")
     cut_quotes: int = Field(default=0, ge=0, description="quotes cut to what the model can read")

@@ -36,7 +36,12 @@ class Retriever(Protocol):
     """Returns ranked quotes for questions."""
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
-        """Return at most `k` hits for each query, best first, ranks from 1; an empty list if nothing matches."""
+        """Return at most `k` hits for each query, best first, ranks from 1; an empty list if nothing matches.
+
+        Raises UsageError for a filter that names an unknown document, QuestionTooLong, IndexMissing where an index was
+        never built, FingerprintMismatch where it has other settings, CollectionError where it is damaged, and
+        ModelError or EndpointError of a model.
+        """
         ...
 
 

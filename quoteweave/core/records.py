@@ -5,6 +5,7 @@ pages count from 0; `page_label` is what is printed on the page where there is s
 The answer's records are in `core.answers`, those of datasets and runs in `core.examples`.
 """
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, Self, TypeVar
 
@@ -37,9 +38,17 @@ MAX_PAGE = 1_000_000_000
 
 
 class Record(BaseModel):
-    """Base of all records: frozen, and unknown fields are refused."""
+    """Base of all records: frozen, unknown fields are refused, and `help()` shows what the fields mean."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        own = inspect.cleandoc(cls.__doc__ or "")
+        # JSON schemas describe each field by itself.
+        cls.model_config = {**cls.model_config, "json_schema_extra": {"description": own}}
+        fields = [f"{name}: {field.description}" for name, field in cls.model_fields.items() if field.description]
+        cls.__doc__ = "\n".join([own, "", "Fields:", *(f"    {line}" for line in fields)]) if fields else own
 
 
 class Page(Record):
@@ -118,8 +127,8 @@ class Quote(Record):
     page: int = Field(ge=0, description="from 0")
     page_label: str = Field(description="as people call the page")
     bbox: Box = Field(description="points from the top left of the page; empty where a dataset does not say")
-    kind: Kind
-    layout: Layout
+    kind: Kind = Field(description="whether it is shown as text or as an image")
+    layout: Layout = Field(description="what sort of element it is")
     layout_id: int | None = Field(default=None, ge=0, description="its number in MMDocIR's layouts, if any")
     section: str | None = Field(default=None, description="the title above the quote")
     caption: str | None = Field(default=None, description="caption of an image quote")
@@ -168,8 +177,8 @@ class ParsedDocument(Record):
     ()
     """
 
-    pages: tuple[Page, ...]
-    quotes: tuple[Quote, ...]
+    pages: tuple[Page, ...] = Field(description="all pages, in their order")
+    quotes: tuple[Quote, ...] = Field(description="in reading order, page by page")
     page_words: tuple[PageWords, ...] = Field(
         default=(), description="the words of every page; empty for a file without pages of its own"
     )
@@ -196,10 +205,10 @@ class Document(Record):
     content: str = Field(description="SHA-256 of the file")
     format: str = Field(description="pdf, png, markdown…")
     parser: str = Field(description="fingerprint of the parser and its settings")
-    pages: int = Field(ge=0)
-    quotes: int = Field(ge=0)
+    pages: int = Field(ge=0, description="how many")
+    quotes: int = Field(ge=0, description="how many")
     metadata: Mapping[str, str] = Field(default_factory=dict, description="what the user said of it with --meta")
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = Field(default=(), description="what was left out of it, and why")
     ocr_language: str | None = Field(
         default=None, description="the language of OCR; None where OCR was off, or another tool parsed the document"
     )
@@ -231,8 +240,8 @@ class Filter(Record):
     documents: tuple[str, ...] | None = Field(default=None, description="names of documents")
     first_page: int | None = Field(default=None, ge=0, le=MAX_PAGE, description="from 0, included")
     last_page: int | None = Field(default=None, ge=0, le=MAX_PAGE, description="from 0, included")
-    kind: Kind | None = None
-    layouts: tuple[Layout, ...] | None = None
+    kind: Kind | None = Field(default=None, description="text or image quotes alone")
+    layouts: tuple[Layout, ...] | None = Field(default=None, description="quotes with one of these layouts")
     metadata: Mapping[str, str] = Field(default_factory=dict, description="every pair must be the document's")
 
     @model_validator(mode="after")
@@ -275,7 +284,7 @@ class Query(Record):
     [[], []]
     """
 
-    text: str
+    text: str = Field(description="the words of the question")
 
 
 class Hit(Record):
@@ -286,9 +295,9 @@ class Hit(Record):
     ([1, 2], True)
     """
 
-    rank: int = Field(ge=1)
+    rank: int = Field(ge=1, description="from 1")
     score: float = Field(description="higher is better; comparable within one ranking only")
-    quote: Quote
+    quote: Quote = Field(description="the whole quote")
 
 
 class PageHit(Record):

@@ -52,21 +52,17 @@ class AddReport(Record):
     (('port.md',), ())
     """
 
-    added: tuple[str, ...] = ()
-    updated: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
+    added: tuple[str, ...] = Field(default=(), description="documents that are new")
+    updated: tuple[str, ...] = Field(default=(), description="documents whose files had changed")
+    unchanged: tuple[str, ...] = Field(default=(), description="documents whose files had not changed")
     removed: tuple[str, ...] = Field(default=(), description="vanished from a folder that was added")
-    failed: tuple[FileIssue, ...] = ()
+    failed: tuple[FileIssue, ...] = Field(default=(), description="files that are no documents now, and why")
     warnings: tuple[FileIssue, ...] = Field(default=(), description="documents read with something left out")
     ocr_pages: int = Field(default=0, description="pages without a text layer that were read by OCR")
     ocr_pictures: int = Field(default=0, description="pictures on other pages that were read by OCR")
     index_notes: tuple[str, ...] = Field(default=(), description="indexes that could not be kept in step, and why")
-    remaining_traces: tuple[str, ...] = Field(
-        default=(), description="where traces of what was removed or replaced remain, why, and until when"
-    )
-    renamed: tuple[str, ...] = Field(
-        default=(), description="new names with more of the folder's path in front, to tell them from others"
-    )
+    remaining_traces: tuple[str, ...] = Field(default=(), description="where traces of what is gone remain, and why")
+    renamed: tuple[str, ...] = Field(default=(), description="new names with more of the folder's path in front")
     passed_over: Mapping[str, int] = Field(
         default_factory=dict, description="files of folders that are no documents, by their suffix in lower case"
     )
@@ -79,19 +75,32 @@ class AddOptions:
     >>> with Collection.create("new") as new:
     ...     add(new, [Path("reports")], AddOptions(metadata={"year": "2024"})).added
     ('port.md',)
+
+    Fields:
+        settings: what changes the quotes of a file, such as OCR and its language
+        metadata: names and values that are attached to each document
+        password: for encrypted PDFs; it is not stored
+        processes: that read files; 0 for one a core, four at most
+        limits: memory in bytes, and processor seconds of a page and of a document, of each process
+        wait_s: seconds to wait for another writer to end; None waits for ever
+        pictures: so that a renamed document keeps the vectors of its pictures
+        prefix: stands, with a slash, before the names of new documents
+        names: of uploaded files' documents, by the files' paths
+        refuse: why a document that was read is not stored; None stores it
+        workers: used in place of `processes` and `limits`, and left open
     """
 
     settings: ParserSettings = field(default_factory=ParserSettings)
     metadata: Mapping[str, str] = field(default_factory=dict)
     password: str | None = None
-    processes: int = 0  # 0: `default_processes`
-    limits: ProcessLimits = field(default_factory=ProcessLimits)  # of each process
-    wait_s: float | None = 0.0  # for another writer to end; None waits for ever
-    pictures: ImageProvider | None = None  # so that a renamed document keeps the vectors of its pictures
-    prefix: str | None = None  # stands, with a slash, before the names of new documents
-    names: Mapping[Path, str] = field(default_factory=dict)  # of uploaded files' documents, by the files' paths
-    refuse: Callable[[PreparedDocument], str | None] = lambda _: None  # why a document that was read is not stored
-    workers: WorkerPool | None = None  # used in place of `processes` and `limits`, and left open
+    processes: int = 0
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
+    wait_s: float | None = 0.0
+    pictures: ImageProvider | None = None
+    prefix: str | None = None
+    names: Mapping[Path, str] = field(default_factory=dict)
+    refuse: Callable[[PreparedDocument], str | None] = lambda _: None
+    workers: WorkerPool | None = None
 
     @property
     def fingerprint(self) -> str:

@@ -34,7 +34,7 @@ class Window(Record):
     'Timber went by rail [1].'
     """
 
-    tokens: int = Field(ge=1)
+    tokens: int = Field(ge=1, description="that the model reads and writes together")
     answer: int = Field(default=0, ge=0, description="of these, tokens that are left for the answer")
     pictures: bool = Field(default=False, description="whether it is shown pictures")
     limits: PictureLimits = Field(default=PictureLimits(), description="of these")

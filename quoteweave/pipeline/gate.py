@@ -43,20 +43,20 @@ class Gate:
     >>> rag = Rag(LexicalRetriever(collection), CitedGenerator(model), gate=Gate("refuse"))
     >>> rag.answer("How much grain was shipped?").status
     'abstained'
+
+    Fields:
+        policy: what happens to unsupported sentences. None checks nothing by rule, and withholds nothing
+        checker: gives a second verdict on each cited sentence; the policy applies to both verdicts
+        calibration: the confidence that an answer needs to be given; None gives every answer
+        on_topic: whether a model is asked only where the words of the retrieved quotes are about the question
+        pages: source of word boxes, such as a collection: each citation then names the words that support it
     """
 
     policy: Policy | None = "report"
-    """What happens to unsupported sentences. None checks nothing by rule, and withholds nothing."""
     checker: ClaimChecker | None = None
-    """Gives a second verdict on each cited sentence; the policy applies to both verdicts."""
     calibration: Calibration | None = None
-    """The confidence that an answer needs to be given; None gives every answer."""
-
     on_topic: bool = False
-    """Whether a model is asked only where the words of the retrieved quotes are about the question."""
-
     pages: PageSource | None = None
-    """Source of word boxes, such as a collection: each citation then names the words that support it."""
 
     @property
     def streaming_policy(self) -> Policy | None:

@@ -6,6 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import Field
+
 from quoteweave.core.answers import (
     C15,
     Answer,
@@ -43,9 +45,9 @@ class Answered(Record):
     True
     """
 
-    answer: Answer
-    context: Context
-    trace: Trace
+    answer: Answer = Field(description="the answer, checked")
+    context: Context = Field(description="the quotes that its marks refer to")
+    trace: Trace = Field(description="how they were found")
 
 
 class SourcesEvent(RetrievedContext):

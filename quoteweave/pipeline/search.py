@@ -58,8 +58,8 @@ class Trace(Record):
         default_factory=dict, description="by quote id, what speaks for its page; only where that was asked for"
     )
     candidates: Mapping[str, int] = Field(default_factory=dict, description="quotes pooled, by kind; or 'all'")
-    expander: str | None = None
-    reranker: str | None = None
+    expander: str | None = Field(default=None, description="its name, where one was used")
+    reranker: str | None = Field(default=None, description="its name, where one was used")
     seconds: Mapping[str, float] = Field(default_factory=dict, description="what each step took")
     standalone_question: str | None = Field(
         default=None, description="the question as it was asked of the documents, where it followed others"
@@ -98,8 +98,8 @@ class SearchResult(Record):
 class RetrievedContext(Record):
     """A context, and how it was found."""
 
-    context: Context
-    trace: Trace
+    context: Context = Field(description="the quotes that were found, of each kind")
+    trace: Trace = Field(description="how they were found")
 
 
 class Search:

@@ -90,13 +90,21 @@ def _silent(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Resources that retrievers are built with, besides their specs."""
+    """Resources that retrievers are built with, besides their specs.
+
+    Fields:
+        hardware: device, batch size and number type of models on this machine
+        pictures: page and crop images for visual encoders
+        notify: called with a sentence on what text is sent where
+        retry_options: timeouts and retries for endpoints
+        terms: terms of a field that `lexical` searches by
+    """
 
     hardware: Hardware = field(default_factory=Hardware)
-    pictures: ImageProvider | None = None  # page and crop images for visual encoders
-    notify: Callable[[str], None] = _silent  # called with a sentence on what text is sent where
-    retry_options: RetryOptions = field(default_factory=RetryOptions)  # timeouts and retries for endpoints
-    terms: tuple[Terms, ...] = ()  # domain terms that `lexical` expands
+    pictures: ImageProvider | None = None
+    notify: Callable[[str], None] = _silent
+    retry_options: RetryOptions = field(default_factory=RetryOptions)
+    terms: tuple[Terms, ...] = ()
 
 
 def retriever_names() -> list[str]:

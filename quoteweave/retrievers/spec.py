@@ -22,6 +22,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal, get_args
 
+from pydantic import Field
+
 from quoteweave.collection.views import TextView, Unit
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import similar_names
@@ -56,25 +58,28 @@ class RetrieverSpec(Record):
     ('bge', 'hnsw')
     """
 
-    name: str
-    checkpoint: str | None = None
-    endpoint: str | None = None
-    """The model's name at an embeddings endpoint."""
-    url: str | None = None
-    prefixes: str | None = None
-    """Model of the catalogue whose query and passage prefixes are used with the endpoint."""
-    input_types: tuple[str, str] | None = None
-    """Values of the request field `input_type` for questions and for passages; None where it is not sent."""
-    query_model: str | None = None
-    """Name of the model that encodes questions, where it is a different one."""
-    dimensions: int | None = None
-    """Vector dimensions to request from the endpoint."""
-    kind: str | None = None
-    unit: Unit = "quote"
-    view: SpecView | None = None
-    dtype: Dtype | None = None
-    experiment: Experiment | None = None
-    """Published experiment whose row of the model is used."""
+    name: str = Field(description="of the catalogue, or lexical, bm25, tfidf, openai, sentence-transformers")
+    checkpoint: str | None = Field(default=None, description="folder or hub name that is used instead")
+    endpoint: str | None = Field(default=None, description="the model's name at an embeddings endpoint")
+    url: str | None = Field(default=None, description="the endpoint's address; None for OPENAI_BASE_URL")
+    prefixes: str | None = Field(
+        default=None, description="model of the catalogue whose query and passage prefixes are used with the endpoint"
+    )
+    input_types: tuple[str, str] | None = Field(
+        default=None,
+        description="values of the request field `input_type` for questions and passages; None where it is not sent",
+    )
+    query_model: str | None = Field(
+        default=None, description="name of the model that encodes questions, where it is a different one"
+    )
+    dimensions: int | None = Field(default=None, description="vector dimensions to request from the endpoint")
+    kind: str | None = Field(default=None, description="kind of index, such as flat or hnsw")
+    unit: Unit = Field(default="quote", description="what gets one entry in the index")
+    view: SpecView | None = Field(default=None, description="how image quotes are shown to the encoder")
+    dtype: Dtype | None = Field(default=None, description="number type that the model computes in")
+    experiment: Experiment | None = Field(
+        default=None, description="published experiment whose row of the model is used"
+    )
 
     def __str__(self) -> str:
         """The one-word form of the spec, which `parse_spec` reads."""

@@ -123,7 +123,9 @@ def answer_excerpts(
     As `answer_dataset`, but that an agent searches `source`, where a setting names none: a service or the folder of a
     collection by its name, or an object that implements `PaperSource`.
     A run's folder holds its trajectories too: a run that was stopped goes on at the step where it was, and asks nothing
-    again. Raises as `answer_dataset`, and UsageError for an unknown source, or a missing one where a setting searches.
+    again. Raises UsageError where settings do not fit together, a folder holds another run, or a source is unknown or
+    missing where a setting searches; DatasetError for a file that cannot be read; BudgetSpent, EndpointError and
+    StorageError where they concern all excerpts.
     """
     file = config if isinstance(config, PaperRunFile) else read_run_file_as(PaperRunFile, config)
     hooks = hooks or RunHooks()

@@ -59,9 +59,9 @@ class CitedDraft(Record):
     ['cited', 'no_source']
     """
 
-    draft: str
-    form: DraftFormat
-    sentences: tuple[DraftSentence, ...]
+    draft: str = Field(description="the text as given")
+    form: DraftFormat = Field(description="how it is written")
+    sentences: tuple[DraftSentence, ...] = Field(description="its sentences, in their order")
     references: tuple[Reference, ...] = Field(description="the passages cited, in the order of their numbers")
     stopped: str | None = Field(
         default=None, description="why the literature could not be asked for all sentences; None where it could"

@@ -44,9 +44,9 @@ class Draft(Record):
     'cited'
     """
 
-    text: str
-    form: DraftFormat = "markdown"
-    marks: MarkStyle = "numbers"
+    text: str = Field(description="the text to be cited")
+    form: DraftFormat = Field(default="markdown", description="how the text is written")
+    marks: MarkStyle = Field(default="numbers", description="numbers in brackets, or keys of BibTeX entries")
     every_sentence: bool = Field(
         default=False, description="whether a source is looked for also where a sentence states nothing, such as a plan"
     )

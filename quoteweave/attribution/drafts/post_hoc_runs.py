@@ -160,8 +160,9 @@ def cite_answers(
     """Cite an answer to each question of a dataset by the question's own passages, and keep it to be scored.
 
     As `answer_dataset`, but that answers are those of `answers`, a run or a file of them, or are written by the model
-    without passages; citations are set afterwards. Raises as `answer_dataset`, and DatasetError for answers that cannot
-    be read.
+    without passages; citations are set afterwards. Raises UsageError where settings do not fit together or a folder
+    holds another run; DatasetError for a configuration or answers that cannot be read; BudgetSpent, EndpointError and
+    StorageError where they concern all questions.
     """
     file = config if isinstance(config, PostHocRunFile) else read_run_file_as(PostHocRunFile, config)
 

@@ -34,14 +34,18 @@ class MetricOptions(NamedTuple):
 
     >>> METRICS["quote_selection"](MetricOptions(marks="published", convention="published")).name
     'quote_selection'
+
+    Fields:
+        marks: which marks are read as citations
+        convention: by which to count
+        prices: what models cost
+        quote_boxes: the boxes of a collection's quotes by document and page, which the parser's ceiling is measured on
     """
 
     marks: MarkGrammar = "own"
     convention: Convention = "strict"
     prices: PriceLookup = lambda _: None
-    """What models cost."""
     quote_boxes: Boxes = MappingProxyType({})
-    """The boxes of a collection's quotes by document and page, which the parser's ceiling is measured on."""
 
 
 METRICS: Mapping[str, Callable[[MetricOptions], Metric]] = {

@@ -188,7 +188,7 @@ def write_report(report: Report, folder: Path, *, pictures: PictureReader | None
 def write_pairs(pairs: Sequence[RunPair], layout: PairLayout, folder: Path) -> list[Path]:
     """Write the table and plot of pairs of runs as report.html, report.md, plots/ and tables/pairs.csv.
 
-    Raises as `write_report`.
+    Raises MissingExtra without matplotlib, StorageError where the folder cannot be written.
 
         >>> requests = [
         ...     ScoringRequest(run=run, dataset="mmdocrag-20", references="gold.jsonl")
@@ -204,7 +204,7 @@ def write_pairs(pairs: Sequence[RunPair], layout: PairLayout, folder: Path) -> l
 def write_statistics(counted: Sequence[CorpusStatistics], folder: Path) -> list[Path]:
     """Write statistics of datasets and collections as report.html, report.md, plots/ and tables/statistics.csv.
 
-    Raises as `write_report`.
+    Raises MissingExtra without matplotlib, StorageError where the folder cannot be written.
 
         >>> counted = dataset_statistics("mmdocrag-20", load_dataset("mmdocrag-20", Path("gold.jsonl")))
         >>> write_statistics([counted], Path("statistics"))[0].name

@@ -122,16 +122,16 @@ class Comparison(Record):
     4
     """
 
-    figure: str
+    figure: str = Field(description="the name of the figure")
     first: str = Field(description="name of a run")
-    second: str
-    first_value: float | None
-    second_value: float | None
+    second: str = Field(description="name of a run")
+    first_value: float | None = Field(description="the first run's figure over the questions that count in both")
+    second_value: float | None = Field(description="the second run's, likewise")
     difference: float | None = Field(
         description="first less second, where `relative` was asked for over the second; None where undefined"
     )
     low: float | None = Field(description="95 % bootstrap interval of the difference, clusters resampled in both alike")
-    high: float | None
+    high: float | None = Field(description="upper bound of the difference")
     p: float | None = Field(description="two-sided permutation test, rows swapped within clusters")
     p_holm: float | None = Field(default=None, description="corrected for all the comparisons that were made")
     at_floor: bool = Field(

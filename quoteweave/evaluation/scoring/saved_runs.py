@@ -87,12 +87,12 @@ class ScoringRequest(Record):
     """
 
     run: Path = Field(description="a run folder, or a file of responses")
-    dataset: str
+    dataset: str = Field(description="name of the dataset")
     references: Path | None = Field(default=None, description="the dataset's file, or one with its gold alone")
     judgements: Path | None = Field(default=None, description="scores of answers, by `quoteweave eval judge` or others")
     citations: Path | None = Field(default=None, description="what `quoteweave eval citations` kept")
     scope: Scope | None = Field(default=None, description="of a run that searched several: which of them")
-    convention: Convention = "strict"
+    convention: Convention = Field(default="strict", description="by which to count")
     marks: MarkGrammar | None = Field(default=None, description="None: the grammar that goes with the convention")
     metrics: tuple[str, ...] | None = Field(default=None, description="names of METRICS; None: all of them")
     by: tuple[str, ...] | None = Field(
@@ -130,6 +130,11 @@ class ScoredRun:
     >>> run = score(ScoringRequest(run="theirs.jsonl", dataset="mmdocrag-20", references="gold.jsonl"))
     >>> run.scores.name, len(run.rows), run.figures["overall.f1"].value
     ('theirs.jsonl', 4, 0.5)
+
+    Fields:
+        scores: figures by group
+        aggregates: every figure, by its name
+        rows: of each question
     """
 
     scores: Scores
@@ -152,7 +157,8 @@ def score(
     """Load a saved run and score it, with intervals and the notes that a reader needs.
 
     `examples` of the same dataset and references are not read again; `intervals=None` is faster where none are needed;
-    `prices` are of models' tokens. Raises as `load_run`.
+    `prices` are of models' tokens. Raises DatasetError for files that cannot be read or do not belong together,
+    UsageError for a scope that the run does not have.
 
         >>> request = ScoringRequest(run="ours.jsonl", dataset="mmdocrag-20", references="gold.jsonl")
         >>> run = score(request)

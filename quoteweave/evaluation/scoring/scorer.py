@@ -49,10 +49,10 @@ class ScoringSettings(Record):
     'strict'
     """
 
-    name: str
-    dataset: str
-    convention: Convention = "strict"
-    marks: MarkGrammar = "own"
+    name: str = Field(description="what the run is called")
+    dataset: str = Field(description="name of the dataset")
+    convention: Convention = Field(default="strict", description="by which to count")
+    marks: MarkGrammar = Field(default="own", description="which marks are read as citations")
     by: tuple[str, ...] | None = Field(default=None, description="breakdowns, as `breakdowns` takes them")
 
 

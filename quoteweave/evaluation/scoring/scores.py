@@ -45,8 +45,8 @@ class Scores(Record):
     """
 
     name: str = Field(description="of the run")
-    dataset: str
-    convention: Convention
+    dataset: str = Field(description="name of the dataset")
+    convention: Convention = Field(description="by which it was counted")
     marks: str = Field(description="which marks were read as citations: 'published' or 'own'")
     clusters: Literal["document", "question"] = Field(description="what intervals resample")
     failed: int = Field(ge=0, description="questions whose prediction is an error")
@@ -56,5 +56,5 @@ class Scores(Record):
     breakdowns: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = Field(
         default_factory=dict, description="breakdown to group to figure"
     )
-    questions: tuple[ScoredQuestion, ...] = ()
+    questions: tuple[ScoredQuestion, ...] = Field(default=(), description="the row of each question")
     notes: tuple[str, ...] = Field(default=(), description="what a reader must know of how these were counted")

@@ -40,6 +40,13 @@ class Aggregate:
         >>> share = Aggregate("share", ("cited", "gold"), lambda sums: sums[1] / sums[2])
         >>> share.of([{"cited": 1, "gold": 2}, {"cited": 2, "gold": 2}, {"cited": None, "gold": 5}])
         0.75
+
+    Fields:
+        name: of the figure
+        columns: of rows, whose sums the formula takes
+        formula: from sums to the figure
+        optional: columns that count 0 where a row lacks them
+        by_domain: whether the mean over domains is reported too
     """
 
     name: str

@@ -108,7 +108,7 @@ class Interval(Record):
     3
     """
 
-    mean: float
+    mean: float = Field(description="over the questions where it is defined")
     low: float | None = Field(description="None where fewer than two clusters leave nothing to resample")
     high: float | None = Field(description="None where `low` is")
     n: int = Field(ge=1, description="questions where the figure is defined")
@@ -175,7 +175,7 @@ class Estimate(Record):
 
     value: float | None = Field(description="a fraction unless the figure's name says otherwise; None where undefined")
     low: float | None = Field(default=None, description="lower end of the 95 % interval, where one was made")
-    high: float | None = None
+    high: float | None = Field(default=None, description="upper bound of its interval")
     n: int = Field(ge=0, description="questions that count in it")
     undefined: int = Field(default=0, ge=0, description="questions where it is undefined, left out")
 

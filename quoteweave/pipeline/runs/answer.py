@@ -58,15 +58,17 @@ class RunOutcome(Record):
     setting: str = Field(description="its name")
     run: Path = Field(description="the folder")
     questions: int = Field(default=0, description="of those asked, how many the run holds; failed ones included")
-    answered: int = 0
-    located: int = 0
-    abstained: int = 0
-    failed: int = 0
+    answered: int = Field(default=0, description="questions with an answer")
+    located: int = Field(default=0, description="questions of which only places were shown")
+    abstained: int = Field(
+        default=0, description="questions without an answer; for CiteME, searches that selected no paper"
+    )
+    failed: int = Field(default=0, description="questions whose errors are in `errors`")
     cut_quotes: int = Field(default=0, description="quotes cut to what the model can read")
     searched_otherwise: int = Field(default=0, description="questions for which a step of retrieval failed")
     left_out: int = Field(default=0, description="questions whose pictures are not all there")
     asked: int = Field(default=0, description="questions asked now")
-    spent: Spending = Spending()
+    spent: Spending = Field(default=Spending(), description="tokens, calls and price of this command")
     seconds: float = Field(default=0.0, description="that it took now")
     errors: Mapping[str, str] = Field(
         default_factory=dict, description="of failed questions: the example's id to the reason"
@@ -117,7 +119,8 @@ def answer_dataset(
     The run of a single setting is the folder `out`; the runs of several are folders in it. Questions that are answered
     in a run already are not asked again. Settings that retrieve quotes do so from the collection in the folder
     `collection`. `only` names the settings to run. Raises UsageError where settings do not fit together or a folder
-    holds another run, and errors that concern all questions, such as BudgetSpent; what was answered is kept.
+    holds another run; DatasetError for a configuration that cannot be read; CollectionError, IndexMissing, BudgetSpent,
+    EndpointError and StorageError where they concern all questions. What was answered is kept.
     """
     file = config if isinstance(config, RunFile) else read_run_file(config)
     wanted = file.chosen(only, "the configuration" if isinstance(config, RunFile) else config)

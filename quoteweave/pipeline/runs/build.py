@@ -49,7 +49,8 @@ def add_documents(
     """Add files and folders to the collection in that folder, which is made if there is none.
 
     With `encode`, what is new is encoded for the indexes that there are. `add_progress` is called with documents and
-    pages in place of `progress`. Raises what `documents.ingest.add` raises.
+    pages in place of `progress`. Raises UsageError for a path that does not exist or an invalid prefix, CollectionLocked
+    while another process writes, StorageError when the disk refuses, FormatMismatch for a collection of another format.
     """
     options = options or AddOptions()
     folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor does an invalid prefix
@@ -88,15 +89,15 @@ def build_index(
     """Build the index of a single retriever, or bring it up to date; None for one that has no vectors.
 
     Only what is missing is encoded. `wait`: for another process to end its writing; `replace`: whether one that was
-    made with other settings may be removed. Raises what `VectorRetriever.refresh` raises.
+    made with other settings may be removed.
+
+    Raises UsageError for a spec that names nothing, MissingExtra, CollectionLocked while another process writes,
+    FingerprintMismatch (unless `replace`), ModelError, EndpointError, CollectionError for damage, and StorageError.
     """
     retriever = make_retriever(spec, collection, resources_for(collection, settings, progress))
     wait_s = None if wait else 0.0
     if not isinstance(retriever, VectorRetriever):
-        with collection.writer(wait_s) as writer:
-            refresh_indexes(collection, writer)
-            notes = writer.finish_removals()
-        _note_all(notes, progress)
+        _refresh_all(collection, wait_s, progress)
         return None
     if collection.may_have_traces():
         with collection.writer(wait_s) as writer:
@@ -116,6 +117,14 @@ def build_index(
     if progress.watched:
         note_faster_kind(collection, retriever, progress)
     return report
+
+
+def _refresh_all(collection: Collection, wait_s: float | None, progress: Progress) -> None:
+    """Bring the indexes up to date that need no model."""
+    with collection.writer(wait_s) as writer:
+        refresh_indexes(collection, writer)
+        notes = writer.finish_removals()
+    _note_all(notes, progress)
 
 
 def build_indexes(
@@ -166,7 +175,10 @@ def index_specs(
 
 
 def list_indexes(collection: Collection) -> list[tuple[IndexState, Manifest | None]]:
-    """List the indexes of a collection, each with its manifest; None where that is damaged or gone."""
+    """List the indexes of a collection, each with its manifest; None where that is damaged or gone.
+
+    Raises CollectionError where the catalogue cannot be read.
+    """
     return [(state, try_read_manifest(state)) for state in collection.indexes()]
 
 

@@ -117,8 +117,8 @@ class RunFile(Record):
     """A configuration file: what all settings share, and each setting."""
 
     SETTING: ClassVar[type[RunSettings]] = RunSettings
-    settings: tuple[RunSettings, ...]
-    limits: Limits = Limits()
+    settings: tuple[RunSettings, ...] = Field(description="one, or one for each [[setting]]")
+    limits: Limits = Field(default=Limits(), description="what all settings together may spend")
 
     def chosen(self, names: Sequence[str] | None, source: Path | str = "the configuration") -> list[RunSettings]:
         """Return the settings of these names, or all of them for None. Raises UsageError for unknown names."""

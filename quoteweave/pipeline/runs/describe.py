@@ -201,14 +201,14 @@ class PendingDescriptions(Record):
 class DescribeReport(Record):
     """The result of describing the pictures of a collection."""
 
-    model: str
+    model: str = Field(description="which described")
     prompt: str = Field(description="SHA-256")
     pictures: int = Field(description="asked for now")
     failed: Mapping[str, str] = Field(description="picture to the reason")
     quotes: int = Field(description="image quotes that have new words")
     without_crop: int = Field(description="image quotes of which no picture is stored")
     input_tokens: int = Field(description="of what was asked now, as the endpoint counted them")
-    output_tokens: int
+    output_tokens: int = Field(description="tokens that the model wrote")
     index_notes: tuple[str, ...] = Field(description="indexes that could not be kept in step, and why")
 
     @property
@@ -219,14 +219,17 @@ class DescribeReport(Record):
 
 @dataclass(frozen=True, slots=True)
 class DescribeOptions:
-    """How pictures are described."""
+    """How pictures are described.
+
+    Fields:
+        limit: pictures at most; None for all
+        concurrency: pictures under way at once
+        calls: folder that keeps every call
+    """
 
     limit: int | None = None
-    """Pictures at most; None for all."""
     concurrency: int = 8
-    """Pictures under way at once."""
     calls: Path | None = None
-    """Folder that keeps every call."""
 
 
 def describe_collection(
@@ -239,8 +242,8 @@ def describe_collection(
 ) -> DescribeReport:
     """Have a vision model describe the image quotes that have no description by it, and index the words.
 
-    `before` is called before anything is sent; what it raises ends the work. Raises UsageError where no model is named,
-    and what `PictureDescriber.describe` raises.
+    `before` is called before anything is sent; what it raises ends the work. Raises UsageError where no model is named;
+    EndpointUnreachable after several failures in a row; CollectionLocked while another process writes; StorageError.
     """
     settings, options = (settings or ChatSettings()).with_environment(), options or DescribeOptions()
     model = make_chat(settings, options.calls)

@@ -43,20 +43,23 @@ class Questions:
     >>> example = Example(id="1", query=Query(text="What went by rail?"), reference=Reference())
     >>> Questions("mine", [example], Path("questions.csv")).dataset
     'mine'
+
+    Fields:
+        dataset: its name, such as mmdocrag-20
+        examples: as `evaluation.datasets.load_dataset` reads them
+        references: its file, of which a run keeps the SHA-256
+        images: the folder of its pictures
+        partial: whether questions whose pictures are not all in that folder are left out and counted, rather than an
+            error
+        documents: the folder of its documents
     """
 
     dataset: str
-    """Its name, such as mmdocrag-20."""
     examples: Sequence[Example]
-    """As `evaluation.datasets.load_dataset` reads them."""
     references: Path
-    """Its file, of which a run keeps the SHA-256."""
     images: Path | None = None
-    """The folder of its pictures."""
     partial: bool = False
-    """Whether questions whose pictures are not all in that folder are left out and counted, rather than an error."""
     documents: Path | None = None
-    """The folder of its documents."""
 
     @property
     def task(self) -> Task:

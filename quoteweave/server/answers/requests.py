@@ -41,8 +41,8 @@ def _choices(name: str, fields: Sequence[str]) -> type[Record]:
         if field == "abstain":  # files are the server's, and have names here
             kind, description = Annotated[str, Field(max_length=100)], ABSTAIN
         optional[field] = (kind | None, Field(default=None, description=description))
-    made: type[Record] = create_model(name, __base__=Record, **optional)
-    made.__doc__ = "Settings that a request may choose; what it leaves out is as the server has it."
+    what = "Settings that a request may choose; what it leaves out is as the server has it."
+    made: type[Record] = create_model(name, __base__=Record, __doc__=what, **optional)
     return made
 
 

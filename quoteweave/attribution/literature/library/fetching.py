@@ -115,12 +115,15 @@ class FetchLimits:
     """What a link may take.
 
     >>> fetcher = PdfFetcher(FetchLimits(seconds=20), allowed_hosts=["papers.example:8080"])
+
+    Fields:
+        bytes: of its file, after decompression
+        seconds: from the first look-up of its host to the last byte, redirects included
+        redirects: that are followed
     """
 
     bytes: int = 50 * 2**20
-    """Of its file, after decompression."""
     seconds: float = 60.0
-    """From the first look-up of its host to the last byte, redirects included."""
     redirects: int = 5
 
 

@@ -81,6 +81,10 @@ class ParseLimits:
     """What a paper may take to be parsed, beyond the limits of each of its pages.
 
     >>> PaperLibrary(Path("papers"), limits=ParseLimits(pages=100)).close()
+
+    Fields:
+        pages: of the file; a paper with more is not read
+        seconds: by the clock, from when the reading of its pages begins
     """
 
     pages: int = 500

@@ -69,8 +69,8 @@ class PublicationDate(Record):
     False
     """
 
-    year: int = Field(ge=1000, le=9999)
-    month: int | None = Field(default=None, ge=1, le=12)
+    year: int = Field(ge=1000, le=9999, description="four digits")
+    month: int | None = Field(default=None, ge=1, le=12, description="None where it is not known")
     day: int | None = Field(default=None, ge=1, le=31, description="of a month that is known")
 
     @model_validator(mode="after")
@@ -124,11 +124,11 @@ class Paper(Record):
     """
 
     id: str = Field(min_length=1, description="the source's own id, by which it is read")
-    title: str
-    abstract: str | None = None
-    authors: tuple[str, ...] = ()
-    published: PublicationDate | None = None
-    venue: str | None = None
+    title: str = Field(description="as the source writes it")
+    abstract: str | None = Field(default=None, description="as the source writes it")
+    authors: tuple[str, ...] = Field(default=(), description="names, in their order")
+    published: PublicationDate | None = Field(default=None, description="when it appeared")
+    venue: str | None = Field(default=None, description="journal or conference")
     citations: int | None = Field(default=None, ge=0, description="how often it is cited")
     identifiers: Mapping[str, str] = Field(
         default_factory=dict,
@@ -166,9 +166,9 @@ class Snippet(Record):
     True
     """
 
-    paper: Paper
-    text: str
-    section: str | None = None
+    paper: Paper = Field(description="that it is from")
+    text: str = Field(description="its words")
+    section: str | None = Field(default=None, description="the heading that it stands under, where the source knows")
 
 
 class PapersFound(Record):
@@ -178,7 +178,7 @@ class PapersFound(Record):
     ()
     """
 
-    papers: tuple[Paper, ...]
+    papers: tuple[Paper, ...] = Field(description="best first")
     notes: tuple[str, ...] = Field(
         default=(), description="a sentence for each thing the reader has to know, such as what was left out and why"
     )
@@ -191,8 +191,10 @@ class SnippetsFound(Record):
     'It has no texts.'
     """
 
-    snippets: tuple[Snippet, ...]
-    notes: tuple[str, ...] = ()
+    snippets: tuple[Snippet, ...] = Field(description="best first")
+    notes: tuple[str, ...] = Field(
+        default=(), description="a sentence for each thing the reader has to know, such as what was left out and why"
+    )
 
 
 class PaperText(Record):
@@ -202,12 +204,12 @@ class PaperText(Record):
     True
     """
 
-    outcome: ReadOutcome
+    outcome: ReadOutcome = Field(description="whether its text was read, or why not")
     text: str = Field(description="its text, pages apart by a blank line; else its abstract")
     document: str | None = Field(
         default=None, description="its name in the collection of papers; None where it was not read"
     )
-    pages: int | None = Field(default=None, ge=1)
+    pages: int | None = Field(default=None, ge=1, description="how many the file has")
     note: str | None = Field(default=None, description="why there is no full text, or what is missing of it")
 
 
