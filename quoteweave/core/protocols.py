@@ -25,11 +25,9 @@ class Parser(Protocol):
     @property
     def fingerprint(self) -> str:
         """Changes whenever the same file would give other quotes."""
-        ...
 
     def parse(self, path: Path) -> ParsedDocument:
         """Parse a file. Raises a DocumentError that says what is wrong with it."""
-        ...
 
 
 class Retriever(Protocol):
@@ -42,7 +40,6 @@ class Retriever(Protocol):
         never built, FingerprintMismatch where it has other settings, CollectionError where it is damaged, and
         ModelError or EndpointError of a model.
         """
-        ...
 
 
 @runtime_checkable
@@ -52,7 +49,6 @@ class RunsInline(Protocol):
     @property
     def runs_inline(self) -> bool:
         """Whether a search takes some milliseconds at most as things are."""
-        ...
 
 
 @runtime_checkable
@@ -61,7 +57,6 @@ class ReportsWarnings(Protocol):
 
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each warning; empty if everything in the collection can be found."""
-        ...
 
 
 def collect_warnings(*retrievers: Retriever) -> tuple[str, ...]:
@@ -94,15 +89,12 @@ class PageSource(Protocol):
 
     def page(self, name: str, number: int) -> Page:
         """A page (from 0) of a document. Raises UsageError where it has no such page."""
-        ...
 
     def page_quotes(self, name: str, number: int) -> list[Quote]:
         """The quotes of a page (from 0), headers and footers included."""
-        ...
 
     def page_words(self, name: str, page: int) -> PageWords | None:
         """The words of a page (from 0) with their boxes; None where they are not known."""
-        ...
 
 
 @runtime_checkable
@@ -111,7 +103,6 @@ class Explains(Protocol):
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Explain hits of a search with this filter; without hits, only how the question was analysed."""
-        ...
 
 
 @runtime_checkable
@@ -122,7 +113,6 @@ class ScoresPages(Retriever, Protocol):
         self, query: Query, pages: Sequence[tuple[str, int]], *, where: Filter | None = None
     ) -> list[float]:
         """Score pages, each given as document name and number (from 0), on a scale comparable between questions."""
-        ...
 
 
 class Encoder(Protocol):
@@ -134,7 +124,6 @@ class Encoder(Protocol):
     @property
     def name(self) -> str:
         """The model's name in the catalogue of models, or the one that its author chose."""
-        ...
 
     @property
     def settings(self) -> Mapping[str, SettingValue]:
@@ -142,25 +131,20 @@ class Encoder(Protocol):
 
         Known without loading any weights.
         """
-        ...
 
     @property
     def reads(self) -> Literal["text", "image"]:
         """The views that it encodes: strings, or pictures."""
-        ...
 
     @property
     def many(self) -> bool:
         """Whether an item has many vectors, scored by MaxSim (late interaction), or exactly one."""
-        ...
 
     def encode_queries(self, texts: Sequence[str]) -> "list[Matrix]":
         """A matrix (vectors, dimension) for each question, in order. Raises ModelError or EndpointError."""
-        ...
 
     def encode_views(self, views: "Sequence[str] | Sequence[Image]") -> "list[Matrix]":
         """A matrix (vectors, dimension) for each view, in order. Raises ModelError or EndpointError."""
-        ...
 
 
 @runtime_checkable
@@ -170,7 +154,6 @@ class SuggestsCallSize(Protocol):
     @property
     def at_once(self) -> int:
         """Preferred number of views per call: several batches, so that views of similar length share a batch."""
-        ...
 
 
 class ImageProvider(Protocol):
@@ -178,19 +161,15 @@ class ImageProvider(Protocol):
 
     def crop_key(self, quote: Quote) -> str | None:
         """A key that changes whenever the crop does; None if the quote's document has no images. Renders nothing."""
-        ...
 
     def crop(self, quote: Quote) -> "Image":
         """The quote cropped from its page, in RGB. Raises DocumentError if it cannot be rendered."""
-        ...
 
     def page_key(self, document: str, page: int) -> str | None:
         """A key that changes whenever the page's image does; None if the document has none. Renders nothing."""
-        ...
 
     def page(self, document: str, page: int) -> "Image":
         """The rendered page, in RGB. Raises DocumentError if it cannot be rendered."""
-        ...
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
         """The OCR text of an image quote's crop, from the cache or read now; None if OCR is off.
@@ -198,7 +177,6 @@ class ImageProvider(Protocol):
         With `read=False` only the cache is consulted, and a text that is not in it is None. Raises DocumentError if the
         crop cannot be made.
         """
-        ...
 
 
 class Reranking(Record):
@@ -219,11 +197,9 @@ class Reranker(Protocol):
     @property
     def name(self) -> str:
         """The model's name, as traces and runs record it."""
-        ...
 
     async def rerank(self, query: Query, hits: Sequence[Hit]) -> Reranking:
         """Rerank `hits`; the result has each of them once. Raises ModelError or EndpointError."""
-        ...
 
 
 class SentenceScorer(Protocol):
@@ -232,7 +208,6 @@ class SentenceScorer(Protocol):
     @property
     def name(self) -> str:
         """The model's name, for messages."""
-        ...
 
     async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
         """Return a number for each sentence of each passage, higher for a better answer; comparable within a call.
@@ -240,7 +215,6 @@ class SentenceScorer(Protocol):
         A passage is a list of consecutive sentences. None means that the model finds no answer in the sentence. Raises
         ModelError or EndpointError.
         """
-        ...
 
 
 class Expansion(Record):
@@ -258,11 +232,9 @@ class Expander(Protocol):
     @property
     def name(self) -> str:
         """The expander's name, as traces and runs record it."""
-        ...
 
     async def expand(self, query: Query) -> Expansion:
         """Return the questions to search for; if a model fails, the question alone and a `note` that says so."""
-        ...
 
 
 class ChatModel(Protocol):
@@ -271,18 +243,15 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """The model's name, as answers and runs record it."""
-        ...
 
     def request_settings(self) -> Mapping[str, object]:
         """Return all that changes completions besides name and messages: sampling, tools, weights.
 
         Calls are cached by it: what it leaves out makes one model take the completions of another.
         """
-        ...
 
     async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
         """Complete the conversation. Raises an EndpointError if the model is unavailable or gives no answer."""
-        ...
 
 
 @runtime_checkable
@@ -294,7 +263,6 @@ class StreamingChatModel(ChatModel, Protocol):
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """
-        ...
 
 
 class Generator(Protocol):
@@ -302,7 +270,6 @@ class Generator(Protocol):
 
     async def answer(self, query: Query, context: Context) -> Answer:
         """Answer the question. Raises an EndpointError if the model fails; abstaining is an answer, not an error."""
-        ...
 
 
 @runtime_checkable
@@ -314,7 +281,6 @@ class StreamingGenerator(Generator, Protocol):
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`), so that the model stops too.
         """
-        ...
 
 
 class Grade(Record):
@@ -335,19 +301,15 @@ class EvidenceJudge(Protocol):
     @property
     def name(self) -> str:
         """The model and its prompts; changes whenever grades of two judges must not be mixed."""
-        ...
 
     async def support(self, statement: str, evidence: Sequence[Quote]) -> Grade:
         """0, 0.5 or 1: how far all of the evidence together, images included, supports the statement."""
-        ...
 
     async def relevance(self, statement: str, item: Quote) -> Grade:
         """0 or 1: whether one cited item bears on the statement."""
-        ...
 
     async def accuracy(self, question: str, gold_answer: str, answer: str, *, question_type: str | None) -> Grade:
         """0, 1 or 2: how right the answer is, by the rubric for such questions."""
-        ...
 
 
 class CitedSentence(Record):
@@ -364,16 +326,13 @@ class Splitter(Protocol):
     @property
     def name(self) -> str:
         """The splitter's name; changes whenever the same response would be split differently."""
-        ...
 
     @property
     def by_rule(self) -> bool:
         """Whether it splits by rule; figures then say so in their names, for published ones were split by a model."""
-        ...
 
     async def split(self, response: str) -> list[CitedSentence]:
         """All sentences in order, those without citations too. Raises EndpointError when its model fails."""
-        ...
 
 
 class Entailment(Protocol):
@@ -382,11 +341,9 @@ class Entailment(Protocol):
     @property
     def name(self) -> str:
         """The model and every setting that changes its verdicts, as runs record them."""
-        ...
 
     def entails(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         """Return, for each (premise, claim) in order, whether the premise entails the claim. Raises ModelError."""
-        ...
 
 
 class ClaimChecker(Protocol):
@@ -395,11 +352,9 @@ class ClaimChecker(Protocol):
     @property
     def name(self) -> str:
         """The model and every setting that changes its verdicts, as runs record them."""
-        ...
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
         """Return, for each (premise, claim) in order, whether the premise supports the claim; None for no verdict.
 
         Raises ModelError or EndpointError where there is no verdict on any of them.
         """
-        ...
