@@ -29,7 +29,7 @@ from common import add_collection_options, arguments, collection_of, finish, mac
 from left_out_answers import left_out, left_out_table
 
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.pipeline.runs.compose import make_sentence_scorer
+from quoteweave.pipeline.composition.sentence_scorers import make_sentence_scorer
 
 
 def main() -> None:

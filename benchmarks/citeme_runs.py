@@ -18,8 +18,8 @@ from quoteweave.attribution.agent.runs import TRAJECTORIES, PaperRunFile, PaperR
 from quoteweave.attribution.agent.trajectory import read_trajectory
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets import load_dataset
-from quoteweave.pipeline.runs.config import Limits
 from quoteweave.pipeline.runs.retrieval import Questions
+from quoteweave.pipeline.settings import Limits
 from quoteweave.testing import Reply, make_library, write_citeme
 from quoteweave.testing.literature_server import LibraryServer
 

@@ -13,8 +13,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
 from quoteweave.core.runs import RunRecord, open_run
+from quoteweave.pipeline.composition.make_rag import make_generator
 from quoteweave.pipeline.runs.answerer import Answerer, answer_all
-from quoteweave.pipeline.runs.compose import make_generator
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ChatSettings
 from quoteweave.retrievers.registry import make_retriever

@@ -32,8 +32,8 @@ from model_process import ModelProcess, serving
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import TextEvent
+from quoteweave.pipeline.composition.make_rag import make_generator
 from quoteweave.pipeline.rag import Rag
-from quoteweave.pipeline.runs.compose import make_generator
 from quoteweave.pipeline.settings import ChatSettings
 from quoteweave.retrievers.registry import make_retriever
 from quoteweave.testing.model_server import Reply

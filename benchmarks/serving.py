@@ -32,8 +32,8 @@ from model_process import serving as slow_model
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
-from quoteweave.pipeline.runs.compose import make_rag
-from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.composition.make_rag import make_rag
+from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.settings import AnswerSettings, RetrievalSettings
 from quoteweave.testing.model_server import Reply
 

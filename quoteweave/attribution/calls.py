@@ -25,8 +25,8 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Filter
 from quoteweave.generation.sentences import split_sentences
-from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
-from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.composition.make_search import make_search
+from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.search import Trace
 from quoteweave.pipeline.settings import RetrievalSettings
 

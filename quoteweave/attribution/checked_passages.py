@@ -24,8 +24,8 @@ from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_citations
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
+from quoteweave.pipeline.composition.progress import Progress
 from quoteweave.pipeline.gate import make_checker
-from quoteweave.pipeline.runs.progress import Progress
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.registry import Resources
 

@@ -171,9 +171,7 @@ COMMANDS = {
     "add": _command("Add documents: PDF, PNG, JPEG, WebP, TIFF, Markdown, HTML and plain text.", "commands.add"),
     "import": _command(
         "Import what MinerU has parsed, MMDocIR's published layouts or pages, or a table of papers.",
-        "commands.add",
-        "import_parsed",
-        "IMPORT_JSON",
+        "commands.import_parsed",
     ),
     "describe": _command(
         "Have a vision model write what figures, charts, tables and scanned pages show.", "commands.describe"
@@ -182,11 +180,11 @@ COMMANDS = {
     "search": _command("Find the quotes that bear on a question, best first.", "commands.search"),
     "attribute": _command(
         "Find the source of a sentence in your documents or in the literature, with the passage that supports it.",
-        "commands.attribute",
+        "attribution.attribute",
     ),
     "cite": _command(
         "Cite your own text from your documents or the literature: a mark for each sentence that is supported.",
-        "commands.cite",
+        "attribution.cite",
     ),
     "serve": _command(
         "Serve cited answers over HTTP, with a page on which people ask.", "commands.server", "serve", "SERVE_JSON"
@@ -223,9 +221,7 @@ COMMANDS = {
     ),
     "demo": _command(
         "Build a collection from the sample documents, ask five questions, and write a page with the answers.",
-        "commands.ask",
-        "demo",
-        "DEMO_JSON",
+        "commands.demo",
     ),
     "eval": LazyCommand("Measure on datasets with gold evidence.", commands=EVAL),
     "sft": LazyCommand("Make data to fine-tune chat models with.", commands=SFT),

@@ -21,7 +21,8 @@ from quoteweave.core.files.pictures import UnfitPicture, opened, unpack
 from quoteweave.core.records import Filter
 from quoteweave.interchange.responses import ModelSummary
 from quoteweave.pipeline.rag import Answered, StreamEvent
-from quoteweave.pipeline.runs.config import Limits, read_answer_settings
+from quoteweave.pipeline.runs.config import read_answer_settings
+from quoteweave.pipeline.settings import Limits
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -27,7 +27,7 @@ from quoteweave.documents.parser import (
     read_and_keep_unnamed_pages,
     read_whole,
 )
-from quoteweave.documents.steps import Steps, failure_reason
+from quoteweave.documents.retried_tasks import RetriedTask, failure_reason
 from quoteweave.documents.worker_pool import WorkerPool, overtime_message
 
 # Pages in one task: enough that opening the file does not count, few enough that processes end together.
@@ -117,11 +117,11 @@ def read_files(
 def _inspected(files: Sequence[S], job: Callable[[S], ReadJob], workers: WorkerPool) -> Iterator[Inspection | str]:
     """What each file is, or why it cannot be read, in order; so many batches at a time as keep the processes busy."""
     starts = iter(range(0, len(files), FILES_PER_INSPECTION))
-    looks: deque[Steps[SourceFile, Inspection | str]] = deque()
+    looks: deque[RetriedTask[SourceFile, Inspection | str]] = deque()
     while True:
         for start in islice(starts, 2 * workers.count - len(looks)):
             batch = [job(file).source for file in files[start : start + FILES_PER_INSPECTION]]
-            looks.append(Steps(workers, workers.limits, inspect_each, batch))
+            looks.append(RetriedTask(workers, workers.limits, inspect_each, batch))
         if not looks:
             return
         yield from looks.popleft().wait()
@@ -205,27 +205,27 @@ class _WholeFilesTask:
     def __init__(self, files: Sequence[tuple[ReadJob, Inspection]], workers: WorkerPool, progress: AddProgress) -> None:
         self._files, self._workers, self._progress = files, workers, progress
         self._limits = workers.limits.for_file(max(found.size for _, found in files))
-        self._steps: Steps[tuple[ReadJob, Format], PreparedDocument | str] | None = None
+        self._task: RetriedTask[tuple[ReadJob, Format], PreparedDocument | str] | None = None
 
     def start(self) -> None:
         steps = [(file, found.format) for file, found in self._files]
-        self._steps = Steps(self._workers, self._limits, prepare_whole, steps)
+        self._task = RetriedTask(self._workers, self._limits, prepare_whole, steps)
 
     def unfinished(self) -> list[Future[Any]]:
-        return [self._steps.future] if self._steps is not None and self._steps.future is not None else []
+        return [self._task.future] if self._task is not None and self._task.future is not None else []
 
     def advance(self) -> None:
-        if self._steps is not None:
-            self._steps.advance()
+        if self._task is not None:
+            self._task.advance()
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
-        assert self._steps is not None  # noqa: S101 - for the type checker
-        for (file, _), made in zip(self._files, self._steps.done.values(), strict=False):
+        assert self._task is not None  # noqa: S101 - for the type checker
+        for (file, _), made in zip(self._files, self._task.done.values(), strict=False):
             name = file.source.name
             self._progress.on_pages(name, 1)
             yield FileIssue(name=name, reason=made) if isinstance(made, str) else made
-        if self._steps.error is not None:
-            raise self._steps.error
+        if self._task.error is not None:
+            raise self._task.error
 
 
 class _PagesTask:
@@ -237,8 +237,8 @@ class _PagesTask:
         self._left = [number for number in range(self._count) if number not in read]
         self._pages = len(self._left)
         self._workers, self._limits, self._progress = workers, workers.limits, progress
-        self._parts: list[Steps[int, int]] = []
-        self._joining: Steps[Any, PreparedDocument] | None = None
+        self._parts: list[RetriedTask[int, int]] = []
+        self._joining: RetriedTask[Any, PreparedDocument] | None = None
         self._reported = 0
 
     def start(self) -> None:
@@ -247,7 +247,7 @@ class _PagesTask:
             numbers = self._left[start : start + PAGES_PER_TASK]
             task = file.source, self._format, file.page_store
             call, after_crash = read_and_keep_pages, read_and_keep_unnamed_pages
-            self._parts.append(Steps(self._workers, self._limits, call, numbers, *task, after_crash=after_crash))
+            self._parts.append(RetriedTask(self._workers, self._limits, call, numbers, *task, after_crash=after_crash))
         if not self._left:
             self._join()
 
@@ -285,7 +285,7 @@ class _PagesTask:
     def _join(self) -> None:
         limits = self._limits.for_file(self._count * USUAL_PAGE + self._size)
         task = (self._file, self._format, self._lost())
-        self._joining = Steps(self._workers, limits, prepare_kept, [self._count], *task)
+        self._joining = RetriedTask(self._workers, limits, prepare_kept, [self._count], *task)
 
     def _lost(self) -> dict[int, str]:
         lost = {number: why for part in self._parts for number, why in part.lost}

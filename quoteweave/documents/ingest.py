@@ -30,7 +30,7 @@ from quoteweave.documents.document_names import has_extended_name, name_files
 from quoteweave.documents.file_reading import AddProgress, FileIssue, ReadJob, read_files
 from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, file_stamp
 from quoteweave.documents.reflow.linked_images import file_hash
-from quoteweave.documents.steps import failure_reason
+from quoteweave.documents.retried_tasks import failure_reason
 from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
 from quoteweave.index.sync import refresh_indexes
 

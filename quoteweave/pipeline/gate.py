@@ -28,8 +28,8 @@ from quoteweave.models.checkpoints import is_local
 from quoteweave.models.loading import make_shared
 from quoteweave.pipeline.highlighting import highlight_inline_if_short
 from quoteweave.pipeline.prices import with_price
+from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels, make_chat_model
 from quoteweave.retrievers.registry import Resources
-from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_chat_model
 
 NOT_ASKED = "No model was asked; any_topic = true (`Gate.on_topic` off) has it asked all the same."
 

@@ -311,3 +311,13 @@ class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
             return None
         shown = self.images and self.model is not None
         return Window(tokens=self.window, answer=self.max_tokens or 0, pictures=shown, limits=self.picture_limits)
+
+
+class Limits(Record):
+    """Limits on concurrency, tokens and cost, shared by all settings of a run."""
+
+    concurrency: int = Field(default=8, ge=1, description="questions asked at once")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="tokens per minute of all calls")
+    max_usd: float | None = Field(default=None, gt=0, description="ends the run before the call that would exceed it")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens in and out together; ends the run likewise")
+    calls: Path | None = Field(default=None, description="folder that keeps every call, so that none is paid twice")

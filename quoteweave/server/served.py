@@ -11,15 +11,14 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.records import Filter, Record
+from quoteweave.pipeline.composition.build import list_indexes
+from quoteweave.pipeline.composition.make_rag import compose_rag, make_follow_ups, make_limited_chat_models
+from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
 from quoteweave.pipeline.opening_questions import opening_questions
 from quoteweave.pipeline.rag import Rag
-from quoteweave.pipeline.runs.build import list_indexes
-from quoteweave.pipeline.runs.compose import compose_rag, make_follow_ups, make_limited_chat_models
-from quoteweave.pipeline.runs.config import Limits
-from quoteweave.pipeline.runs.search import make_search
 from quoteweave.pipeline.search import Search
-from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
+from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, Limits
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.answers.requests import chosen

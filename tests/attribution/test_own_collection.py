@@ -18,7 +18,7 @@ from quoteweave.attribution.literature.sources.papers import Paper, PublicationD
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Document
-from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.settings import RetrievalSettings
 
 PAPERS = {

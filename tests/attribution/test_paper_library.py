@@ -28,7 +28,7 @@ from quoteweave.attribution.literature.sources.papers import Paper, PaperText, P
 from quoteweave.collection.collection import Collection
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.maintenance.check import check
-from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.settings import RetrievalSettings
 
 GRAIN = Paper(

@@ -7,7 +7,7 @@ import pytest
 import typer
 from command_line import Quoteweave
 
-from quoteweave.cli.commands.ask import DEMO_QUESTIONS
+from quoteweave.cli.commands.demo import QUESTIONS
 from quoteweave.core.answers import Answer, Context, ImageBlock
 
 
@@ -25,7 +25,7 @@ def test_the_answers_cite_the_right_pages_and_weave_in_a_picture(quoteweave: Quo
         Context.model_validate(value.pop("context"))
         del value["trace"]
         answers.append(Answer.model_validate(value))
-    assert tuple(answer.question for answer in answers) == DEMO_QUESTIONS
+    assert tuple(answer.question for answer in answers) == QUESTIONS
     assert [answer.status for answer in answers] == ["answered", "answered", "answered", "located", "abstained"]
     harbour, notes, quarters, located, abstained = answers
     assert {(c.document, c.page, c.kind) for c in harbour.citations} == {
@@ -53,7 +53,7 @@ def test_people_see_questions_answers_and_where_the_page_is(
     monkeypatch.setattr(typer, "launch", launched.append)
     got = quoteweave("demo", "--out", out, "--open")
     assert got.code == 0
-    for question in DEMO_QUESTIONS:
+    for question in QUESTIONS:
         assert question in got.out
     assert "field-notes-scan.pdf, page 1" in got.out
     assert got.out.endswith(f"The answers beside their pages: {(out / 'answers.html').as_uri()}\n")

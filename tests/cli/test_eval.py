@@ -19,10 +19,10 @@ from quoteweave.core.records import Document, Filter, Hit, Query, Quote
 from quoteweave.core.runs import read_run
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
+from quoteweave.pipeline.composition.make_search import read_all_terms, terms_fingerprint
+from quoteweave.pipeline.composition.progress import Progress
 from quoteweave.pipeline.runs import retrieval
-from quoteweave.pipeline.runs.progress import Progress
 from quoteweave.pipeline.runs.retrieval import PreparedRetriever, add_dataset_documents
-from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.terms import read_terms

@@ -11,7 +11,7 @@ from made_collections import make_collection
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.index import recall
 from quoteweave.index.recall import FaissRecall, suggest_faster_kind
-from quoteweave.pipeline.runs import build
+from quoteweave.pipeline.composition import build
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder

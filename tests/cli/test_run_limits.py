@@ -103,7 +103,7 @@ def test_all_settings_keep_one_pace(run_it: RunIt, monkeypatch: pytest.MonkeyPat
             made.append(per_minute)
             super().__init__(per_minute, *rest)
 
-    monkeypatch.setattr("quoteweave.pipeline.runs.compose.TokenBucket", Bucket)
+    monkeypatch.setattr("quoteweave.pipeline.composition.make_rag.TokenBucket", Bucket)
     config = OWN + '[limits]\ntokens_per_minute = 100_000\n[[setting]]\nname = "a"\n[[setting]]\nname = "b"\n'
     with ModelServer(told) as server:
         assert run_it(config, url=server.base_url).exit_code == 0

@@ -24,8 +24,8 @@ from quoteweave.core.errors import (
 )
 from quoteweave.core.records import Filter, Record
 from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
+from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.rag import Rag, SourcesEvent, StreamEvent
-from quoteweave.pipeline.runs.compose import make_rag
 from quoteweave.pipeline.settings import AnswerSettings
 from quoteweave.testing import ModelServer, Reply
 from quoteweave.testing.conformance import check_events

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from quoteweave.core.errors import ProcessError
-from quoteweave.documents.steps import Steps
+from quoteweave.documents.retried_tasks import RetriedTask
 from quoteweave.documents.worker_pool import (
     MEGABYTE,
     ProcessLimits,
@@ -137,7 +137,7 @@ def less(steps: list[int], _folder: Path, deaths: int) -> Iterator[str]:
 )
 def test_a_step_that_crashes_once_costs_nothing(tmp_path: Path, deaths: int, done: list[str]) -> None:
     with WorkerPool(1) as workers:
-        assert Steps(workers, ROOMY, dies_at_first, [1, 2, 3], tmp_path, deaths).wait() == done
+        assert RetriedTask(workers, ROOMY, dies_at_first, [1, 2, 3], tmp_path, deaths).wait() == done
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_step_that_crashes_once_costs_nothing(tmp_path: Path, deaths: int, don
 )
 def test_what_does_less_is_asked_after_the_second_crash_alone(tmp_path: Path, deaths: int, done: list[str]) -> None:
     with WorkerPool(1) as workers:
-        steps = Steps(workers, ROOMY, dies_at_first, [1, 2, 3], tmp_path, deaths, after_crash=less)
+        steps = RetriedTask(workers, ROOMY, dies_at_first, [1, 2, 3], tmp_path, deaths, after_crash=less)
         assert steps.wait() == done
 
 
@@ -196,7 +196,7 @@ def test_a_step_is_not_charged_with_the_memory_that_other_tasks_left_in_every_pr
     with WorkerPool(2, limits) as workers:
         keeping = [workers.submit(limits, keeps, tmp_path, name) for name in "ab"]
         assert len({pid for task in keeping for pid in task.result().items}) == 2
-        assert Steps(workers, limits, takes, [0]).wait() == [130]
+        assert RetriedTask(workers, limits, takes, [0]).wait() == [130]
 
 
 def sleeps(seconds: float) -> Iterator[float]:

@@ -13,8 +13,8 @@ from quoteweave.core.errors import BudgetSpent, EndpointRefused, EndpointUnreach
 from quoteweave.core.protocols import ChatModel, ClaimChecker
 from quoteweave.generation.chat_checker import ChatClaimChecker, read_verdict
 from quoteweave.pipeline.gate import EntailedClaims, make_checker
+from quoteweave.retrievers.chat_models import ChatModels
 from quoteweave.retrievers.registry import Resources
-from quoteweave.retrievers.step_registry import ChatModels
 from quoteweave.testing import FakeChat, ModelServer, Reply
 
 YES, NO = '{"supported": "yes"}', '{"supported": "no"}'

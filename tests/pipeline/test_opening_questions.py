@@ -5,8 +5,8 @@ from pathlib import Path
 from made_collections import made_quote, make_collection
 
 from quoteweave.core.records import Quote
+from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.opening_questions import opening_questions
-from quoteweave.pipeline.runs.compose import make_rag
 from quoteweave.pipeline.settings import AnswerSettings
 
 

@@ -7,7 +7,7 @@ import pytest
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.generation.extractive.span_reader import SpanReader
-from quoteweave.pipeline.runs.compose import EncodedSentences, RerankedSentences, make_sentence_scorer
+from quoteweave.pipeline.composition.sentence_scorers import EncodedSentences, RerankedSentences, make_sentence_scorer
 from quoteweave.retrievers.registry import Resources
 from quoteweave.testing import FakeEncoder, FakeReranker, ModelServer
 

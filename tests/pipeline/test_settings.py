@@ -10,7 +10,7 @@ from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.prompt_pictures import InlinePictures, LinkedPictures
 from quoteweave.models.chat import LocalChat
-from quoteweave.pipeline.runs.compose import make_chat, make_generator
+from quoteweave.pipeline.composition.make_rag import make_chat, make_generator
 from quoteweave.pipeline.settings import ChatSettings
 
 VARIABLES = ("QUOTEWEAVE_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY")

@@ -27,15 +27,15 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
 from quoteweave.endpoints.budget import record_earlier_spending
+from quoteweave.pipeline.composition.build import build_indexes
+from quoteweave.pipeline.composition.make_rag import SharedLimits, make_chat
+from quoteweave.pipeline.composition.make_search import make_search
+from quoteweave.pipeline.composition.progress import Progress
 from quoteweave.pipeline.presets import PresetKind
 from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
 from quoteweave.pipeline.runs.answerer import Predictor
-from quoteweave.pipeline.runs.build import build_indexes
-from quoteweave.pipeline.runs.compose import SharedLimits, make_chat
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file_as
-from quoteweave.pipeline.runs.progress import Progress
 from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints
-from quoteweave.pipeline.runs.search import make_search
 from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
 
 PAPER_DATASETS = ("citeme",)

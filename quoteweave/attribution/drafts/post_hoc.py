@@ -40,7 +40,7 @@ from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.claims import claims_of
 from quoteweave.generation.gate.sentence_check import has_figures, is_factual
-from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 
 MIN_CONTENT_WORDS = 3
 """Least different words of a sentence in words alone, stop words not counted."""

@@ -52,9 +52,9 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.evaluation.metrics.answers.title_match import letters
-from quoteweave.pipeline.runs.build import build_index
-from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
-from quoteweave.pipeline.runs.search import make_search
+from quoteweave.pipeline.composition.build import build_index
+from quoteweave.pipeline.composition.make_search import make_search
+from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.fusion import fuse_ranks

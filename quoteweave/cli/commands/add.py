@@ -1,9 +1,6 @@
-"""`quoteweave add` and `import`: adds files as documents of a collection, or what another tool has parsed."""
+"""`quoteweave add`: adds files as documents of a collection."""
 
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,14 +18,11 @@ from quoteweave.cli.options.collection import (
     valid_text,
 )
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.collection.collection import Collection
-from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names, pluralize
-from quoteweave.documents.importers.import_file import import_file
 from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
-from quoteweave.pipeline.runs.build import add_documents, update_indexes
+from quoteweave.pipeline.composition.build import add_documents
 
 JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
 failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how many pages without a text layer, and
@@ -156,67 +150,3 @@ def _outcomes(report: AddReport) -> list[tuple[str, Sequence[object]]]:
         ("removed", report.removed),
         ("not added", report.failed),
     ]
-
-
-IMPORT_JSON = "--json prints one object: imported, a list of documents as list --json prints them."
-
-
-class Importer(StrEnum):
-    """The formats that can be imported."""
-
-    MINERU = "mineru"
-    MMDOCIR_LAYOUT = "mmdocir-layout"
-    MMDOCIR_PAGES = "mmdocir-pages"
-    PAPERS = "papers"
-
-
-def import_parsed(
-    format: Annotated[Importer, typer.Argument(help="What the file is.")],
-    path: Annotated[Path, typer.Argument(help="MinerU's …_content_list.json, a parquet of MMDocIR, or a table.")],
-    collection: CollectionOption,
-    meta: AttachOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Import what MinerU has parsed, MMDocIR's published layouts or pages, or a table of papers.
-
-    MinerU's list is stored with its PDF when that lies beside it, so that pages
-    can be shown. MMDocIR's files need the extra 'parquet'. Each of its pages
-    becomes one quote: its screenshot, what OCR read and what a vision model wrote.
-    Papers are JSON Lines or CSV with id, title and abstract; all other columns become
-    metadata.
-    """
-    if not path.is_file():
-        raise UsageError(f"{path} is no file")
-    progress = TerminalProgress(quiet=as_json)
-    with _without_empty_collection(collection), Collection.open_or_create(collection) as opened:
-        with progress.task("importing documents") as task:
-            documents = import_file(
-                opened,
-                path,
-                format.value,
-                metadata=pairs(meta),
-                on_document=lambda _: task.advance(),
-                on_note=lambda note: progress.note(f"note: {note}"),
-            )
-        print_notes(update_indexes(opened, progress=progress))
-    if as_json:
-        print_json({"imported": [document.model_dump(mode="json") for document in documents]})
-        return
-    for warning in (f"note: {document.name}: {text}" for document in documents for text in document.warnings):
-        typer.echo(warning, err=True)
-    typer.echo(f"{collection}: {len(documents)} imported")
-
-
-@contextmanager
-def _without_empty_collection(folder: Path) -> Iterator[None]:
-    """Remove a collection that was made for an import of which nothing came."""
-    is_new = not folder.exists()
-    try:
-        yield
-    except Exception:
-        if is_new and folder.is_dir():
-            with Collection.open(folder) as made:
-                is_empty = not made.origins()
-            if is_empty:
-                shutil.rmtree(folder)
-        raise

@@ -10,7 +10,7 @@ from quoteweave.cli.options.settings import JUDGING, CallsOption, Given, make_se
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import pluralize
-from quoteweave.pipeline.runs.describe import (
+from quoteweave.pipeline.composition.describe import (
     DescribeOptions,
     DescribeReport,
     PendingDescriptions,

@@ -19,7 +19,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import MAX_NAMED, pluralize
 from quoteweave.core.urls import without_credentials
 from quoteweave.index.vector_store import IndexReport
-from quoteweave.pipeline.runs.build import (
+from quoteweave.pipeline.composition.build import (
     EXACT,
     Recall,
     build_index,

@@ -29,8 +29,8 @@ from quoteweave.cli.remote import (
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Hit, Query
+from quoteweave.pipeline.composition.make_search import make_search, name_chat_model
 from quoteweave.pipeline.page_pictures import stored_crops
-from quoteweave.pipeline.runs.search import make_search, name_chat_model
 from quoteweave.pipeline.search import hit_fields
 from quoteweave.pipeline.settings import RetrievalSettings
 

@@ -22,7 +22,7 @@ from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.batch import JudgesAnswers, JudgingItem, JudgingPlan, V, judge_all, judging_items
 from quoteweave.evaluation.scoring.matching import dataset_notes, match_predictions, run_names_references
 from quoteweave.models.checkpoints import on_download
-from quoteweave.pipeline.runs.compose import make_chat
+from quoteweave.pipeline.composition.make_rag import make_chat
 from quoteweave.pipeline.settings import ChatSettings
 
 CITATIONS = "citations.jsonl"

@@ -12,8 +12,7 @@ from pydantic import BaseModel, ValidationError
 from typer.models import OptionInfo
 
 from quoteweave.core.errors import UsageError
-from quoteweave.pipeline.runs.config import Limits
-from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings
+from quoteweave.pipeline.settings import ChatSettings, Limits, ResourceSettings, RetrievalSettings
 
 Settings = TypeVar("Settings", bound=ResourceSettings)
 FLAGS: dict[str, str] = {}

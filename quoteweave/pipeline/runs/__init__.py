@@ -1,1 +1,1 @@
-"""Building and executing runs: what each command of `quoteweave` does, as one call with records in and records out."""
+"""Runs over datasets: examples answered or searched for by each setting of a configuration, one call each."""

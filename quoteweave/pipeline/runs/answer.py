@@ -21,14 +21,8 @@ from quoteweave.core.records import Record
 from quoteweave.core.runs import PredictionStatus, RunRecord, RunWriter, open_run, read_statuses, sort_predictions
 from quoteweave.core.urls import without_credentials
 from quoteweave.generation.prompt_messages import CitedMessages, SourcePrompts
-from quoteweave.pipeline.context import PUBLISHED_SEED, WholeDocuments
-from quoteweave.pipeline.gate import Gate
-from quoteweave.pipeline.pictures import CollectionPictures
-from quoteweave.pipeline.presets import load_preset
-from quoteweave.pipeline.runs import answerer
-from quoteweave.pipeline.runs.answerer import Answerer, EvidenceBoxes, Predictor
-from quoteweave.pipeline.runs.build import build_indexes
-from quoteweave.pipeline.runs.compose import (
+from quoteweave.pipeline.composition.build import build_indexes
+from quoteweave.pipeline.composition.make_rag import (
     SharedLimits,
     make_chat,
     make_configured_scorer,
@@ -36,6 +30,14 @@ from quoteweave.pipeline.runs.compose import (
     make_generator,
     make_source_generators,
 )
+from quoteweave.pipeline.composition.make_search import read_all_terms, terms_fingerprint
+from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.context import PUBLISHED_SEED, WholeDocuments
+from quoteweave.pipeline.gate import Gate
+from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.presets import load_preset
+from quoteweave.pipeline.runs import answerer
+from quoteweave.pipeline.runs.answerer import Answerer, EvidenceBoxes, Predictor
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.dataset_pictures import (
     missing_pictures,
@@ -43,10 +45,8 @@ from quoteweave.pipeline.runs.dataset_pictures import (
     pictures_in,
     without_captions,
 )
-from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints, make_searches
-from quoteweave.pipeline.runs.search import read_all_terms, terms_fingerprint
-from quoteweave.retrievers.step_registry import ChatModels
+from quoteweave.retrievers.chat_models import ChatModels
 from quoteweave.retrievers.terms import Terms
 
 EXPANDING, RERANKING = ("expand_system", "expand_user"), ("rerank_system", "rerank_user")

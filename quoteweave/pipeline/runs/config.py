@@ -15,7 +15,7 @@ from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
 from quoteweave.pipeline.context import Arrangement, ImageView, Order
 from quoteweave.pipeline.presets import load_preset
-from quoteweave.pipeline.settings import AnswerSettings
+from quoteweave.pipeline.settings import AnswerSettings, Limits
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 NOT_IN_FILES = {
@@ -101,16 +101,6 @@ class RunSettings(AnswerSettings):
 
 RUN_ONLY_SETTINGS = tuple(key for key in RunSettings.model_fields if key not in AnswerSettings.model_fields)
 """Settings that only a run over a dataset has."""
-
-
-class Limits(Record):
-    """Limits on concurrency, tokens and cost, shared by all settings of a run."""
-
-    concurrency: int = Field(default=8, ge=1, description="questions asked at once")
-    tokens_per_minute: int | None = Field(default=None, ge=1, description="tokens per minute of all calls")
-    max_usd: float | None = Field(default=None, gt=0, description="ends the run before the call that would exceed it")
-    max_tokens: int | None = Field(default=None, ge=1, description="tokens in and out together; ends the run likewise")
-    calls: Path | None = Field(default=None, description="folder that keeps every call, so that none is paid twice")
 
 
 class RunFile(Record):

@@ -24,15 +24,21 @@ from quoteweave.core.urls import without_credentials
 from quoteweave.documents.discovery import find_files
 from quoteweave.documents.ingest import AddOptions
 from quoteweave.index.lexical import FINGERPRINT
-from quoteweave.pipeline.runs.build import add_documents, build_indexes
-from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.composition.build import add_documents, build_indexes
+from quoteweave.pipeline.composition.make_search import (
+    name_chat_model,
+    read_all_terms,
+    resources_for,
+    terms_fingerprint,
+)
+from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, SearchRetriever, run_retrieval
-from quoteweave.pipeline.runs.search import name_chat_model, read_all_terms, resources_for, terms_fingerprint
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
+from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
 from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, make_fused
 from quoteweave.retrievers.spec import parse_spec
-from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_expander, make_reranker
+from quoteweave.retrievers.step_registry import make_expander, make_reranker
 from quoteweave.retrievers.terms import Terms
 
 

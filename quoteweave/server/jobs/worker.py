@@ -19,7 +19,7 @@ from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport
 from quoteweave.index.sync import RemovalReport, finish_removals, remove_documents
 from quoteweave.index.vector_store import IndexReport
 from quoteweave.interchange.responses import JobProgress
-from quoteweave.pipeline.runs.build import add_documents, build_index, index_specs, update_indexes
+from quoteweave.pipeline.composition.build import add_documents, build_index, index_specs, update_indexes
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.server.jobs.records import (
     AddWork,
@@ -42,7 +42,7 @@ MAX_READING_PROCESSES = 4
 
 
 class Reporter:
-    """Writes how far the job is, a line for each step; meets `pipeline.runs.progress.Progress` and `Task`."""
+    """Writes how far the job is, a line for each step; meets `pipeline.composition.progress.Progress` and `Task`."""
 
     watched = False
 

@@ -44,8 +44,8 @@ from quoteweave.documents.ingest import AddOptions, AddProgress, add, default_pr
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.worker_pool import WorkerPool
 from quoteweave.index.sync import refresh_indexes
+from quoteweave.pipeline.composition.build import update_indexes
 from quoteweave.pipeline.pictures import CollectionPictures
-from quoteweave.pipeline.runs.build import update_indexes
 
 FOLDER_VARIABLE = "QUOTEWEAVE_PAPERS"
 FILE = "paper.pdf"

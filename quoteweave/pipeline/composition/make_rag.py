@@ -1,17 +1,15 @@
-"""Builds chat models, generators, scorers of sentences, gates and a whole `Rag` from settings."""
+"""Builds chat models, generators, gates and a whole `Rag` from settings."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.confidence import GIVEN_QUOTES, Calibration, load_calibration, model_name, retriever_name
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Spending, Task
-from quoteweave.core.protocols import ChatModel, ClaimChecker, Encoder, Generator, Reranker, SentenceScorer
-from quoteweave.core.records import Filter, Hit, Query, Quote
+from quoteweave.core.protocols import ChatModel, ClaimChecker, Generator, SentenceScorer
+from quoteweave.core.records import Filter
 from quoteweave.endpoints.budget import Budget, BudgetedChat, Cost
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.rate_limits import RateLimitedChat, TokenBucket
@@ -19,25 +17,15 @@ from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerat
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
-from quoteweave.models.loading import make_shared
+from quoteweave.pipeline.composition.make_search import make_search, read_all_terms, terms_fingerprint
+from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
+from quoteweave.pipeline.composition.sentence_scorers import make_sentence_scorer
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
 from quoteweave.pipeline.gate import Gate, make_checker
 from quoteweave.pipeline.rag import Rag
-from quoteweave.pipeline.runs.config import Limits
-from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
-from quoteweave.pipeline.runs.search import make_search, read_all_terms, terms_fingerprint
-from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
-from quoteweave.retrievers.catalogue import catalogue
-from quoteweave.retrievers.registry import ANY_CHECKPOINT, ENDPOINT, Resources, make_encoder_for
-from quoteweave.retrievers.rerankers import reranker_rows
-from quoteweave.retrievers.spec import RetrieverSpec, parse_spec, unknown_name_error
-from quoteweave.retrievers.step_registry import (
-    ANY_CROSS_ENCODER,
-    ChatModels,
-    ChatOptions,
-    make_reranker,
-    open_chat_model,
-)
+from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, Limits
+from quoteweave.retrievers.chat_models import ChatModels, ChatOptions, open_chat_model
+from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.terms import Terms
 
 
@@ -256,106 +244,3 @@ def make_limited_chat_models(settings: ChatSettings, limits: Limits) -> ChatMode
     """Return the configured chat model, and how further ones are made, all within these limits."""
     shared, chat = SharedLimits(limits), make_chat(settings)
     return ChatModels(None if chat is None else shared.limit(chat), shared.limit, settings.prompts)
-
-
-READER = "reader"
-
-
-class EncodedSentences:
-    """Implements `core.protocols.SentenceScorer` by inner products with the question, or MaxSim, of a text encoder.
-
-    It computes in a thread of its own.
-    """
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-
-    @property
-    def name(self) -> str:
-        """The name of the encoder."""
-        return self._encoder.name
-
-    async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
-        """Score every sentence of every passage, never None. Raises ModelError or EndpointError."""
-        sentences = [sentence for passage in passages for sentence in passage]
-        return _regroup(passages, await asyncio.to_thread(self._compute, question, sentences))
-
-    def _compute(self, question: str, sentences: list[str]) -> list[float]:
-        (asked,) = self._encoder.encode_queries([question])
-        return [float((asked @ view.T).max(axis=1).sum()) for view in self._encoder.encode_views(sentences)]
-
-
-class RerankedSentences:
-    """Implements `core.protocols.SentenceScorer` by a reranker, which reads each sentence as a quote."""
-
-    def __init__(self, reranker: Reranker) -> None:
-        self._reranker = reranker
-
-    @property
-    def name(self) -> str:
-        """The name of the reranker."""
-        return self._reranker.name
-
-    async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float | None]]:
-        """Score every sentence of every passage, never None. Raises ModelError or EndpointError."""
-        sentences = [sentence for passage in passages for sentence in passage]
-        hits = [_as_hit(number, sentence) for number, sentence in enumerate(sentences)]
-        reranking = await self._reranker.rerank(Query(text=question), hits)
-        scores = {hit.quote.id: hit.score for hit in reranking.hits}
-        return _regroup(passages, [scores[hit.quote.id] for hit in hits])
-
-
-def make_sentence_scorer(text: str, *, resources: Resources | None = None) -> SentenceScorer:
-    """Make the encoder, reranker or reading model of that name; it loads on first use.
-
-    Raises UsageError for an unknown name, and for what scores no sentences: models of pictures, chat models, and
-    retrievers that need no model.
-    """
-    resources = resources or Resources()
-    name, _, checkpoint = text.partition("=")
-    if name == READER:
-        from quoteweave.generation.extractive.span_reader import SpanReader
-
-        if not checkpoint:
-            raise UsageError(f"{text!r} names no checkpoint; write {READER}=PATH")
-        return make_shared(SpanReader, checkpoint, resources.hardware)
-    if name in (*reranker_rows(), ANY_CROSS_ENCODER) or text.startswith("endpoint:"):
-        return RerankedSentences(make_reranker(text, resources=resources))
-    if text.partition(":")[0] == "chat":
-        raise UsageError(f"{text!r} is a chat model, which orders no sentences; have it write the answer, as model")
-    spec = parse_spec(text)
-    if spec.name not in (*catalogue(), ANY_CHECKPOINT, ENDPOINT):
-        raise unknown_name_error("model that orders sentences", text, _names())
-    _check(text, spec)
-    encoder = make_encoder_for(spec, resources)
-    return EncodedSentences(encoder)
-
-
-def _check(text: str, spec: RetrieverSpec) -> None:
-    """Raises UsageError for a model of pictures, and for suffixes that say how an index is made."""
-    row = catalogue().get(spec.name)
-    if row is not None and row.reads == "image":
-        raise UsageError(f"{spec.name} reads pictures; sentences are ordered by a model of text, such as minilm")
-    plain = spec.model_copy(update={"kind": None, "unit": "quote", "view": None})
-    if plain != spec:
-        raise UsageError(f"{text!r} names an index, and sentences are ordered without one; write {plain.shown}")
-
-
-def _names() -> list[str]:
-    texts = [name for name, row in catalogue().items() if row.reads == "text"]
-    anything = (f"{ANY_CHECKPOINT}=PATH", f"{ANY_CROSS_ENCODER}=PATH", f"{READER}=PATH")
-    return [*texts, *reranker_rows(), *anything, f"{ENDPOINT}:MODEL", "endpoint:MODEL"]
-
-
-def _regroup(passages: Sequence[Sequence[str]], scores: Sequence[float]) -> list[list[float | None]]:
-    """Group the scores of all sentences by passage."""
-    left = iter(scores)
-    return [list(islice(left, len(passage))) for passage in passages]
-
-
-def _as_hit(number: int, sentence: str) -> Hit:
-    box = (0.0, 0.0, 0.0, 0.0)
-    quote = Quote(
-        id=str(number), document="", page=0, page_label="1", bbox=box, kind="text", layout="paragraph", text=sentence
-    )
-    return Hit(rank=number + 1, score=0.0, quote=quote)

@@ -5,12 +5,13 @@ from typing import TypeVar
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter
+from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.pictures import CollectionPictures
-from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings
+from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
 from quoteweave.retrievers.registry import Resources, make_fused
-from quoteweave.retrievers.step_registry import NO_CHAT_MODELS, ChatModels, make_expander, make_reranker
+from quoteweave.retrievers.step_registry import make_expander, make_reranker
 from quoteweave.retrievers.terms import Terms, read_terms
 
 Settings = TypeVar("Settings", bound=RetrievalSettings)

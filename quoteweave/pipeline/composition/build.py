@@ -22,9 +22,9 @@ from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.index.sync import drop_index, finish_removals, indexes_behind, rebuild_note, refresh_indexes
 from quoteweave.index.vector_store import IndexReport
 from quoteweave.models.checkpoints import is_local
+from quoteweave.pipeline.composition.make_search import resources_for
+from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.pictures import CollectionPictures
-from quoteweave.pipeline.runs.progress import NO_PROGRESS, Progress
-from quoteweave.pipeline.runs.search import resources_for
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.retrievers.build_estimate import BuildEstimate, downloads_disabled, estimate_index
 from quoteweave.retrievers.registry import make_retriever, member_specs, resolve_built_spec

@@ -11,7 +11,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Steps(Generic[S, T]):
+class RetriedTask(Generic[S, T]):
     """Steps of one task, each of which gives an item, or the reason why it could not be done.
 
     A step that ends its process costs itself alone: those after it are done by another process. One that ends a process

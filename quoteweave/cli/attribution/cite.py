@@ -42,8 +42,8 @@ from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names, pluralize
+from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.rag import Answered
-from quoteweave.pipeline.runs.search import name_chat_model
 
 MOST_NOTES = 5
 """Of the searches, that are printed."""

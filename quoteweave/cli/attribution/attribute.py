@@ -44,8 +44,8 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import SourceError, UsageError
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.sentences import sentence_texts
-from quoteweave.pipeline.runs.compose import make_chat
-from quoteweave.pipeline.runs.search import name_chat_model
+from quoteweave.pipeline.composition.make_rag import make_chat
+from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.settings import ChatSettings
 
 JSON = """--json prints one object: attributions, one for each citation mark of the sentence, or one for the

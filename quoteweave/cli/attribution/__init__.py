@@ -1,0 +1,1 @@
+"""The commands that find sources of sentences."""

@@ -1,0 +1,81 @@
+"""`quoteweave import`: adds what another tool has parsed to a collection."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quoteweave.cli.console import print_json, print_notes
+from quoteweave.cli.options.collection import AttachOption, CollectionOption, JsonOption, pairs
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import UsageError
+from quoteweave.documents.importers.import_file import import_file
+from quoteweave.pipeline.composition.build import update_indexes
+
+JSON = "--json prints one object: imported, a list of documents as list --json prints them."
+
+
+class Importer(StrEnum):
+    """The formats that can be imported."""
+
+    MINERU = "mineru"
+    MMDOCIR_LAYOUT = "mmdocir-layout"
+    MMDOCIR_PAGES = "mmdocir-pages"
+    PAPERS = "papers"
+
+
+def import_parsed(
+    format: Annotated[Importer, typer.Argument(help="What the file is.")],
+    path: Annotated[Path, typer.Argument(help="MinerU's …_content_list.json, a parquet of MMDocIR, or a table.")],
+    collection: CollectionOption,
+    meta: AttachOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Import what MinerU has parsed, MMDocIR's published layouts or pages, or a table of papers.
+
+    MinerU's list is stored with its PDF when that lies beside it, so that pages
+    can be shown. MMDocIR's files need the extra 'parquet'. Each of its pages
+    becomes one quote: its screenshot, what OCR read and what a vision model wrote.
+    Papers are JSON Lines or CSV with id, title and abstract; all other columns become
+    metadata.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path} is no file")
+    progress = TerminalProgress(quiet=as_json)
+    with _without_empty_collection(collection), Collection.open_or_create(collection) as opened:
+        with progress.task("importing documents") as task:
+            documents = import_file(
+                opened,
+                path,
+                format.value,
+                metadata=pairs(meta),
+                on_document=lambda _: task.advance(),
+                on_note=lambda note: progress.note(f"note: {note}"),
+            )
+        print_notes(update_indexes(opened, progress=progress))
+    if as_json:
+        print_json({"imported": [document.model_dump(mode="json") for document in documents]})
+        return
+    for warning in (f"note: {document.name}: {text}" for document in documents for text in document.warnings):
+        typer.echo(warning, err=True)
+    typer.echo(f"{collection}: {len(documents)} imported")
+
+
+@contextmanager
+def _without_empty_collection(folder: Path) -> Iterator[None]:
+    """Remove a collection that was made for an import of which nothing came."""
+    is_new = not folder.exists()
+    try:
+        yield
+    except Exception:
+        if is_new and folder.is_dir():
+            with Collection.open(folder) as made:
+                is_empty = not made.origins()
+            if is_empty:
+                shutil.rmtree(folder)
+        raise

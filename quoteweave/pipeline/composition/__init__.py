@@ -1,0 +1,1 @@
+"""Collections, indexes, searches and answers, each composed from settings by one call."""
