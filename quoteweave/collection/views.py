@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from quoteweave.core.protocols import ImageProvider
+from quoteweave.core.protocols import ImageProvider, OcrTextProvider
 from quoteweave.core.records import Quote, View
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: ImageP
     ]
 
 
-def with_ocr_text(quote: Quote, pictures: ImageProvider) -> Quote:
+def with_ocr_text(quote: Quote, pictures: OcrTextProvider) -> Quote:
     """The quote with what OCR reads on it, if it is an image quote. Raises DocumentError where it has no crop."""
     if quote.kind == "text" or quote.ocr_text is not None:
         return quote

@@ -156,7 +156,18 @@ class SuggestsCallSize(Protocol):
         """Preferred number of views per call: several batches, so that views of similar length share a batch."""
 
 
-class ImageProvider(Protocol):
+class OcrTextProvider(Protocol):
+    """Provides the OCR text of image quotes."""
+
+    def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
+        """The OCR text of an image quote's crop, from the cache or read now; None if OCR is off.
+
+        With `read=False` only the cache is consulted, and a text that is not in it is None. Raises DocumentError if the
+        crop cannot be made.
+        """
+
+
+class ImageProvider(OcrTextProvider, Protocol):
     """Provides images to encoders: crops of quotes, whole pages, and the OCR text of a crop."""
 
     def crop_key(self, quote: Quote) -> str | None:
@@ -170,13 +181,6 @@ class ImageProvider(Protocol):
 
     def page(self, document: str, page: int) -> "Image":
         """The rendered page, in RGB. Raises DocumentError if it cannot be rendered."""
-
-    def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
-        """The OCR text of an image quote's crop, from the cache or read now; None if OCR is off.
-
-        With `read=False` only the cache is consulted, and a text that is not in it is None. Raises DocumentError if the
-        crop cannot be made.
-        """
 
 
 class Reranking(Record):

@@ -17,7 +17,7 @@ from quoteweave.core.chat.tokens import estimate_tokens, max_fair_share
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.core.messages import pluralize
-from quoteweave.core.protocols import ImageProvider
+from quoteweave.core.protocols import OcrTextProvider
 from quoteweave.core.records import HEADERS_AND_FOOTERS, Hit, Quote, Record
 from quoteweave.generation.prompt_messages import source_of
 from quoteweave.generation.prompt_pictures import PictureLimits
@@ -169,32 +169,40 @@ class Arrangement(Record):
 
 
 def with_image_view(context: Context, view: ImageView) -> Context:
-    """Represent image quotes by one view alone, where they have it: OCR text or a vision model's description.
+    """Represent image quotes by one view alone, where it is known: OCR text or a vision model's description.
+
+    A picture on which OCR read nothing is represented by its caption alone.
 
     The pure-text inputs of MMDocRAG (section 4.5 and Table 5). Captions stay. Raises DatasetError where no image quote
     has such words: all would be read in others, and the run would not be what it says of itself.
     """
     if view == "all":
         return context
-    if context.images and not any(_words(hit.quote, view) for hit in context.images):
-        raise DatasetError(f"no image quote of this question has {view}; describe the pictures, or name another view")
+    if context.images and all(_words(hit.quote, view) is None for hit in context.images):
+        advice = (
+            "describe the pictures" if view == "vlm_text" else "name the folder of a dataset's pictures, to be read"
+        )
+        raise DatasetError(f"no image quote of this question has {view}; {advice}, or name another view")
     images = tuple(hit.model_copy(update={"quote": _with_view(hit.quote, view)}) for hit in context.images)
     return context.model_copy(update={"images": images})
 
 
-def with_ocr_texts(context: Context, pictures: ImageProvider) -> Context:
+def with_ocr_texts(context: Context, pictures: OcrTextProvider) -> Context:
     """Image quotes with what OCR reads on their crops. Raises DocumentError where a crop cannot be had."""
     images = (hit.model_copy(update={"quote": with_ocr_text(hit.quote, pictures)}) for hit in context.images)
     return context.model_copy(update={"images": tuple(images)})
 
 
 def _words(quote: Quote, view: ImageView) -> str | None:
-    return quote.vlm_text if view == "vlm_text" else quote.ocr_text or quote.text
+    """The words of a view; None where they are not known."""
+    if view == "vlm_text":
+        return quote.vlm_text or None
+    return quote.ocr_text or quote.text or (None if quote.ocr_text is None else "")
 
 
 def _with_view(quote: Quote, view: ImageView) -> Quote:
     kept = _words(quote, view)
-    if not kept:
+    if kept is None:
         return quote
     if view == "vlm_text":
         return quote.model_copy(update={"text": "", "ocr_text": None})

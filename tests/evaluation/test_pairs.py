@@ -1,11 +1,15 @@
 """Pairs of runs: what changes from the first to the second, and what papers printed of the same."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from made_report import GOOD, POOR, answers, judgements, questions, quick
 
 from quoteweave.core.errors import UsageError
+from quoteweave.core.examples import Prediction
+from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.published import published_table
 from quoteweave.evaluation.report.pairs import PAIR_LAYOUTS, RunPair, make_pairs, pairs_table, printed_row
 from quoteweave.evaluation.report.writing import write_pairs
@@ -106,6 +110,34 @@ def test_the_closest_row_is_named_instead_of_all() -> None:
 def test_an_odd_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="1 run: name two for each pair, first base, then fine-tuned"):
         make_pairs(requests(tmp_path)[:1], PAIR_LAYOUTS["fine-tuning"])
+
+
+@pytest.mark.parametrize(
+    ("layout", "key", "first", "second"),
+    [
+        ("multimodal", "images", True, False),
+        ("image-text", "view", "vlm_text", "ocr_text"),
+        ("image-text-full", "view", "vlm_text", "ocr_text"),
+        ("thinking", "thinking", True, False),
+        ("thinking-full", "thinking", True, False),
+    ],
+)
+def test_runs_the_wrong_way_round_are_refused(
+    layout: str, key: str, first: object, second: object, tmp_path: Path
+) -> None:
+    asked = requests(tmp_path)
+    for value in (first, second):
+        record = RunRecord(configuration={"dataset": "mmdocrag-20", key: value})
+        with open_run(tmp_path / f"{value}", record) as writer:
+            for question in GOOD:
+                writer.append(Prediction(example=question, response="Said."))
+    runs = [asked[0].model_copy(update={"run": tmp_path / f"{value}", "judgements": None}) for value in (first, second)]
+    (pair,) = make_pairs(runs, PAIR_LAYOUTS[layout], intervals=None, permutations=10)
+    assert pair.runs[0].name.endswith(json.dumps(first).strip('"'))
+    told = re.escape(f"{second} was made with {key} = {json.dumps(second)}, and stands where it has to be")
+    for wrong in (runs[::-1], [runs[1], runs[1]]):
+        with pytest.raises(UsageError, match=told):
+            make_pairs(wrong, PAIR_LAYOUTS[layout], intervals=None)
 
 
 @pytest.mark.parametrize(

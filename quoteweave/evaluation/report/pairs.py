@@ -1,15 +1,18 @@
 """Pairs of runs that differ in one thing, and what it changes: MMDocRAG's Tables 4, 5 and 9 to 12, and its Figure 6."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from quoteweave.core.chat.tokens import PriceLookup
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Record
+from quoteweave.core.runs import RUN_FILE, read_run_record
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.judges.judgements import ASPECTS
 from quoteweave.evaluation.metrics.citations.quote_selection import RATIOS
@@ -29,6 +32,7 @@ _ALL = (
     *("overall.f1", "bleu", "rouge_l.f1"),
     *(f"judge.{aspect}" for aspect in (*ASPECTS, "average")),
 )
+_VIEWS = ("vlm_text", "ocr_text")
 _PRINTED_AS = {"tokens.input": "tokens_in", "tokens.output": "tokens_out", "rouge_l.f1": "rouge_l"}
 """Figures that published tables have under other names."""
 _OF_FIGURE = re.compile(r"([\w.@]+): ")
@@ -42,6 +46,10 @@ class PairLayout(Record):
     first: str
     second: str
     figures: tuple[str, ...]
+    key: str = ""
+    """Key of a run's configuration in which the two runs of a pair differ; empty for any difference."""
+    values: tuple[object, object] = ("", "")
+    """Its value in the first run and in the second."""
     relative: bool = True
     """Whether a change is given in per cent of the first run's figure, else in the figure's own unit."""
 
@@ -52,12 +60,16 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         first="multimodal",
         second="text",
         figures=("tokens.input", "overall.f1", "judge.average"),
+        key="images",
+        values=(True, False),
     ),
     "image-text": PairLayout(
         source="MMDocRAG, arXiv 2505.16470, Table 5",
         first="VLM text",
         second="OCR text",
         figures=("image.f1.pooled", "judge.average"),
+        key="view",
+        values=_VIEWS,
         relative=False,
     ),
     "image-text-full": PairLayout(
@@ -65,6 +77,8 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         first="VLM text",
         second="OCR text",
         figures=_ALL,
+        key="view",
+        values=_VIEWS,
         relative=False,
     ),
     "thinking": PairLayout(
@@ -72,12 +86,16 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         first="thinking",
         second="not thinking",
         figures=("tokens.output", "overall.f1", "judge.average"),
+        key="thinking",
+        values=(True, False),
     ),
     "thinking-full": PairLayout(
         source="MMDocRAG, arXiv 2505.16470, Table 10",
         first="thinking",
         second="not thinking",
         figures=_ALL,
+        key="thinking",
+        values=(True, False),
         relative=False,
     ),
     "fine-tuning": PairLayout(
@@ -117,7 +135,8 @@ def make_pairs(
     """Score runs two by two, first and second in turn, and compare the two of each pair.
 
     `printed` are the rows of a published table beside the runs, in their order, None where there is none. Raises
-    UsageError for an odd number of runs, and as `score` and `compare_scores`.
+    UsageError for an odd number of runs and for a run that its record says is of the other side, and as `score` and
+    `compare_scores`.
 
         >>> requests = [
         ...     ScoringRequest(run=run, dataset="mmdocrag-20", references="gold.jsonl")
@@ -130,6 +149,8 @@ def make_pairs(
     if len(requests) < 2 or len(requests) % 2:
         found = pluralize(len(requests), "run")
         raise UsageError(f"{found}: name two for each pair, first {layout.first}, then {layout.second}")
+    for place, request in enumerate(requests):
+        _check_side(request.run, layout, place % 2)
     examples = load_dataset(requests[0].dataset, requests[0].references)
     runs = []
     for request, name in zip(requests, run_names([one.run for one in requests]), strict=True):
@@ -145,6 +166,17 @@ def make_pairs(
         )
         for place, (scored, first), (_, second) in zip(range(0, len(runs), 2), runs[::2], runs[1::2], strict=True)
     ]
+
+
+def _check_side(run: Path, layout: PairLayout, place: int) -> None:
+    """Raise UsageError for a run folder that was made as the other run of a pair should have been."""
+    record = read_run_record(run) if (run / RUN_FILE).is_file() else None
+    value = None if record is None or not layout.key else record.configuration.get(layout.key)
+    if value is not None and value == layout.values[1 - place]:
+        raise UsageError(
+            f"{run} was made with {layout.key} = {json.dumps(value)}, and stands where it has to be "
+            f"{json.dumps(layout.values[place])}: name pairs of runs, first {layout.first}, then {layout.second}"
+        )
 
 
 def _concerns(note: str, layout: PairLayout) -> bool:

@@ -237,9 +237,9 @@ def _report_files(report: Report, pictures: PictureReader) -> Iterator[tuple[str
 def _pairs_files(pairs: Sequence[RunPair], layout: PairLayout) -> Iterator[tuple[str, bytes]]:
     plot = pairs_plot(pairs, layout)
     says = (
-        f"Laid out as {layout.source}. Below each figure stands its 95 % interval, a bootstrap over the questions of "
-        "the run; below each change that of the change, over the questions that count in both runs, and p, by a "
-        "permutation test, corrected for all figures of the pair (Holm).",
+        f"Laid out as {layout.source}. Below each figure stands its 95 % interval, a bootstrap over "
+        f"{pairs[0].runs[0].clusters}s; below each change that of the change, over the questions that count in both "
+        "runs, and p, by a permutation test, corrected for all figures of the pair (Holm).",
     )
     notes = {run.name: run.notes for pair in pairs for run in pair.runs if run.notes}
     tables = (pairs_table(pairs, layout),)

@@ -40,8 +40,10 @@ from quoteweave.pipeline.runs import answerer
 from quoteweave.pipeline.runs.answerer import Answerer, EvidenceBoxes, Predictor
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.dataset_pictures import (
+    DatasetOcr,
     missing_pictures,
     missing_pictures_error,
+    ocr_of_pictures,
     pictures_in,
     without_captions,
 )
@@ -233,8 +235,10 @@ class _RunExecutor:
         )
         if setting.quotes == "dataset":
             generator = make_generator(setting, self._pictures(setting), chat, scorer=scorer)
+            ocr = self._ocr(setting)
             by_source = make_source_generators(generator, setting, self.questions.task)
-            yield make_answerer(generator, make_source_generator=by_source, passages=setting.passages), fingerprints
+            answers = make_answerer(generator, make_source_generator=by_source, passages=setting.passages)
+            yield replace(answers, pictures=ocr), {**fingerprints, **({} if ocr is None else {"ocr": ocr.name})}
             return
         if self.collection is None:
             raise UsageError(f"setting {setting.name} takes its quotes from a collection: name it with -c")
@@ -283,7 +287,7 @@ class _RunExecutor:
         """Return the questions whose pictures are all there. Raises DatasetError where one is not, unless `partial`."""
         shown = setting.quotes == "dataset" and setting.images and setting.model and setting.image_urls is None
         questions, folder = self.questions, self.questions.images
-        if folder is None or not shown:
+        if folder is None or not (shown or self._ocr(setting)):
             return questions.examples
         lacking = missing_pictures(questions.examples, folder)
         if lacking and not questions.partial:
@@ -311,6 +315,12 @@ class _RunExecutor:
                 f"setting {setting.name}: images = true wants --image-folder, the folder of the dataset's pictures"
             )
         return read
+
+    def _ocr(self, setting: RunSettings) -> DatasetOcr | None:
+        """Return what reads the dataset's pictures, where their words are asked for and its file lacks some."""
+        if setting.view != "ocr_text" or setting.quotes != "dataset":
+            return None
+        return ocr_of_pictures(self.questions.examples, self.questions.images, self.hooks.progress.note)
 
     def _gate(self, setting: RunSettings, chats: ChatModels, terms: Sequence[Terms]) -> tuple[Gate, dict[str, str]]:
         """Return the gate, and the fingerprints of its models and files."""

@@ -29,7 +29,7 @@ from quoteweave.core.errors import (
     error_reason,
 )
 from quoteweave.core.examples import Example, PageBoxes, Prediction, Scope
-from quoteweave.core.protocols import Generator, ImageProvider, PageSource
+from quoteweave.core.protocols import Generator, OcrTextProvider, PageSource
 from quoteweave.core.records import Filter, Quote
 from quoteweave.core.text.question_analysis import check_question
 from quoteweave.endpoints.budget import record_spending
@@ -151,8 +151,8 @@ class Answerer:
     """How many of an example's own text quotes are shown, the first ones; None: all."""
     arrangement: Arrangement = Arrangement()  # noqa: RUF009  # a frozen record
     view: ImageView = "all"
-    pictures: ImageProvider | None = None
-    """Reads the pictures of what is found by OCR, for the view `ocr_text`."""
+    pictures: OcrTextProvider | None = None
+    """Reads the pictures of the context by OCR, for the view `ocr_text`."""
     window: Window | None = None
     """What the model can read; quotes are cut to it."""
     gate: Gate = Gate()  # noqa: RUF009  # a frozen record

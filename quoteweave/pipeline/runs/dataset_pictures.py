@@ -1,13 +1,18 @@
 """The pictures of a dataset: read from the folder that the user names, and looked for before anything is asked."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.core.files.pictures import encoded, opened, unpack
 from quoteweave.core.messages import pluralize
+from quoteweave.core.records import Quote
+from quoteweave.documents.parser import read_crop
+from quoteweave.documents.sources.ocr import RapidOcr
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -25,14 +30,53 @@ def pictures_in(folder: Path | None) -> Callable[[str], bytes] | None:
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder")
     root = folder.resolve()
+    return lambda name: _path_in(root, name).read_bytes()
 
-    def read(name: str) -> bytes:
-        path = (root / name).resolve()
-        if not path.is_relative_to(root):
-            raise FileNotFoundError(name)
-        return path.read_bytes()
 
-    return read
+def _path_in(root: Path, name: str) -> Path:
+    """The path of a picture in a folder, itself resolved. Raises FileNotFoundError for one outside it."""
+    path = (root / name).resolve()
+    if not path.is_relative_to(root):
+        raise FileNotFoundError(name)
+    return path
+
+
+class DatasetOcr:
+    """What OCR reads on a dataset's pictures, each once; implements `core.protocols.OcrTextProvider` for any thread.
+
+    `note` gets a line when the first picture is read. Raises UsageError without a folder.
+    """
+
+    name = f"rapidocr {version('rapidocr')}"
+
+    def __init__(self, folder: Path, note: Callable[[str], None]) -> None:
+        pictures_in(folder)
+        self._root = folder.resolve()
+        self._note = note
+        self._ocr = RapidOcr()
+        self._texts: dict[str, str] = {}
+        self._reading = Lock()
+
+    def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
+        """What OCR reads on the picture of an image quote. Raises DocumentError, which names one that is no picture."""
+        if quote.ocr_text is not None or quote.image is None:
+            return quote.ocr_text
+        with self._reading:
+            if not self._texts and read:
+                self._note("reading the dataset's pictures by OCR, each once, as their words are not in its file")
+            if quote.image not in self._texts and read:
+                self._texts[quote.image] = read_crop(_path_in(self._root, quote.image), self._ocr)
+            return self._texts.get(quote.image)
+
+
+def ocr_of_pictures(examples: Sequence[Example], folder: Path | None, note: Callable[[str], None]) -> DatasetOcr | None:
+    """Return what reads the questions' pictures in a folder; None without one, or if their words are all known.
+
+    Raises UsageError where there is no such folder.
+    """
+    contexts = (example.context for example in examples if example.context is not None)
+    unread = any(hit.quote.ocr_text is None for context in contexts for hit in context.images)
+    return DatasetOcr(folder, note) if folder is not None and unread else None
 
 
 def without_captions(read: Callable[[str], bytes], examples: Sequence[Example]) -> Callable[[str], bytes]:
