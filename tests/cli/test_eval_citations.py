@@ -166,6 +166,22 @@ def test_what_failed_is_told_and_asked_again(ask: Ask, tmp_path: Path) -> None:
     assert (second.exit_code, json.loads(second.stdout)["asked"]) == (0, 1)
 
 
+def test_a_judge_off_the_scale_is_counted_where_it_leaves_no_figure(ask: Ask, tmp_path: Path) -> None:
+    def wild(request: Mapping[str, Any]) -> Reply:
+        reply = judged(request)
+        return reply if "JSON array" in text_of(request) else Reply(text=re.sub(r"[\d.]+", "9", str(reply.text)))
+
+    kept = tmp_path / "k.jsonl"
+    with ModelServer(wild) as server:
+        where = ("--model", "m", "--base-url", server.base_url)
+        assert ask("citations", *where, "--out", kept, "--image-folder", tmp_path).exit_code == 1
+    for convention, how in (("strict", "undefined for these answers; a figure that"), ("published", "as the authors'")):
+        value = json.loads(ask("score", "--citations", kept, "--convention", convention, "--json").stdout)
+        (told,) = [note for note in value["notes"] if "off the scale" in note]
+        assert re.match(rf"\d+ judgements failed or off the scale: .* are {how}", told)
+        assert ("accuracy" in value["figures"]) == (convention == "published")
+
+
 def test_split_by_rule_costs_nothing_and_says_so(ask: Ask, tmp_path: Path) -> None:
     options = ("--out", tmp_path / "k.jsonl", "--image-folder", tmp_path, "--split", "rule", "--json")
     with ModelServer(judged) as server:

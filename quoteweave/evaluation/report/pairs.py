@@ -146,11 +146,7 @@ def make_pairs(
         >>> pair.changes["overall.f1"].difference
         0.5
     """
-    if len(requests) < 2 or len(requests) % 2:
-        found = pluralize(len(requests), "run")
-        raise UsageError(f"{found}: name two for each pair, first {layout.first}, then {layout.second}")
-    for place, request in enumerate(requests):
-        _check_side(request.run, layout, place % 2)
+    _check_sides([request.run for request in requests], layout)
     examples = load_dataset(requests[0].dataset, requests[0].references)
     runs = []
     for request, name in zip(requests, run_names([one.run for one in requests]), strict=True):
@@ -168,15 +164,20 @@ def make_pairs(
     ]
 
 
-def _check_side(run: Path, layout: PairLayout, place: int) -> None:
-    """Raise UsageError for a run folder that was made as the other run of a pair should have been."""
-    record = read_run_record(run) if (run / RUN_FILE).is_file() else None
-    value = None if record is None or not layout.key else record.configuration.get(layout.key)
-    if value is not None and value == layout.values[1 - place]:
-        raise UsageError(
-            f"{run} was made with {layout.key} = {json.dumps(value)}, and stands where it has to be "
-            f"{json.dumps(layout.values[place])}: name pairs of runs, first {layout.first}, then {layout.second}"
-        )
+def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
+    """Raise UsageError for an odd number, and for a run folder that was made as the other run of its pair should be."""
+    if len(runs) < 2 or len(runs) % 2:
+        found = pluralize(len(runs), "run")
+        raise UsageError(f"{found}: name two for each pair, first {layout.first}, then {layout.second}")
+    for place, run in enumerate(runs):
+        here, other = layout.values if place % 2 == 0 else layout.values[::-1]
+        record = read_run_record(run) if layout.key and (run / RUN_FILE).is_file() else None
+        value = None if record is None else record.configuration.get(layout.key)
+        if value is not None and value == other:
+            raise UsageError(
+                f"{run} was made with {layout.key} = {json.dumps(value)}, and stands where it has to be "
+                f"{json.dumps(here)}: name pairs of runs, first {layout.first}, then {layout.second}"
+            )
 
 
 def _concerns(note: str, layout: PairLayout) -> bool:

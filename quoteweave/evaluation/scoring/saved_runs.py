@@ -10,7 +10,7 @@ from quoteweave.core.chat.tokens import PriceLookup
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.files.jsonl import is_truncated, iter_lines
-from quoteweave.core.messages import pluralize
+from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.evaluation.datasets import load_dataset
@@ -305,7 +305,25 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
 
 
 def _notes_on_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:
-    """How many judgements are malformed, and how those count."""
+    """How many judgements failed or are malformed, and how those count."""
+    return [*_failed_verdicts(loaded, convention), *_malformed_judgements(loaded, convention)]
+
+
+def _failed_verdicts(loaded: LoadedRun, convention: Convention) -> list[str]:
+    verdicts = loaded.citations.values()
+    failed = sum(grade.score is None for verdict in verdicts for grade in verdict.grades())
+    unsplit = sum(verdict.sentences is None for verdict in verdicts)
+    if not (failed or unsplit):
+        return []
+    what = [pluralize(failed, "judgement")] if failed else []
+    what += [pluralize(unsplit, "split of an answer", "splits of answers")] if unsplit else []
+    how = "undefined for these answers; a figure that no answer has is not listed"
+    if convention == "published":
+        how = "as the authors' scripts have them"
+    return [f"{join_names(what)} failed or off the scale: figures of what is cited, and of accuracy, are {how}"]
+
+
+def _malformed_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:
     wanted = ATTRIBUTION if loaded.cites_boxes else tuple(ASPECTS.values())
     broken = sum(malformed(judgement, wanted) for judgement in loaded.judgements.values())
     if not broken:
