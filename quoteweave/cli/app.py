@@ -118,7 +118,7 @@ INDEX = {
 EVAL = {
     "retrieval": _command("Ask every question of a dataset and score what a retriever finds.", "eval.retrieval"),
     "score": _command("Score saved answers: which gold quotes they cite, and what a judge said of them.", "eval.score"),
-    "compare": _command("Compare runs over the same questions, or put them among published results.", "eval.compare"),
+    "compare": _command("Compare runs over the same questions, or rank them among published results.", "eval.compare"),
     "entailment": _command("Score citations by whether they entail what is said.", "eval.entailment"),
     "mauve": _command(
         "Measure how similar answers are to gold answers, as texts (MAUVE).", "eval.score", "mauve", "MAUVE_JSON"
@@ -135,7 +135,7 @@ EVAL = {
     ),
     "export": _command("Export rankings with gold (TREC), or answers.", "eval.export"),
     "reproduce": _command(
-        "Compute published figures again from the files that were published with them.", "eval.reproduce"
+        "Recompute published figures from the outputs that were published with them.", "eval.reproduce"
     ),
     "judge": _command("Have a chat model grade saved answers by five criteria, 0 to 5.", "eval.judge"),
     "citations": _command(
@@ -146,7 +146,7 @@ EVAL = {
     ),
     "errors": _command("Count the kinds of error in saved answers, by a chat model or by people.", "eval.errors"),
     "trajectories": _command(
-        "Say how searches for papers went: where each went wrong, and what leaked.",
+        "Review searches for papers: where each went wrong, and what leaked.",
         "eval.errors",
         "trajectories",
         "TRAJECTORIES_JSON",
@@ -198,7 +198,7 @@ COMMANDS = {
     ),
     "index": LazyCommand("Build, list and remove the indexes of models that a collection has.", commands=INDEX),
     "plan": _command(
-        "Say what an index will take: time, disk, memory, and an endpoint's price.",
+        "Estimate an index's time, disk, memory and price.",
         "commands.index",
         "plan",
         "PLAN_JSON",
@@ -208,7 +208,10 @@ COMMANDS = {
     "show": _command("Show a quote: its words, its crop, and its page with the box drawn.", "commands.show"),
     "list": _command("List the documents of a collection.", "commands.documents", "list_documents", "LIST_JSON"),
     "status": _command(
-        "Say what a collection holds, and which files could not be read.", "commands.documents", "status", "STATUS_JSON"
+        "Show what a collection holds, and which files could not be read.",
+        "commands.documents",
+        "status",
+        "STATUS_JSON",
     ),
     "remove": _command(
         "Remove documents, and every trace of them, from a collection.", "commands.documents", "remove", "REMOVE_JSON"

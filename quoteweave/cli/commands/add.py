@@ -55,7 +55,7 @@ def add(
     processes: Annotated[int, typer.Option(min=0, help="Processes that read; 0 for one a core, four at most.")] = 0,
     memory: Annotated[
         int | None,
-        typer.Option(min=50, help="Megabytes that each of them may take.", show_default="600, or less", metavar="MB"),
+        typer.Option(min=50, help="Megabytes that each process may take.", show_default="600, or less", metavar="MB"),
     ] = None,
     page_seconds: Annotated[
         float,

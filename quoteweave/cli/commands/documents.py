@@ -76,7 +76,7 @@ def _print_warnings(documents: Sequence[Document]) -> None:
 
 
 def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
-    """Say what a collection holds, and which files could not be read."""
+    """Show what a collection holds, and which files could not be read."""
     with Collection.open(collection) as opened:
         counts, failures, documents = opened.counts(), opened.failures(), opened.documents()
         indexes = [index_json(opened, *found) for found in list_indexes(opened)]

@@ -173,7 +173,7 @@ def plan(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what an index will take: time, disk, memory, and an endpoint's price.
+    """Estimate an index's time, disk, memory and price.
 
     The missing vectors are counted, and a sample of them is made for ten seconds.
     Nothing is stored, sent or downloaded; without a model's weights the time is

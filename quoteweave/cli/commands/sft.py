@@ -48,9 +48,7 @@ class FormName(StrEnum):
 
 
 def export(
-    dataset: Annotated[
-        list[str], typer.Option(help="What is learnt from: mmdocrag-15, mmdocrag-20, or one after the other.")
-    ],
+    dataset: Annotated[list[str], typer.Option(help="Datasets to learn from: mmdocrag-15, mmdocrag-20, or both.")],
     references: Annotated[list[Path], typer.Option(help="The file of each dataset.", metavar="FILE")],
     out: Annotated[Path, typer.Option(help="JSONL file to write.", metavar="FILE")],
     preset: PresetOption = None,

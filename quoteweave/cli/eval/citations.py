@@ -101,7 +101,7 @@ def citations(
     calls: CallsOption = None,
     yes: YesOption = False,
     out: Annotated[
-        Path | None, typer.Option(help="Keep judgements here; else in the run's folder, citations.jsonl.")
+        Path | None, typer.Option(help="File for judgements; the default is citations.jsonl in the run's folder.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

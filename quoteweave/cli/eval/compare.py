@@ -81,17 +81,17 @@ def compare(
         list[str] | None, typer.Option(help="A figure to compare, as eval score --json names it; may be repeated.")
     ] = None,
     published: Annotated[
-        str | None, typer.Option(help="Put the runs among a published table, such as mmdocrag-20.", metavar="TABLE")
+        str | None, typer.Option(help="Rank the runs in a published table, such as mmdocrag-20.", metavar="TABLE")
     ] = None,
     by: Annotated[
-        str | None, typer.Option(help="The figure that ranks them there, else overall.f1 or the table's first.")
+        str | None, typer.Option(help="Figure to rank by; the default is overall.f1, or the table's first.")
     ] = None,
     convention: ConventionOption = ConventionName.STRICT,
     marks: MarksOption = None,
     partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare runs over the same questions, or put them among published results.
+    """Compare runs over the same questions, or rank them among published results.
 
     Differences are over the questions that count in both runs. Intervals
     resample documents, or questions if documents are not known. p values swap
@@ -263,12 +263,14 @@ def judges(
     runs: RunsArgument,
     dataset: DatasetOption,
     citations: Annotated[
-        list[Path], typer.Option(help="What eval citations kept of these answers; once for each run.", metavar="FILE")
+        list[Path], typer.Option(help="Output of eval citations for these answers; once for each run.", metavar="FILE")
     ],
     references: ReferencesOption = None,
     against: Annotated[
         list[Path] | None,
-        typer.Option(help="What another judge kept, or people wrote into a form; once for each run.", metavar="FILE"),
+        typer.Option(
+            help="Output of another judge, or a form that people filled in; once for each run.", metavar="FILE"
+        ),
     ] = None,
     figure: Annotated[str, typer.Option(help="The figure by which runs are ranked, such as citation.f1.cited.")] = (
         "accuracy"

@@ -88,11 +88,10 @@ def entailment(
     device: DeviceOption = None,
     batch_size: BatchSizeOption = None,
     kept: Annotated[
-        Path | None, typer.Option(help="Keep what the model says here; else in the run's folder.", metavar="FILE")
+        Path | None,
+        typer.Option(help="File for the model's verdicts; the default is in the run's folder.", metavar="FILE"),
     ] = None,
-    both: Annotated[
-        bool, typer.Option("--both", help="Ask by the other convention too, and say what it makes of the figures.")
-    ] = False,
+    both: Annotated[bool, typer.Option("--both", help="Also compute the figures by the other convention.")] = False,
     partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:

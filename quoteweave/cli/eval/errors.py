@@ -105,7 +105,7 @@ def errors(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
     labels: Annotated[
-        Path | None, typer.Option(help="Count what people labelled: the file that the page exports.", metavar="FILE")
+        Path | None, typer.Option(help="Count people's labels: the file that the page exports.", metavar="FILE")
     ] = None,
     kinds: Annotated[
         Path | None, typer.Option(help="TOML file of other kinds: a name and when it holds.", metavar="FILE")
@@ -117,7 +117,8 @@ def errors(
     calls: CallsOption = None,
     yes: YesOption = False,
     out: Annotated[
-        Path | None, typer.Option(help="Keep the judge's verdicts here; else in the run's folder, errors.jsonl.")
+        Path | None,
+        typer.Option(help="File for the judge's verdicts; the default is errors.jsonl in the run's folder."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -286,7 +287,7 @@ def trajectories(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how searches for papers went: where each went wrong, and what leaked.
+    """Review searches for papers: where each went wrong, and what leaked.
 
     With --references, CiteME's table, it says whether the cited paper was shown, read, or only
     named in another one. A leak is a paper that should have been hidden: the one

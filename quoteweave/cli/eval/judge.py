@@ -85,7 +85,7 @@ def judge(
         Path | None, typer.Option(help="People's scores of these answers, to compare the judge with.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Keep judgements here; else in the run's folder, judgements.jsonl.")
+        Path | None, typer.Option(help="File for judgements; the default is judgements.jsonl in the run's folder.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -34,7 +34,7 @@ def reproduce(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute published figures again from the files that were published with them.
+    """Recompute published figures from the outputs that were published with them.
 
     OK: the same to the printed decimal. OKish: within half a unit of the last
     digit but one. known: a declared difference. FAIL: anything else, and exit

@@ -53,10 +53,10 @@ def score(
     dataset: DatasetOption,
     references: ReferencesOption = None,
     judgements: Annotated[
-        Path | None, typer.Option(help="What eval judge kept of these answers.", metavar="FILE")
+        Path | None, typer.Option(help="Output of eval judge for these answers.", metavar="FILE")
     ] = None,
     citations: Annotated[
-        Path | None, typer.Option(help="What eval citations kept of these answers.", metavar="FILE")
+        Path | None, typer.Option(help="Output of eval citations for these answers.", metavar="FILE")
     ] = None,
     scope: ScopeOption = None,
     convention: ConventionOption = ConventionName.STRICT,

@@ -23,11 +23,11 @@ ReferencesOption = Annotated[
 PartialOption = Annotated[bool, typer.Option("--partial", help="Accept runs that answer only some of the questions.")]
 JudgementsOption = Annotated[
     list[Path] | None,
-    typer.Option(help="What eval judge kept of these answers; once for each run, in their order.", metavar="FILE"),
+    typer.Option(help="Output of eval judge for these answers; once for each run, in their order.", metavar="FILE"),
 ]
 CitationsOption = Annotated[
     list[Path] | None,
-    typer.Option(help="What eval citations kept of these answers; once for each run, in their order.", metavar="FILE"),
+    typer.Option(help="Output of eval citations for these answers; once for each run, in their order.", metavar="FILE"),
 ]
 ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Requests at the same time.", metavar="N")]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N.", metavar="N")]
