@@ -92,7 +92,10 @@ class Collection:
 
     @classmethod
     def open_or_create(cls, root: Path | str) -> Self:
-        """The collection at `root`, made if that is a new or an empty folder; raises what `open` and `create` raise."""
+        """The collection at `root`, made if that is a new or an empty folder.
+
+        Raises FormatMismatch, CollectionError where the folder holds other things, and StorageError.
+        """
         make_folder(Path(root))
         return cls.open(root)
 

@@ -80,7 +80,8 @@ class Gate:
     async def apply(self, answer: Answer, context: Context) -> Answer:
         """Check the answer, apply the policy, and add highlights and its price; `context` is what it was written from.
 
-        An extractive answer only repeats its quotes, and is not checked by rule. Raises what `check_entailment` raises.
+        An extractive answer only repeats its quotes, and is not checked by rule. Raises ModelNotFound and
+        UsageError of the checker.
         """
         if self.policy is not None and answer.model != MODEL:
             answer = await run_inline_if_short("answer", answer.text, check_citations, answer, context)

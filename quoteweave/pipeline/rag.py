@@ -88,15 +88,20 @@ class Rag:
         self._gate = gate if isinstance(gate, Gate) else Gate(gate)
 
     def answer(self, question: str, *, where: Filter | None = None) -> Answer:
-        """Return a cited answer to the question, or an abstention in plain words; raises as `answer_async`."""
+        """Return a cited answer to the question, or an abstention in plain words.
+
+        Raises QuestionEmpty, QuestionTooLong, UsageError for a filter that names an unknown document, IndexMissing,
+        FingerprintMismatch, CollectionError for damage, and ModelError or EndpointError of a model; BudgetSpent where
+        limits are set.
+        """
         return self.answer_with_context(question, where=where).answer
 
     async def answer_async(self, question: str, *, where: Filter | None = None) -> Answer:
-        """The async form of `answer`. Raises what the search raises, as QuestionEmpty, and EndpointError."""
+        """The async form of `answer`; raises the same."""
         return (await self.answer_with_context_async(question, where=where)).answer
 
     def answer_with_context(self, question: str, *, where: Filter | None = None) -> Answered:
-        """Answer the question, and return the context and the trace with the answer."""
+        """Answer the question, and return the context and the trace with the answer. Raises as `answer`."""
         return run_sync(self.answer_with_context_async(question, where=where))
 
     async def answer_with_context_async(self, question: str, *, where: Filter | None = None) -> Answered:
@@ -108,7 +113,7 @@ class Rag:
         return Answered(answer=prepared.complete(answer), context=prepared.context, trace=prepared.trace)
 
     async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[StreamEvent, None]:
-        """Yield the sources, then the answer's events (`core.answers`) as they come; raises as `answer_async`.
+        """Yield the sources, then the answer's events (`core.answers`) as they come; raises as `answer`.
 
         An image that the answer shows follows its citation.
 

@@ -136,7 +136,8 @@ class Search:
     async def find(self, query: Query, k: int, *, where: Filter | None = None) -> SearchResult:
         """Return at most `k` quotes of any kind.
 
-        Raises QuestionEmpty, QuestionTooLong, and what retriever and reranker raise.
+        Raises QuestionEmpty, QuestionTooLong, what `Retriever.search` raises (UsageError, IndexMissing,
+        FingerprintMismatch, CollectionError), and ModelError or EndpointError of expander and reranker.
         """
         check_question(query.text)
         steps = _SearchState(query)

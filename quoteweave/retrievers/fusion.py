@@ -159,7 +159,7 @@ class FusedRetriever:
         )
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
-        """At most `k` hits a query, best first, with the rule's scores. Raises what the retrievers raise."""
+        """At most `k` hits a query, best first, with the rule's scores. Raises as `Retriever.search` of each."""
         if k < 1:
             return [[] for _ in queries]
         found = [retriever.search(queries, max(k, self._depth), where=where) for retriever in self._retrievers]
@@ -196,7 +196,7 @@ class SplitHybrid:
         return collect_warnings(self._text, self._visual)
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
-        """At most `k` hits a query. Raises what the retrievers raise."""
+        """At most `k` hits a query. Raises as `Retriever.search` of each."""
         where = where or Filter()
         if k < 1:
             return [[] for _ in queries]
