@@ -137,6 +137,9 @@ class Reference(Record):
     )
     pages: tuple[int, ...] = Field(default=(), description="gold pages of the example's document, from 0")
     boxes: tuple[GoldBox, ...] = Field(default=(), description="where gold stands on pages")
+    unusable_boxes: int = Field(
+        default=0, description="how many others the dataset has that are reversed, without area or outside their page"
+    )
     layouts: tuple[GoldLayout, ...] = Field(default=(), description="gold layout elements, to match retrieved quotes")
     regions: tuple[GoldRegion, ...] = Field(default=(), description="gold regions, where answers cite boxes (CiteVQA)")
     y_first: bool = Field(

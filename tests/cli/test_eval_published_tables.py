@@ -1,6 +1,7 @@
 """Retrieval over what MMDocIR publishes parsed: pages by either text (its Table 5), quotes (MMDocRAG's Table 6)."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,14 @@ def test_gold_on_pages_that_the_documents_lack_is_counted(
     file.write_text(file.read_text().replace('"page_id": [2]', '"page_id": [9]'))
     got = quoteweave("eval", "retrieval", "--dataset", "mmdocir", "--references", annotations, "-c", collection)
     assert "1 question with gold on pages that their documents lack, such as page 10 of b.pdf" in got.err
+
+
+def test_boxes_outside_their_page_are_counted(quoteweave: Quoteweave, annotations: Path, collection: Path) -> None:
+    file = annotations / "MMDocIR_annotations.jsonl"
+    box = '"layout_mapping": [{"page": 0, "page_size": [600, 800], "bbox": [10, 10, 5000, 20]}]'
+    file.write_text(re.sub(r'"layout_mapping": \[.*?\}\]', box, file.read_text(), count=1))
+    got = quoteweave("eval", "retrieval", "--dataset", "mmdocir", "--references", annotations, "-c", collection)
+    assert "1 gold box reversed, without area or outside the page, such as of question" in got.err
 
 
 def test_a_part_of_the_pages_is_told(quoteweave: Quoteweave, annotations: Path, pages: Path, tmp_path: Path) -> None:

@@ -30,6 +30,27 @@ def question(**changes: object) -> dict[str, Any]:
     return DOCUMENT | {"questions": [QUESTION, QUESTION | changes]}
 
 
+@pytest.mark.parametrize(
+    ("box", "usable"),
+    [
+        ([0, 0, 612, 792], True),
+        ([-0.6, 0, 612.4, 792.9], True),
+        ([514, 383, 366, 229.5], False),
+        ([366, 383, 514, 229.5], False),
+        ([366, 229.5, 366, 383], False),
+        ([366, 229.5, 700, 383], False),
+        ([-90, 229.5, 514, 383], False),
+    ],
+)
+def test_boxes_in_which_nothing_can_be_found_are_left_out_and_counted(
+    box: list[float], usable: bool, tmp_path: Path
+) -> None:
+    layouts = [{"page": 4, "page_size": [612.0, 792.0], "bbox": box}, {"page": 5, "bbox": [0, 0, 9000, 9000]}]
+    _, example = load_mmdocir(write(tmp_path, question(layout_mapping=layouts)))
+    assert [found.page for found in example.reference.boxes] == ([4, 5] if usable else [5])
+    assert example.reference.unusable_boxes == (not usable)
+
+
 def test_a_question_becomes_an_example(tmp_path: Path) -> None:
     (example,) = load_mmdocir(write(tmp_path, DOCUMENT))
     assert example.id == "a b.pdf#0"

@@ -5,6 +5,7 @@ documents in `pdf/`.
 """
 
 import ast
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -47,6 +48,10 @@ def written_list(raw: object) -> object:
         raise ValueError(f"not a list written as a string: {raw[:80]!r}") from error
 
 
+_ROUNDING = 1.0
+"""Points by which a box may stand out of its page."""
+
+
 class _Line(BaseModel):
     # Fields that we do not read may come and go between releases of the dataset.
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False, coerce_numbers_to_str=True)
@@ -55,6 +60,14 @@ class _Line(BaseModel):
 class _LayoutBox(_Line):
     page: int = Field(ge=0)
     bbox: Box
+    page_size: tuple[float, float] = (math.inf, math.inf)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the box has an area, within the page as it is annotated."""
+        left, top, right, bottom = self.bbox
+        width, height = self.page_size
+        return -_ROUNDING <= left < right <= width + _ROUNDING and -_ROUNDING <= top < bottom <= height + _ROUNDING
 
 
 class _Question(_Line):
@@ -83,7 +96,8 @@ def load_mmdocir(folder: Path) -> list[Example]:
     An example's id is `<doc_name>#<n>`, n from 0 among its document's questions, and its document is `doc_name`: the
     name that the file has in a collection to which `folder/pdf` was added. Gold pages count from 0. Gold boxes are in
     points from the page's top left and are carried as they were annotated: where the annotated `page_size` differs from
-    the page's own they are not rescaled. Evidence types are shortened by `EVIDENCE_TYPES`; others keep their names.
+    the page's own they are not rescaled. Those that are reversed, without area or outside that size are left out, and
+    counted (`Reference.unusable_boxes`). Evidence types are shortened by `EVIDENCE_TYPES`; others keep their names.
 
     Raises DatasetError, naming file, line (from 1) and field, for what is missing or malformed.
     """
@@ -126,6 +140,7 @@ def _example(document: _Document, index: int) -> Example:
         reference=Reference(
             answer=question.A,
             pages=tuple(dict.fromkeys(question.page_id)),
-            boxes=tuple(GoldBox(page=box.page, bbox=box.bbox) for box in question.layout_mapping),
+            boxes=tuple(GoldBox(page=box.page, bbox=box.bbox) for box in question.layout_mapping if box.is_usable),
+            unusable_boxes=sum(not box.is_usable for box in question.layout_mapping),
         ),
     )
