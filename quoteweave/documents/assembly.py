@@ -7,7 +7,7 @@ import itertools
 import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
@@ -215,12 +215,21 @@ def _is_formula(text: str) -> bool:
 
 # Shares of the page's height in which headers and footers stand.
 MARGIN = 0.09
+# Titles in the margins are larger than running text, times this; names of sections are not.
+LARGEST_IN_MARGIN = 1.1
+# Letters and digits from which on the beginning of a title tells it from others.
+LEAST_CUT_OFF = 8
 
 
 def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
-    """Find headers and footers: text in the margins that repeats from page to page, digits aside, or a page number."""
+    """Find headers and footers: text in the margins that repeats from page to page, digits aside, or a page number.
+
+    So is what is in one row with such a text, there or on other pages, and then repeats a title: books name the
+    section there.
+    """
     margins: dict[tuple[Layout, str, int], list[tuple[int, int]]] = {}
     layouts: dict[tuple[int, int], Layout] = {}
+    boxes, repeated = dict[tuple[int, int], Box](), defaultdict[int, list[Box]](list)
     for page in pages:
         for i, element in enumerate(page.elements):
             zone = _zone(element, page)
@@ -230,10 +239,54 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
                 layouts[page.number, i] = zone
             pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(element.text.lower().split()))
             margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i))
+            if element.kind == "text":
+                boxes[page.number, i] = element.box
     for (zone, _, _), places in margins.items():
         if len({number for number, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
             layouts.update(dict.fromkeys(places, zone))
-    return layouts
+            for number, i in places:
+                repeated[number] += [boxes[number, i]] if (number, i) in boxes else []
+    return layouts | _section_names(pages, layouts, repeated)
+
+
+def _section_names(
+    pages: Sequence[PageContent], known: Mapping[tuple[int, int], Layout], repeated: Mapping[int, Sequence[Box]]
+) -> dict[tuple[int, int], Layout]:
+    """Names of sections in the margins, which change too often to repeat; `repeated` has the boxes of what does."""
+    body, titles = _body(pages), set[str]()
+    names: list[tuple[int, int, PageElement, Layout]] = []
+    for page in pages:
+        for i, element in enumerate(page.elements):
+            zone = _zone(element, page)
+            if element.kind != "text" or (page.number, i) in known:
+                continue
+            if zone is None and _is_title(element, body.of(page)):
+                titles.add(_letters(element.text))
+            elif zone is not None and element.lines == 1 and element.size <= LARGEST_IN_MARGIN * body.of(page):
+                names.append((page.number, i, element, zone))
+    rows = {(round(box[1]), round(box[3])): box for boxes in repeated.values() for box in boxes}.values()
+    return {
+        (number, i): zone
+        for number, i, element, zone in names
+        if any(_in_one_row(element.box, box) for box in repeated.get(number, ()))
+        or (_repeats(element.text, titles) and any(_in_one_row(element.box, box) for box in rows))
+    }
+
+
+def _in_one_row(one: Box, other: Box) -> bool:
+    return min(one[3], other[3]) - max(one[1], other[1]) > 0.5 * min(one[3] - one[1], other[3] - other[1])
+
+
+def _repeats(text: str, titles: Set[str]) -> bool:
+    """Whether a text is one of these titles, or the beginning of one that it cuts off ("What is an Essential…")."""
+    letters = _letters(text)
+    if not text.rstrip().endswith(("…", "...")):
+        return letters in titles
+    return len(letters) >= LEAST_CUT_OFF and any(title.startswith(letters) for title in titles)
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def _zone(element: PageElement, page: PageContent) -> Layout | None:

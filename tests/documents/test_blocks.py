@@ -75,6 +75,15 @@ def test_references_start_where_they_stand_out_to_the_left() -> None:
     assert [len(block.lines) for block in group_lines(rows)] == [3, 3, 3]
 
 
+def test_paragraphs_below_a_long_list_are_no_references() -> None:
+    items = [line(f"• item {i} of a list that", 67, 100 + 24 * i) for i in range(6)]
+    rest = [line("goes on below its first line", 75, 112 + 24 * i) for i in range(6)]
+    full = "the quay was moved to the north and the cranes were moved with"
+    paragraph_lines = [line(full, 65, 253), *(line(f"{full} it", 50, 265 + 12 * i) for i in range(5))]
+    blocks = texts([*items, *rest, *paragraph_lines])
+    assert blocks[-1] == " ".join([full, *[f"{full} it"] * 5])
+
+
 def test_hyphenated_words_are_put_together_and_compounds_kept() -> None:
     assert block_of(paragraph(["the har-", "bour is well-", "Known"], 0, 0)).text == "the harbour is well- Known"
 

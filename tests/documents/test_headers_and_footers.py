@@ -42,6 +42,29 @@ def test_logos_that_repeat_are_headers_too() -> None:
     assert find_headers_and_footers(pages) == {(i, 0): "header" for i in range(4)}
 
 
+def test_the_name_of_a_section_in_one_row_with_a_header_is_a_header_too() -> None:
+    names = ["7.5. WHAT IS A CONFFILE?", "7.7. WHAT IS A PRIORITY?", "7.8. WHAT IS A VIRTUAL PACKAGE?"]
+    pages = [page(i, text("CHAPTER 7. BASICS", 20), text(name, 22, x=300), body()) for i, name in enumerate(names)]
+    assert find_headers_and_footers(pages) == {(i, j): "header" for i in range(3) for j in range(2)}
+    (title,) = (page(3, text("CHAPTER 7. BASICS", 20), text("A new part", 20, x=300, size=16), body()),)
+    assert (3, 1) not in find_headers_and_footers([*pages, title])
+
+
+@pytest.mark.parametrize("name", ["2.1 THE OLD QUAY", "2.1. The old quay", "2.1 The old q…"])
+def test_what_repeats_a_title_in_the_margin_is_a_header_and_begins_no_section(name: str) -> None:
+    pages = [
+        page(0, text("2.1 The old quay", 300, bold=True), body(320)),
+        page(1, text(name, 20), body()),
+        page(2, text("2.2 The new quay", 20), body()),
+    ]
+    assert find_headers_and_footers(pages) == {}  # it may begin its section there
+    books = [page(i, text("Chapter 1", 20), body()) for i in range(3, 6)]
+    assert (1, 0) in find_headers_and_footers([*pages, *books])
+    pages += books
+    sections = {quote.page: quote.section for quote in assemble(pages).quotes if quote.layout == "paragraph"}
+    assert [sections[number] for number in range(3)] == ["2.1 The old quay", "2.1 The old quay", "2.2 The new quay"]
+
+
 @pytest.mark.parametrize("number", ["7", "- 7 -", "Page 7", "vii", "7 of 12", "7/12"])
 def test_a_page_number_that_stands_alone_in_the_margin_is_a_footer_on_one_page(number: str) -> None:
     assert find_headers_and_footers([page(0, body(), text(number, 770))]) == {(0, 1): "footer"}

@@ -87,6 +87,19 @@ def test_the_text_under_a_heading_that_asks_the_question_answers(question: str, 
     assert ask(question, context([faq(heading, "From three, at the desk on the ground floor.")])).status == status
 
 
+@pytest.mark.parametrize("number", ["7.12 ", "7.12. ", "12) ", "Q3: ", "Q. ", "Question 3. "])
+def test_the_number_of_a_heading_that_asks_the_question_is_no_word_of_it(number: str) -> None:
+    answer = ask("How do I put a loan on hold?", context([faq(f"{number}How do I put a loan on hold?", "Ask Ms Ros.")]))
+    assert (answer.status, "Ask Ms Ros" in answer.text) == ("answered", True)
+
+
+def test_a_heading_that_asks_something_else_announces_no_steps() -> None:
+    heading = "7.11 What is meant by return, loan and hold in the list of books?"
+    items = "• return - the book is to be returned\n• loan - put it on the shelf\n• hold - take it to the desk"
+    one = quote(items, document="faq.md", has_pages=False, section=heading, layout="list")
+    assert not ask("How do I put a book on hold?", context([one])).text.startswith("Under")
+
+
 def test_a_line_that_asks_the_question_is_answered_by_what_follows_it() -> None:
     asks = quote('How do you pronounce "Skarn"?', id="s:0:0", document="s.html", has_pages=False)
     says = quote('It rhymes with "barn".', id="s:0:1", document="s.html", has_pages=False)

@@ -163,8 +163,7 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
     usual = statistics.median_low(pitches)
     left, right = min(line.box[0] for line in chain), max(line.box[2] for line in chain)
     at_left = [line.box[0] - left < 0.8 * line.size for line in chain]
-    # Entries whose first line stands out to the left: fewer than half of the lines after the first stand there.
-    references = sum(at_left) <= 0.5 * len(chain) - (not at_left[0])
+    references = _hangs(chain, at_left, right)
     parts = [[chain[0]]]
     for i, (previous, line) in enumerate(itertools.pairwise(chain)):
         hanging = bool(BULLET.match(parts[-1][0].text))
@@ -180,6 +179,19 @@ def _paragraphs(chain: Sequence[Line]) -> list[list[Line]]:
         else:
             parts[-1].append(line)
     return parts
+
+
+def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool:
+    """Whether these are entries, such as references, whose first line stands out to the left.
+
+    Fewer than half of the lines after the first stand there, and most of them not below a full line that does, as the
+    lines of a paragraph below a list do.
+    """
+    runs_on = sum(
+        upper and lower and line.box[2] > right - 2 * line.size
+        for (upper, lower), line in zip(itertools.pairwise(at_left), chain, strict=False)
+    )
+    return sum(at_left) <= 0.5 * len(chain) - (not at_left[0]) and runs_on <= 0.5 * sum(at_left)
 
 
 def _ends_short(line: Line, left: float, right: float) -> bool:

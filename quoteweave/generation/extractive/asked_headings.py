@@ -28,6 +28,8 @@ MOST_STATEMENTS = 3
 """Most sentences that are given of the text under a heading."""
 MAX_HEADING = 200
 """Characters beyond which a text is no heading that asks."""
+# "7.12 How do I …?" and "Q3: How do I …?" ask "How do I …?".
+_NUMBER = re.compile(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
 _ASKS_NOUN = re.compile(
     r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?P<by>do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
     re.IGNORECASE,
@@ -39,7 +41,7 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
 
     `known` are the words of its document's name and title, `below` those of the text under it.
     """
-    text = heading.strip()
+    text = _without_number(heading)
     if not text.endswith("?") or len(text) > MAX_HEADING or has_opposite_word(question.analysis.text, text):
         return False
     if analyse_question(text).asks != question.analysis.asks:
@@ -52,6 +54,17 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
         return False
     rest = asked - with_words_alike(own, asked) - known
     return rest <= with_words_alike(below, rest)
+
+
+def asks_otherwise(heading: str, question: QuestionTerms) -> bool:
+    """Whether a heading is a question of another kind: "What is a strap?" where it is asked how to replace one."""
+    text = _without_number(heading)
+    return text.endswith("?") and len(text) <= MAX_HEADING and analyse_question(text).asks != question.analysis.asks
+
+
+def _without_number(heading: str) -> str:
+    number = _NUMBER.match(heading)
+    return heading[number.end() if number else 0 :].strip()
 
 
 def headed_statements(statements: Sequence[Statement], question: QuestionTerms, context: Context) -> list[Statement]:

@@ -23,6 +23,7 @@ from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
+from quoteweave.generation.extractive.asked_headings import asks_otherwise
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
     left_sentence,
@@ -67,6 +68,7 @@ _PARTICLE = re.compile(r"\b(?:not|never|before|after|without|off|out|away|ohne|n
 _AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
+_OPENS = re.compile(f"{_STEP.pattern}|{_ITEM.pattern}")
 _ACT = re.compile(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
 _MAKES = frozenset({"make", "find"})
 
@@ -127,7 +129,9 @@ def _find_procedure(
     found: list[tuple[tuple[float, ...], Procedure]] = []
     by_name: list[Procedure] = []
     for heading, hits in _sections(context):
-        if not hits or _is_about_something_else(question.analysis.text, heading) or is_spread(heading, subject):
+        if not hits or asks_otherwise(heading, question) or is_spread(heading, subject):
+            continue
+        if _is_about_something_else(question.analysis.text, heading):
             continue
         held = with_words_alike(frozenset(words(heading)), question.terms)
         named = set(words(PurePosixPath(hits[0][1].quote.document).stem))
@@ -381,19 +385,16 @@ def _joined(step: Step, parts: Sequence[Step]) -> Step:
     return replace(step, text=" ".join(part.text for part in (step, *parts)), marks=marks)
 
 
-def _opens_step(line: str) -> bool:
-    return (_STEP.match(line) or _ITEM.match(line)) is not None
-
-
 def _parts(quote: Quote, number: int, limit: int) -> list[Step]:
     """Split a list into its items, with continuation lines joined, and other text before numbered steps."""
     allowed, found = without_denied(quote.text), list[Step]()
-    texts = split_items(allowed, _opens_step) if quote.layout == "list" else _INNER_STEP.split(allowed)
+    is_list = quote.layout == "list"
+    texts = split_items(allowed, lambda line: _OPENS.match(line) is not None) if is_list else _INNER_STEP.split(allowed)
     for text in texts:
         step = _STEP.match(text)
         begun = step or _ITEM.match(text)
         bare = tidy(text[begun.end() :] if begun else text, limit)
         if bare:
             counted = int(step["number"]) if step else None
-            found.append(Step(bare, (number,), counted, is_item=begun is not None or quote.layout == "list"))
+            found.append(Step(bare, (number,), counted, is_item=begun is not None or is_list))
     return found
