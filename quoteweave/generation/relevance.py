@@ -61,6 +61,8 @@ _ANOTHER = re.compile(
 )
 _CLAUSE = re.compile(r"[,;.](?=\s)")
 _AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
+# Of two words with capitals neither only asks: "Document Cloud" is a name.
+_NAMES = re.compile(r"(?<=[^.!?\s])\s+[A-Z][a-z]+\s+[A-Z][a-z]+\b")
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
 
@@ -85,7 +87,8 @@ def question_terms(question: str) -> QuestionTerms:
     text = _ONE.sub(r"\1 a ", text)
     text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
-    kept = [word for word in words(asked, stem=False) if word not in request_words()]
+    name = {word for match in _NAMES.finditer(asked) for word in words(match[0], stem=False)}
+    kept = [word for word in words(asked, stem=False) if word not in request_words() or word in name]
     stems = words(" ".join(kept), stop=False)
     terms = tuple(dict.fromkeys(stems))
     # Capitals distinguish nothing where every word has them.

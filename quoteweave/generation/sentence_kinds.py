@@ -49,6 +49,10 @@ _NAMED = re.compile(
 # "dhat.out" is a name of its own.
 _GOES_ON = re.compile(r"[.:/_-]\w")
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
+# "In this type of mutation, a number of codons increases" says of no mutation what it is.
+_LEADS_IN = re.compile(
+    r"\W*(?:in|on|at|for|with|by|from|during|under|as|to|of|within|after|before)\b[^,]*", re.IGNORECASE
+)
 _WORD = re.compile(r"\w[\w'’-]*")
 
 
@@ -63,7 +67,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False) -> bo
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
     for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
         begins = _ARTICLE.fullmatch(text[:start]) and says.match(text[end:])
-        beside = _APPOSITION.match(text[end:])
+        beside = None if _LEADS_IN.fullmatch(text[:start]) else _APPOSITION.match(text[end:])
         listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
         named = by_kind and _NAMED.search(text[:start]) and not _GOES_ON.match(text[end:])
         if asked <= set(words(text[start:end])) and (begins or named or (beside and not listed)):

@@ -209,6 +209,33 @@ def test_a_column_of_numbers_that_has_a_name_names_its_rows() -> None:
     assert "Close the lid" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "When should blood pressure be measured?",
+            "If blood pressure is measured at home, possible causes are these.",
+        ),
+        (
+            "When should blood pressure be measured?",
+            "You feel more stressed, and blood pressure is higher than it should be.",
+        ),
+        ("What is a mutation?", "In this type of mutation, a normal number of codons increases."),
+        (
+            "What is Document Cloud?",
+            "Creative Cloud, a subscription service, is attractive to users of older versions.",
+        ),
+    ],
+)
+def test_what_only_mentions_the_subject_is_no_answer(question: str, text: str) -> None:
+    assert ask(question, context([text])).status != "answered"
+
+
+def test_steps_for_what_is_there_do_not_tell_what_to_do_where_it_is_not() -> None:
+    one = quote("1. Press the button.\n2. Turn the dial.", section="To activate the sound mode", layout="list")
+    assert ask("What should I do if there is no sound?", context([one])).status != "answered"
+
+
 def test_how_long_something_takes_is_no_length() -> None:
     rows = "Route | Length | Climb\nHill | 30 km | 900 m\nShore | 12 km | 40 m"
     assert (
