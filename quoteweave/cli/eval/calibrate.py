@@ -41,7 +41,7 @@ run, retriever, model, risk: what was fitted, for what, and the risk that was to
 
 right, wrong, declined, failed, unknown: how many questions, by what became of them;
 
-curve: a list of threshold, answers, coverage, risk, from the surest answers to all;
+curve: a list of threshold, answers, coverage, risk, from the most confident answers to all;
 
 aurc, least_aurc: the area under it, and the least that it could be;
 
