@@ -102,24 +102,32 @@ class Writer:
         dropping the lexical index (rebuilt at once). Raises StorageError if that is not enough.
         """
         for make_room, overwrite in (
-            (_nothing, True),
+            (None, True),
             (self._folder.reserve.release, True),
-            (_nothing, False),
+            (None, False),
             (self._drop_generations, False),
-            (self._drop_segments, False),
         ):
-            try:
-                make_room()
-                self._remove(names, overwrite=overwrite)
-            except StorageError as error:
-                refused = StorageError(str(error))  # not its frames, which hold files that have no name any more
-                self._prune_segments()  # what the attempt has written takes room
-            else:
-                if make_room == self._drop_segments:
-                    self._rebuild_dropped(names)
+            if self._has_removed(names, make_room, overwrite=overwrite) is None:
                 return
+        refused = self._has_removed(names, self._drop_segments, overwrite=False)
+        if refused is None:
+            self._rebuild_dropped(names)
+            return
         self._restore_dropped(refused)
         raise refused
+
+    def _has_removed(
+        self, names: Sequence[str], make_room: Callable[[], None] | None, *, overwrite: bool
+    ) -> StorageError | None:
+        """Make room and remove documents; return what refused that, None where it is done."""
+        try:
+            if make_room is not None:
+                make_room()
+            self._remove(names, overwrite=overwrite)
+        except StorageError as error:
+            self._prune_segments()  # what the attempt has written takes room
+            return StorageError(str(error))  # not its frames, which hold files that have no name any more
+        return None
 
     def _restore_dropped(self, refused: StorageError) -> None:
         """Rebuild the lexical index, which was dropped in vain. Raises StorageError where there is no room."""
@@ -376,10 +384,6 @@ class Writer:
 def part_fingerprint(fingerprint: str, number: int) -> str:
     """The fingerprint under which the parts of shards that are not whole yet are stored."""
     return f"{fingerprint}.{number}"
-
-
-def _nothing() -> None:
-    """Make no room: the removal is tried as it is."""
 
 
 def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:

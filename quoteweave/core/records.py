@@ -140,8 +140,8 @@ class Quote(Record):
 
     @property
     def heading(self) -> str | None:
-        """The title above the quote; a title in a document without pages is its own heading."""
-        return self.text if self.layout == "title" and not self.has_pages else self.section
+        """The title above the quote, as `heading_of` says."""
+        return heading_of(self.layout, self.text, self.section, has_pages=self.has_pages)
 
     @property
     def place(self) -> str:
@@ -157,6 +157,11 @@ class Quote(Record):
         """All text of the quote: caption, text or else OCR text, and the vision model's description."""
         parts = [self.caption, self.text, None if self.text else self.ocr_text, self.vlm_text]
         return "\n".join(part for part in parts if part)
+
+
+def heading_of(layout: Layout, text: str, section: str | None, *, has_pages: bool) -> str | None:
+    """The title above a quote; a title in a document without pages is its own heading."""
+    return text if layout == "title" and not has_pages else section
 
 
 def place_of(page_label: str, heading: str | None, *, has_pages: bool) -> str:
@@ -254,6 +259,10 @@ class Filter(Record):
         """Whether a document's name and metadata pass; the filter may still exclude some of its pages and quotes."""
         named = self.documents is None or document.name in self.documents
         return named and self.metadata.items() <= document.metadata.items()
+
+    def of_pages(self) -> Self:
+        """The part of the filter that restricts whole pages: kind and layouts restrict single quotes."""
+        return self.model_copy(update={"kind": None, "layouts": None})
 
     def intersect(self, other: Self | None) -> Self:
         """Combine two filters: a quote passes the result if it passes both. `documents` is empty if no quote can."""

@@ -33,8 +33,10 @@ class RetriedTask(Generic[S, T]):
         self.error: Exception | None = None
         self.seconds = 0.0
         """Of processor time so far, as `TaskOutcome` counts it."""
-        self._workers, self._limits, self._call, self._rest = workers, limits, call, rest
-        self._steps, self._after_crash = list(steps), after_crash or call
+        self._workers, self._limits, self._rest = workers, limits, rest
+        self._call, self._fallback, self._steps = call, after_crash, list(steps)
+        self.uses_fallback = after_crash is None
+        """Whether no other call is left to try: `after_crash` does the steps from here on, or there is none."""
         self._stopped: dict[int, list[StopReason]] = {}
         self._given_up = False
         self.future: Future[TaskOutcome[T]] | None = None
@@ -42,7 +44,8 @@ class RetriedTask(Generic[S, T]):
 
     def _submit(self) -> None:
         left = [] if self._given_up else self._steps[len(self.done) :]
-        call = self._after_crash if self._crashes() > 1 else self._call
+        falls_back = self.uses_fallback or self._crashes() > 1
+        call = self._fallback if falls_back and self._fallback is not None else self._call
         if not left:
             self.future = None
         elif len(self.done) in self._stopped:
@@ -54,15 +57,10 @@ class RetriedTask(Generic[S, T]):
         """How often the next step has crashed its process."""
         return self._stopped.get(len(self.done), []).count(StopReason.CRASH)
 
-    @property
-    def uses_fallback(self) -> bool:
-        """Whether the steps are done by `after_crash` from here on."""
-        return self._call is self._after_crash
-
     def use_fallback(self) -> None:
         """Have `after_crash` do the steps that have not begun."""
         if not self.uses_fallback:
-            self._call = self._after_crash
+            self.uses_fallback = True
             if self.future is not None and self.future.cancel():
                 self._submit()
 
@@ -92,22 +90,26 @@ class RetriedTask(Generic[S, T]):
         outcome = self.future.result()
         self.seconds += outcome.seconds
         if outcome.items and self._crashes() > 1:
-            self._call = self._after_crash
+            self.uses_fallback = True  # it did what crashed the usual call, and does what follows
         for item in outcome.items:
             self.done[len(self.done)] = item
         if outcome.error is not None:
             self.error, self.future = outcome.error, None
             return
         if outcome.stop is not None and len(self.done) < len(self._steps):
-            self._note(outcome.stop, fresh=outcome.fresh and not outcome.items)
+            self._count_stop(outcome.stop, fresh=outcome.fresh and not outcome.items)
         self._submit()
 
-    def _note(self, stop: StopReason, *, fresh: bool) -> None:
+    def _count_stop(self, stop: StopReason, *, fresh: bool) -> None:
+        """Count what ended the process of the next step, which is lost where it has been tried often enough.
+
+        `fresh`: whether nothing was done in that process before, so that no earlier step can have been the cause.
+        """
         number = len(self.done)
         stopped = self._stopped.setdefault(number, [])
         stopped.append(stop)
-        most = {StopReason.CRASH: 1 if self.uses_fallback else 2, StopReason.MEMORY: 0 if fresh else 1}
-        if stopped.count(stop) <= most.get(stop, 0):
+        further_tries = {StopReason.CRASH: 1 if self.uses_fallback else 2, StopReason.MEMORY: 0 if fresh else 1}
+        if stopped.count(stop) <= further_tries.get(stop, 0):
             return
         why = stop_message(stop, self._limits)
         self.done[number] = f"it {why}"

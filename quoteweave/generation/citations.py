@@ -262,8 +262,7 @@ def split_blocks(text: str, citations: Sequence[Citation], images: Mapping[int, 
             pending.append(citation)
             continue
         blocks += _text_block(text[position : citation.start], pending)
-        summary = parse_marks(citation.mark)[0].summary or ""
-        blocks.append(ImageBlock(summary=summary, image=images[citation.number], citation=citation))
+        blocks.append(ImageBlock(summary=_summary_of(citation), image=images[citation.number], citation=citation))
         pending, position = [], citation.end
     blocks += _text_block(text[position:], pending)
     return tuple(blocks)
@@ -272,8 +271,11 @@ def split_blocks(text: str, citations: Sequence[Citation], images: Mapping[int, 
 def image_event(citation: Citation, context: Context) -> ImageEvent:
     """Return the event that shows the image that a citation of kind `image` refers to."""
     quote = context.quote("image", citation.number)
-    summary = parse_marks(citation.mark)[0].summary or ""
-    return ImageEvent(summary=summary, image=None if quote is None else quote.image, citation=citation)
+    return ImageEvent(summary=_summary_of(citation), image=None if quote is None else quote.image, citation=citation)
+
+
+def _summary_of(citation: Citation) -> str:
+    return parse_marks(citation.mark)[0].summary or ""
 
 
 def _text_block(text: str, citations: Sequence[Citation]) -> list[TextBlock]:

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, Field
 from quoteweave.collection.records import CollectionCounts, Failure
 from quoteweave.core.answers import Region
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import Document, Kind, Layout, Page, Quote, Record, place_of
+from quoteweave.core.records import Document, Kind, Layout, Page, Quote, Record, heading_of, place_of
 from quoteweave.documents.ingest import AddReport
 from quoteweave.index.sync import RemovalReport
 from quoteweave.index.vector_store import IndexReport
@@ -126,7 +126,7 @@ class FoundQuote(Record):
     @property
     def place(self) -> str:
         """The quote's place in its document as a person would say it; see `Quote.place`."""
-        heading = self.text if self.layout == "title" and not self.has_pages else self.section
+        heading = heading_of(self.layout, self.text, self.section, has_pages=self.has_pages)
         return place_of(self.page_label, heading, has_pages=self.has_pages)
 
 

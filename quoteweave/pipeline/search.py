@@ -169,7 +169,8 @@ class Search:
                 return [structured] * len(splits), self._trace(steps)
         await self._expand(steps)
         texts, images = max(split.texts for split in splits), max(split.images for split in splits)
-        defining = self._collection is not None and self._reranker is None and asks_definition(query.text)
+        asked_of_texts = self._collection is not None and self._reranker is None
+        defining = asked_of_texts and analyse_question(query.text).asks == "definition"
         texts = max(texts, MOST_DEFINING) if defining else texts
         kinds: tuple[tuple[Kind, int], ...] = (("text", texts), ("image", images))
         wanted = [
@@ -285,11 +286,6 @@ class Search:
             reranker=self._reranker.name if self._reranker else None,
             seconds=steps.seconds,
         )
-
-
-def asks_definition(question: str) -> bool:
-    """Whether a question asks what something is: "What is Ninja?"."""
-    return analyse_question(question).asks == "definition"
 
 
 def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:

@@ -309,5 +309,5 @@ class LexicalRetriever(Bm25Retriever):
 
 def _page_filter(where: Filter | None) -> Filter | None:
     """The part of a filter that restricts pages: the evidence for them does not depend on the kind of quote wanted."""
-    restricted = where and where.model_copy(update={"kind": None, "layouts": None})
+    restricted = where and where.of_pages()
     return None if restricted == Filter() else restricted

@@ -76,14 +76,16 @@ class Bm25Retriever:
             index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
             allowed = self._allowed(index, where)
             found = [self._hits(index, self._scores(index, query.text, where, k), k, allowed) for query in queries]
-            # A document that was replaced meanwhile has new quotes, which the opened index does not contain.
-            if allowed is not None and lexical.current_lexical_index(self._collection, index) is not index:
-                continue
             hits = [each for each in found if each is not None]
-            if len(hits) == len(found):
+            is_complete = len(hits) == len(found)
+            if is_complete and allowed is None:
                 return hits
-            # A quote that is gone was removed or replaced after the index was opened, or the catalogue is damaged.
-            if lexical.current_lexical_index(self._collection, index) is index:
+            # The catalogue, which has the quotes and knows what passes the filter, may be newer than the opened index:
+            # where a document was replaced meanwhile, it has other quotes, and the search begins again.
+            is_current = lexical.current_lexical_index(self._collection, index) is index
+            if is_complete and is_current:
+                return hits
+            if is_current:
                 raise CollectionError(
                     f"{self._collection.root} is damaged: its catalogue lacks quotes that its lexical index holds",
                     remedy=f"see what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}",

@@ -166,8 +166,7 @@ class PageScope(SearchScope):
     """The pages with a quote that passes a filter, each represented by the row of its first quote."""
 
     def __init__(self, collection: Collection, where: Filter, pages: PageMap) -> None:
-        # Kind and layout restrict single quotes, not the first quote that represents a page.
-        super().__init__(collection, where.model_copy(update={"kind": None, "layouts": None}))
+        super().__init__(collection, where.of_pages())
         self.quotes = SearchScope(collection, where)
         self._pages = pages
 

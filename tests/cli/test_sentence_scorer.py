@@ -66,12 +66,14 @@ def test_beside_a_chat_model_it_is_for_the_fallback_alone(
 
 
 def test_a_run_says_what_ordered_its_sentences(run_it: RunIt, reader: Path, tmp_path: Path) -> None:
-    result = run_it(f'quotes = "dataset"\nanswer_with = "reader={reader}"\n', "--limit", 2)
+    result = run_it(f'quotes = "dataset"\nsentence_scorer = "reader={reader}"\n', "--limit", 2)
     assert result.exit_code == 0
     assert (
         retriever_and_model(tmp_path / "runs")[1] == f"extractive; sentence-scorer reader={reader}"
     )  # what a calibration is for
     assert read_run(tmp_path / "runs")[0].configuration["sentence_scorer"] == f"reader={reader}"
-    wrong = run_it('model = "m"\nquotes = "dataset"\nanswer_with = "minilm"\n', url="http://127.0.0.1:9/v1", out="b")
+    wrong = run_it(
+        'model = "m"\nquotes = "dataset"\nsentence_scorer = "minilm"\n', url="http://127.0.0.1:9/v1", out="b"
+    )
     assert isinstance(wrong.exception, UsageError)
     assert "leave out sentence_scorer or the model" in str(wrong.exception)

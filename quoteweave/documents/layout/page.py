@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -123,7 +123,7 @@ class PageReader:
     def read(self, raw: RawPage) -> PageContent:
         """Return the page's elements and words; OCR reads it if it has no text layer, a garbled one or a mere stamp."""
         picture, size = raw.picture, raw.size
-        lines, source, is_whole, is_read = self._lines(picture, raw.lines, size)
+        lines, source, is_scan, is_read = self._lines(picture, raw.lines, size)
         layout_elements = analyse_layout(lines, picture, size)
         page_text = _PageText(
             picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
@@ -136,7 +136,7 @@ class PageReader:
             elements += self._page_elements(layout_element, page_text, read)
             words.add(layout_element, ocr=source == "ocr")
             words.add_lines(read or (), ocr=True)
-        if is_whole:
+        if is_scan:
             elements.append(self._whole_page(picture, size, text_by_rows(lines) if is_read else None))
         return PageContent(
             *(raw.number, *size, raw.label, source, tuple(elements), raw.warnings, raw.bookmarks),
@@ -144,10 +144,7 @@ class PageReader:
             rotation=raw.rotation,
         )
 
-    def _lines(
-        self, picture: Raster, lines: Sequence[Line], page: tuple[float, float]
-    ) -> tuple[Sequence[Line], TextSource, bool, bool]:
-        """The lines to use, their source, whether the page also becomes an image quote, and whether OCR read it."""
+    def _lines(self, picture: Raster, lines: Sequence[Line], page: tuple[float, float]) -> "_PageLines":
         count = count_letters(lines)
         stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(picture, lines, page)
         scanned = count < MIN_LETTERS or stamped or is_garbled(lines)
@@ -159,8 +156,8 @@ class PageReader:
             better = not is_garbled(read) and count_letters(read) > least
             # The few words of a title page are right, and small ones escape OCR.
             if better or not lines or (count < MIN_LETTERS and is_garbled(lines)):
-                return read, "ocr" if read else "none", True, True
-        return lines, "text_layer" if lines else "none", scanned, is_read
+                return _PageLines(read, "ocr" if read else "none", is_scan=True, is_read=True)
+        return _PageLines(lines, "text_layer" if lines else "none", is_scan=scanned, is_read=is_read)
 
     def _page_elements(
         self, layout_element: LayoutElement, page_text: "_PageText", read: Sequence[Line] | None
@@ -229,6 +226,17 @@ class PageReader:
     def _whole_page(self, picture: Raster, page: tuple[float, float], read: str | None) -> PageElement:
         key = self.images.put(encode_image(picture.pixels, lossy=True), suffix=".jpg")
         return PageElement("page", (0.0, 0.0, *page), "", image=key, ocr_text=read)
+
+
+class _PageLines(NamedTuple):
+    """The lines of a page that are used, and where they are from."""
+
+    lines: Sequence[Line]
+    source: TextSource
+    is_scan: bool
+    """Whether the page also becomes an image quote."""
+    is_read: bool
+    """Whether OCR read it, though its lines may not be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,18 +223,14 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
             )
     asked = {example.id: example for example in examples}
     of_now = {
-        request_hash(one, read(asked[one.example]))
+        request_hash(one, example)
         for one in (predictions if citations else ())
-        for read in (_as_it_is, with_explanation)
+        for example in (asked[one.example], with_explanation(asked[one.example]))
     }
     fresh = {name: verdict for name, verdict in citations.items() if verdict.request in of_now}
     if citations and not fresh:
         raise DatasetError(f"{request.citations} judges other answers than those of {request.run}; judge these anew")
     return LoadedRun(examples, predictions, judgements, fresh, stale=len(citations) - len(fresh))
-
-
-def _as_it_is(example: Example) -> Example:
-    return example
 
 
 def score_run(

@@ -1,10 +1,8 @@
-"""Score predictions: a row for each question, then aggregates, by one of two conventions.
+"""Score predictions: a row for each question, then aggregates, by one of two conventions (`metrics.metric.Convention`).
 
-strict     our rules: undefined and failed items are left out of a figure, and counted; an error is no wrong answer
-published  as the code of each benchmark's authors computes it, quirks included; an error is an empty answer
-
-An answer that abstains is no failure, but the sentence that says so has no words to compare with gold: `strict` leaves
-it out of the metrics that do (`COMPARES_WORDS`) and counts it; `published` compares it like any other.
+An error is no wrong answer by `strict`, and an empty answer by `published`. An answer that abstains is no failure, but
+the sentence that says so has no words to compare with gold: `strict` leaves it out of the metrics that do
+(`COMPARES_WORDS`) and counts it; `published` compares it like any other.
 
 Retrieval is scored within the question's document and over the whole collection (`score_retrieval`).
 """

@@ -218,7 +218,7 @@ def compose_rag(
     terms = read_all_terms(settings)
     gate = make_gate(settings, chats, terms, any_topic=False, progress=progress)
     scorer = make_configured_scorer(settings, fallback=fallback, progress=progress)
-    search = make_search(collection, settings, where, chats=chats, progress=progress)
+    search = make_search(collection, settings, where, chats=chats, progress=progress, terms=terms)
     generator = make_generator(settings, collection, chats.plain, fallback=fallback, scorer=scorer)
     if limits.calls is None:  # which may hold the answer
         settings.check_address()

@@ -52,9 +52,14 @@ def make_search(
     *,
     chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
+    terms: Sequence[Terms] | None = None,
 ) -> Search:
-    """Make the configured search; relevance feedback reads only quotes that `where` passes. Raises UsageError."""
-    resources = resources_for(collection, settings, progress, read_all_terms(settings))
+    """Make the configured search; relevance feedback reads only quotes that `where` passes.
+
+    `terms` are those of the settings where they have been read already. Raises UsageError.
+    """
+    terms = read_all_terms(settings) if terms is None else terms
+    resources = resources_for(collection, settings, progress, terms)
     names, expander, reranker = settings.retriever, None, None
     retriever = make_fused(names, settings.fusion, collection, resources)
     if settings.expand:
