@@ -44,7 +44,7 @@ Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]
 
 MODULES = {
-    evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "KIND", "FRONT", "TERMS"),
+    evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "PICTURE_TYPE", "FRONT", "TERMS"),
     written_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
     page_feedback: ("SIMILARITY", "NEXT", "CONTINUED"),
 }

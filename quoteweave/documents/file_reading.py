@@ -81,7 +81,7 @@ class ReadJob:
     page_store: UnfinishedPages
     """Where its pages are kept until its document is stored."""
 
-    def prepare(self, kind: Format, parsed: ParsedDocument, *, partial: bool = False) -> PreparedDocument:
+    def prepare(self, format: Format, parsed: ParsedDocument, *, partial: bool = False) -> PreparedDocument:
         """Prepare the parsed document for storing.
 
         Raises DamagedDocument where the file has changed, DocumentError or OSError where it cannot be copied.
@@ -89,7 +89,7 @@ class ReadJob:
         self.source.require_unchanged()
         origin = self.origin.model_copy(update={"parser": self.partial_parser}) if partial else self.origin
         name, path = self.source.name, self.source.path
-        return prepare_document(path, self.sources, name=name, format=kind.value, origin=origin, parsed=parsed)
+        return prepare_document(path, self.sources, name=name, format=format.value, origin=origin, parsed=parsed)
 
 
 def read_files(
@@ -319,10 +319,10 @@ class _PagesTask:
 
 def prepare_whole(files: Iterable[tuple[ReadJob, Format]]) -> Iterator[PreparedDocument | str]:
     """Runs in a worker: parse and prepare each file that is read whole, or give the reason for its failure."""
-    for file, kind in files:
+    for file, format in files:
         try:
-            (parsed,) = read_whole(file.source, kind)
-            yield file.prepare(kind, parsed)
+            (parsed,) = read_whole(file.source, format)
+            yield file.prepare(format, parsed)
         except MemoryError:
             raise
         except Exception as error:
@@ -330,9 +330,9 @@ def prepare_whole(files: Iterable[tuple[ReadJob, Format]]) -> Iterator[PreparedD
 
 
 def prepare_kept(
-    counts: Iterable[int], file: ReadJob, kind: Format, lost: dict[int, str]
+    counts: Iterable[int], file: ReadJob, format: Format, lost: dict[int, str]
 ) -> Iterator[PreparedDocument]:
     """Runs in a worker: assemble a document from the kept pages of a file."""
     for count in counts:
         for parsed in assemble_kept_pages(file.source, file.page_store, count, lost):
-            yield file.prepare(kind, parsed, partial=bool(lost))
+            yield file.prepare(format, parsed, partial=bool(lost))

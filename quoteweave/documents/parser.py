@@ -135,26 +135,26 @@ PAGED_FORMATS: Mapping[Format, Callable[[Path, str | None, bool], AbstractContex
 
 def inspect_file(source: SourceFile) -> Inspection:
     """Look at a file without reading it. Raises a DocumentError that says why it cannot be read."""
-    kind = sniff(source.path)
+    format = sniff(source.path)
     size = source.path.stat().st_size
-    if kind not in PAGED_FORMATS:
-        return Inspection(kind, 1, size)
-    with _open(source.path, kind, source.password) as pages:
+    if format not in PAGED_FORMATS:
+        return Inspection(format, 1, size)
+    with _open(source.path, format, source.password) as pages:
         if pages.count > MAX_PAGES:
             raise DamagedDocument(
                 f"{source.path.name!r} says that it has {pages.count} pages; split it if it really has"
             )
-        return Inspection(kind, pages.count, size)
+        return Inspection(format, pages.count, size)
 
 
-def read_pages(source: SourceFile, kind: Format, numbers: Iterable[int]) -> Iterator[PageContent]:
+def read_pages(source: SourceFile, format: Format, numbers: Iterable[int]) -> Iterator[PageContent]:
     """Read some pages of a paged file; a page that cannot be read is empty, with a warning.
 
     Raises a DocumentError where the file cannot be opened, StorageError when the disk refuses, UsageError for a
     language that OCR does not know, MemoryError where a page needs more than there is.
     """
     reader = source.reader()
-    with _open(source.path, kind, source.password, skip_names=source.skip_names) as opened:
+    with _open(source.path, format, source.password, skip_names=source.skip_names) as opened:
         for number in numbers:
             try:
                 yield reader.read(opened.read(number))
@@ -170,10 +170,10 @@ def empty_page(number: int, warning: str) -> PageContent:
 
 
 def read_and_keep_pages(
-    numbers: Iterable[int], source: SourceFile, kind: Format, page_store: UnfinishedPages
+    numbers: Iterable[int], source: SourceFile, format: Format, page_store: UnfinishedPages
 ) -> Iterator[int]:
     """Read pages as `read_pages` does, save each as soon as it is read, and yield its number."""
-    for page in read_pages(source, kind, numbers):
+    for page in read_pages(source, format, numbers):
         images = [element.image for element in page.elements if element.image is not None]
         source.require_unchanged()
         page_store.put(page.number, _page_data(page), images=images)
@@ -181,10 +181,10 @@ def read_and_keep_pages(
 
 
 def read_and_keep_unnamed_pages(
-    numbers: Iterable[int], source: SourceFile, kind: Format, page_store: UnfinishedPages
+    numbers: Iterable[int], source: SourceFile, format: Format, page_store: UnfinishedPages
 ) -> Iterator[int]:
     """As `read_and_keep_pages`, without labels and bookmarks, for pages that have crashed the program that reads."""
-    return read_and_keep_pages(numbers, replace(source, skip_names=True), kind, page_store)
+    return read_and_keep_pages(numbers, replace(source, skip_names=True), format, page_store)
 
 
 def _page_data(page: PageContent) -> bytes:
@@ -218,12 +218,12 @@ def _kept_page(source: SourceFile, page_store: UnfinishedPages, number: int, los
     return _PAGE.validate_json(data)
 
 
-def read_whole(source: SourceFile, kind: Format) -> Iterator[ParsedDocument]:
+def read_whole(source: SourceFile, format: Format) -> Iterator[ParsedDocument]:
     """Parse a file without pages of its own. Raises a DocumentError."""
-    if kind is Format.TEXT:
+    if format is Format.TEXT:
         yield parse_text(source.path)
         return
-    parsed = (parse_markdown if kind is Format.MARKDOWN else parse_html)(source.path, source.images)
+    parsed = (parse_markdown if format is Format.MARKDOWN else parse_html)(source.path, source.images)
     ocr = source.reader().ocr
     quotes = tuple(_with_ocr_text(quote, source.images, ocr) for quote in parsed.quotes)
     yield _with_ocr_counts(parsed.model_copy(update={"quotes": quotes}), source.settings)
@@ -306,26 +306,26 @@ class DocumentParser:
         return assemble_document(source, list(read_pages(source, found.format, range(found.pages))))
 
 
-def render_document_page(path: Path, kind: Format, page: int, password: str | None = None) -> Raster | None:
+def render_document_page(path: Path, format: Format, page: int, password: str | None = None) -> Raster | None:
     """Render a page; None for files that have no pages of their own. Raises a DocumentError."""
-    if kind not in PAGED_FORMATS:
+    if format not in PAGED_FORMATS:
         return None
-    with _open(path, kind, password) as pages:
+    with _open(path, format, password) as pages:
         try:
             return pages.draw(page)
         except Exception as error:
             raise DamagedDocument(f"{path.name!r}: page {page + 1} cannot be drawn ({error})") from error
 
 
-def draw_within_limits(path: Path, kind: Format, page: int, password: str | None = None) -> Raster | None:
+def draw_within_limits(path: Path, format: Format, page: int, password: str | None = None) -> Raster | None:
     """Render a page in a process of its own, which may take what reading a page may.
 
     For pages of which nothing was read: what stopped that would stop this process too. Raises a DocumentError.
     """
-    if kind not in PAGED_FORMATS:
+    if format not in PAGED_FORMATS:
         return None
     with WorkerPool(1) as workers:
-        outcome = workers.submit(workers.limits, _draw_pages, [page], path, kind, password).result()
+        outcome = workers.submit(workers.limits, _draw_pages, [page], path, format, password).result()
         if outcome.error is not None:
             raise outcome.error
         if outcome.stop is not None:
@@ -335,12 +335,12 @@ def draw_within_limits(path: Path, kind: Format, page: int, password: str | None
     return outcome.items[0]
 
 
-def _draw_pages(pages: Iterable[int], path: Path, kind: Format, password: str | None) -> Iterator[Raster | None]:
+def _draw_pages(pages: Iterable[int], path: Path, format: Format, password: str | None) -> Iterator[Raster | None]:
     for page in pages:
-        yield render_document_page(path, kind, page, password)
+        yield render_document_page(path, format, page, password)
 
 
 def _open(
-    path: Path, kind: Format, password: str | None, *, skip_names: bool = False
+    path: Path, format: Format, password: str | None, *, skip_names: bool = False
 ) -> AbstractContextManager[PagedFile]:
-    return PAGED_FORMATS[kind](path, password, skip_names)
+    return PAGED_FORMATS[format](path, password, skip_names)

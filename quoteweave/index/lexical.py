@@ -166,7 +166,7 @@ class LexicalIndex:
         return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
 
     def pages_named(self, name: str) -> "Positions":
-        """Positions of the pages of that name (`core.text.mentions`), or that show that kind (`kind_token`)."""
+        """Positions of the pages of that name (`core.text.mentions`), or that show that kind (`layout_token`)."""
         return self._fields["references"].having(self._ids(name))
 
     def pages_called(self, name: str) -> "Positions":

@@ -78,7 +78,7 @@ def _detail(part: str, evidence: PageEvidence, reader: EvidenceReader, page: int
         "quotation": sought_in(analyses),
         "amount": [amount for analysis in analyses for amount in analysis.amounts],
         "spelling": evidence.spellings,
-        "kind": [str(kind) for analysis in analyses for kind in analysis.shows],
+        "picture type": [str(shown) for analysis in analyses for shown in analysis.shows],
         "terms": list(map(str, evidence.expansions)),
         "acronyms": evidence.acronyms,
     }

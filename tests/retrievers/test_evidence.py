@@ -106,9 +106,9 @@ def test_kinds_of_pictures_are_looked_for(tmp_path: Path) -> None:
         made_quote("", page=2, layout="table"),
         made_quote("", page=3, layout="figure"),
     ]
-    assert told(tmp_path / "1", quotes, "How many bar charts are there?", "kind") == [1, 3]
-    assert told(tmp_path / "2", quotes, "What does the table list?", "kind") == [2]
-    assert told(tmp_path / "3", quotes, "Who wears a hat in the photo?", "kind") == [1, 3]
+    assert told(tmp_path / "1", quotes, "How many bar charts are there?", "picture type") == [1, 3]
+    assert told(tmp_path / "2", quotes, "What does the table list?", "picture type") == [2]
+    assert told(tmp_path / "3", quotes, "Who wears a hat in the photo?", "picture type") == [1, 3]
 
 
 def test_kinds_alone_tell_nothing_of_many_documents(tmp_path: Path) -> None:
@@ -118,9 +118,14 @@ def test_kinds_alone_tell_nothing_of_many_documents(tmp_path: Path) -> None:
     }
     with make_collection(tmp_path, documents) as collection:
         assert evidence(collection, "the charts on zinc").total.max() == 0
-        assert (evidence(collection, "the charts on grain").parts["kind"] > 0).tolist() == [False, False, False, True]
+        assert (evidence(collection, "the charts on grain").parts["picture type"] > 0).tolist() == [
+            False,
+            False,
+            False,
+            True,
+        ]
         within = evidence(collection, "the charts on zinc", Filter(documents=("a.pdf",)))
-        assert (within.parts["kind"] > 0).tolist() == [False, True, False, False]
+        assert (within.parts["picture type"] > 0).tolist() == [False, True, False, False]
 
 
 def test_a_document_of_the_subject_is_worth_more_than_one_that_names_it_once(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ class SegmentBuilder:
             if quote.caption or quote.layout == "caption":
                 yield from labels_in(quote.caption or quote.text)
             if quote.kind == "image":
-                yield kind_token(quote.layout)
+                yield layout_token(quote.layout)
             elif "(" in quote.text:
                 yield from _definitions(quote.text)
 
@@ -192,10 +192,10 @@ def meaning_prefix(meant: Sequence[str]) -> str:
     return f"meaning {' '.join(meant)} = "
 
 
-def kind_token(kind: str) -> str:
-    """The token of a page that shows something of that kind, such as a chart."""
+def layout_token(layout: str) -> str:
+    """The token of a page that shows an element of that layout, such as a chart."""
     # Words have no space in them, and names of places begin otherwise.
-    return f"shows {kind}"
+    return f"shows {layout}"
 
 
 def _without_repeats(quotes: Sequence[Quote]) -> set[str]:

@@ -42,7 +42,7 @@ def check_question_length(question: str) -> None:
         )
 
 
-VisualKind = Literal["chart", "table", "figure"]
+PictureType = Literal["chart", "table", "figure"]
 AnswerType = Literal[
     "look", "reckon", "parts", "contact", "percent", "count", "money", "date", "amount", "person", "place", "reason",
     "steps", "definition", "yes_or_no", "statement",
@@ -104,7 +104,9 @@ class QuestionAnalysis(Record):
     instructions: tuple[str, ...] = Field(default=(), description="what only says in which form to answer, as written")
     places: tuple[str, ...] = Field(default=(), description="names of pages and sections (`core.text.mentions`)")
     labels: tuple[str, ...] = Field(default=(), description="names of figures and tables (`core.text.mentions`)")
-    shows: tuple[VisualKind, ...] = Field(default=(), description="kinds of pictures that it asks about without a name")
+    shows: tuple[PictureType, ...] = Field(
+        default=(), description="kinds of pictures that it asks about without a name"
+    )
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
     asks_overview: bool = Field(default=False, description="whether it asks what a whole document is about")
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
@@ -274,7 +276,7 @@ def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[st
 
 @dataclass(frozen=True)
 class _Rules:
-    kinds: dict[VisualKind, re.Pattern[str]]
+    kinds: dict[PictureType, re.Pattern[str]]
     asks: dict[AnswerType, re.Pattern[str]]
     extremes: dict[Extreme, re.Pattern[str]]
     reckons: dict[Calculation, re.Pattern[str]]
@@ -334,7 +336,7 @@ class _Rules:
 @cache
 def _rules() -> _Rules:
     languages = question_languages()
-    kinds: tuple[VisualKind, ...] = ("chart", "table", "figure")
+    kinds: tuple[PictureType, ...] = ("chart", "table", "figure")
     asked: tuple[AnswerType, ...] = get_args(AnswerType)[:-1]
 
     def all_of(key: str) -> list[Any]:

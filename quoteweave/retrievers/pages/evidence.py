@@ -12,7 +12,7 @@ up to `PageEvidence.total`, and `search --explain` reports each of them by its n
 | quotation | where one quote contains a quotation or code of the question: all its words, or it to the letter |
 | amount | where one quote contains a number with its unit, however these are written |
 | spelling | a share of a word's rarity, where OCR or the end of a line changed how it is written |
-| kind | `KIND` units for each kind of picture that the question asks about, and the page shows |
+| picture type | `PICTURE_TYPE` units for each type of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
 | terms | up to `TERMS` × `MOST_OF_TERM` units where a term's components occur; less in documents that match less |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
@@ -31,8 +31,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from quoteweave.collection.segments.builder import acronym_prefix, kind_token, meaning_prefix
-from quoteweave.core.text.question_analysis import QuestionAnalysis, VisualKind, analyse_lines
+from quoteweave.collection.segments.builder import acronym_prefix, layout_token, meaning_prefix
+from quoteweave.core.text.question_analysis import PictureType, QuestionAnalysis, analyse_lines
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.page_feedback import PAGE_B, PageFeedback, Quotes
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 BEST_QUOTE = 0.5
 OUTLINE = 0.4
 REFERENCE = 1.0
-KIND = 0.2
+PICTURE_TYPE = 0.2
 FRONT = 0.7
 TERMS = 3.0
 PARTS_OF_TERM = 0.5
@@ -66,7 +66,7 @@ MAX_PHRASE_CHECKS = 100
 MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
 # Most definitions of one acronym that are considered, and most references to pages in one question.
 MAX_DEFINITIONS, MOST_NAMES = 50, 100
-# For each kind of picture that a question asks for, the layouts that satisfy it, and how well.
+# For each type of picture that a question asks for, the layouts that satisfy it, and how well.
 _LAYOUTS_FOR = {
     "chart": (("chart", 1.0), ("figure", 0.5)),
     "table": (("table", 1.0),),
@@ -152,7 +152,7 @@ class EvidenceReader:
         asks_place = any(analysis.shows or analysis.asks_front for analysis in analyses)
         among_several = asks_place and documents is not None
         found = self._in_documents_of(evidence.total > 0) if among_several else np.float32(1)
-        put("kind", self._kinds(analyses) * found)
+        put("picture type", self._picture_types(analyses) * found)
         put("front page", self._front_page_scores(analyses) * found)
         put("terms", self._term_scores(tokens, evidence, within))
         put("acronyms", self._acronym_scores(tokens, evidence, within))
@@ -214,19 +214,19 @@ class EvidenceReader:
         share: Scores = (1 / np.sqrt(np.bincount(documents)[documents])).astype(np.float32)
         return share
 
-    def _kinds(self, analyses: "Counter[QuestionAnalysis]") -> "Scores":
+    def _picture_types(self, analyses: "Counter[QuestionAnalysis]") -> "Scores":
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
-        asked = Counter[VisualKind]()
+        asked = Counter[PictureType]()
         for analysis, times in analyses.items():
             asked.update(dict.fromkeys(analysis.shows, times))
-        for kind, times in asked.items():
+        for picture_type, times in asked.items():
             shown = np.zeros_like(gained)
-            for layout, share in _LAYOUTS_FOR[kind]:
-                pages = index.pages_named(kind_token(layout))
+            for layout, share in _LAYOUTS_FOR[picture_type]:
+                pages = index.pages_named(layout_token(layout))
                 shown[pages] = np.maximum(shown[pages], np.float32(share))
-            gained += np.float32(KIND * index.max_idf * times) * shown
+            gained += np.float32(PICTURE_TYPE * index.max_idf * times) * shown
         return gained
 
     def _front_page_scores(self, analyses: "Counter[QuestionAnalysis]") -> "Scores":

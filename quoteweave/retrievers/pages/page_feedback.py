@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from quoteweave.collection.segments.builder import kind_token
+from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import labels_in, says_continued
 from quoteweave.core.text.tokens import words
@@ -140,7 +140,7 @@ class PageFeedback:
     def _tables_of(self, page: int) -> list[Quote]:
         import numpy as np
 
-        shown = self._index.pages_named(kind_token("table"))
+        shown = self._index.pages_named(layout_token("table"))
         if not np.isin(page, shown):
             return []
         return [quote for quote in self._quotes(self._index.quotes_of(page)[:MOST_QUOTES]) if quote.layout == "table"]
