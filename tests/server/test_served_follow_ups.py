@@ -26,7 +26,7 @@ def test_a_follow_up_is_answered_as_the_question_that_it_stands_for(live: LiveSe
     alone = live.client.post(ANSWERS, json={"question": STANDALONE}).json()
     assert body["standalone_question"] == STANDALONE
     assert (body["trace"]["rewritten_by"], body["trace"]["standalone_question"]) == ("rule", STANDALONE)
-    assert STANDALONE in body["trace"]["read"][0]
+    assert STANDALONE in body["trace"]["interpretation"][0]
     assert body["context"] == alone["context"]
     assert (body["answer"]["text"], body["answer"]["citations"]) == (
         alone["answer"]["text"],
