@@ -45,10 +45,12 @@ class Record(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **_: object) -> None:
         own = inspect.cleandoc(cls.__doc__ or "")
-        # JSON schemas describe each field by itself.
-        cls.model_config = {**cls.model_config, "json_schema_extra": {"description": own}}
+        extra = cls.model_config.get("json_schema_extra")
+        if own and not callable(extra):  # JSON schemas describe each field by itself
+            cls.model_config = {**cls.model_config, "json_schema_extra": {**(extra or {}), "description": own}}
         fields = [f"{name}: {field.description}" for name, field in cls.model_fields.items() if field.description]
-        cls.__doc__ = "\n".join([own, "", "Fields:", *(f"    {line}" for line in fields)]) if fields else own
+        listed = ["Fields:", *(f"    {line}" for line in fields)] if fields else []
+        cls.__doc__ = "\n".join([*([own, ""] if own and listed else [own]), *listed]).strip("\n")
 
 
 class Page(Record):

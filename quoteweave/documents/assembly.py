@@ -1,22 +1,23 @@
-"""What only the whole document tells: headers and footers, titles, labels and headings of pages, sections.
+"""What only the whole document tells: layouts, headings of pages, sections.
 
 Pages come in, quotes go out.
 """
 
 import itertools
 import re
-import statistics
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.records import BODY_LAYOUTS, IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.core.text.mentions import caption_label
-from quoteweave.documents.layout.blocks import BULLET, PAGE_NUMBER, SECTION_NUMBER
+from quoteweave.documents.layout.blocks import BULLET, SECTION_NUMBER
 from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
+from quoteweave.documents.margins import find_headers_and_footers, page_labels
 from quoteweave.documents.sources.bookmarks import MAX_LEVELS, Bookmark, clean_title
+from quoteweave.documents.titles import body_size, is_title
 
 # Characters in one list quote.
 LONGEST_LIST = 1000
@@ -97,7 +98,7 @@ def _page(page: PageContent, label: str, headings: tuple[str, ...]) -> Page:
 
 def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
     headers_and_footers = find_headers_and_footers(pages)
-    body = _body(pages)
+    body = body_size(pages)
     return [
         [
             headers_and_footers.get((page.number, i))
@@ -153,33 +154,6 @@ def _same_list(before: PageElement, item: PageElement) -> bool:
     return near and len(before.text) + len(item.text) <= LONGEST_LIST
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """Font size of running text: of the document, and of each page with enough text."""
-
-    usual: float
-    by_page: dict[int, float]
-
-    def of(self, page: PageContent) -> float:
-        return self.by_page.get(page.number, self.usual)
-
-
-def _body(pages: Sequence[PageContent]) -> _Body:
-    sizes = {page.number: _usual_size(page.elements) for page in pages}
-    known = [size for size in sizes.values() if size]
-    usual = statistics.median(known) if known else 10.0
-    return _Body(usual, {number: size for number, size in sizes.items() if size})
-
-
-def _usual_size(elements: Sequence[PageElement]) -> float:
-    """The commonest font size of running text, by characters; 0 if there is too little text."""
-    counts: Counter[float] = Counter()
-    for element in elements:
-        if element.prose:
-            counts[round(element.size * 2) / 2] += len(element.text)
-    return counts.most_common(1)[0][0] if counts.total() >= 200 else 0.0
-
-
 def _text_layout(element: PageElement, body: float) -> Layout:
     text = element.text
     words = len(text.split())
@@ -187,128 +161,16 @@ def _text_layout(element: PageElement, body: float) -> Layout:
         return "caption"
     if BULLET.match(text) and words > 1 and not (element.bold and SECTION_NUMBER.match(text)):
         return "list"
-    if _is_title(element, body):
+    if is_title(element, body):
         return "title"
     if words <= 40 and EQUATION.search(text) and _is_formula(text):
         return "equation"
     return "paragraph"
 
 
-def _is_title(element: PageElement, body: float) -> bool:
-    words = element.text.split()
-    if not 1 <= len(words) <= 25 or element.lines > 3 or not any(c.isalpha() for c in element.text):
-        return False
-    if element.size >= 1.18 * body and sum(c.isalpha() for c in element.text) >= 3:
-        return True
-    ends = element.text.rstrip().endswith((".", ",", ";", ":"))
-    stands_out = element.bold or (element.text.isupper() and len(words) > 1)
-    numbered = bool(SECTION_NUMBER.match(element.text)) and element.text[-1].isalnum() and element.lines == 1
-    return (
-        len(words) <= 14 and not ends and (stands_out or (numbered and len(words) >= 2)) and element.size >= 0.9 * body
-    )
-
-
 def _is_formula(text: str) -> bool:
     words = [word for word in re.findall(r"[A-Za-z]+", text) if len(word) > 1]
     return len(words) <= 0.45 * len(text.split())
-
-
-# Shares of the page's height in which headers and footers stand.
-MARGIN = 0.09
-# Titles in the margins are larger than running text, times this; names of sections are not.
-LARGEST_IN_MARGIN = 1.1
-# Letters and digits from which on the beginning of a title tells it from others.
-LEAST_CUT_OFF = 8
-
-
-def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
-    """Find headers and footers: text in the margins that repeats from page to page, digits aside, or a page number.
-
-    So is what is in one row with such a text, there or on other pages, and then repeats a title: books name the
-    section there.
-    """
-    margins: dict[tuple[Layout, str, int], list[tuple[int, int]]] = {}
-    layouts: dict[tuple[int, int], Layout] = {}
-    boxes, repeated = dict[tuple[int, int], Box](), defaultdict[int, list[Box]](list)
-    for page in pages:
-        for i, element in enumerate(page.elements):
-            zone = _zone(element, page)
-            if zone is None or len(element.text) > 200:
-                continue
-            if element.kind == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
-                layouts[page.number, i] = zone
-            pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(element.text.lower().split()))
-            margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i))
-            if element.kind == "text":
-                boxes[page.number, i] = element.box
-    for (zone, _, _), places in margins.items():
-        if len({number for number, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
-            layouts.update(dict.fromkeys(places, zone))
-            for number, i in places:
-                repeated[number] += [boxes[number, i]] if (number, i) in boxes else []
-    return layouts | _section_names(pages, layouts, repeated)
-
-
-def _section_names(
-    pages: Sequence[PageContent], known: Mapping[tuple[int, int], Layout], repeated: Mapping[int, Sequence[Box]]
-) -> dict[tuple[int, int], Layout]:
-    """Names of sections in the margins, which change too often to repeat; `repeated` has the boxes of what does."""
-    body, titles = _body(pages), set[str]()
-    names: list[tuple[int, int, PageElement, Layout]] = []
-    for page in pages:
-        for i, element in enumerate(page.elements):
-            zone = _zone(element, page)
-            if element.kind != "text" or (page.number, i) in known:
-                continue
-            if zone is None and _is_title(element, body.of(page)):
-                titles.add(_letters(element.text))
-            elif zone is not None and element.lines == 1 and element.size <= LARGEST_IN_MARGIN * body.of(page):
-                names.append((page.number, i, element, zone))
-    rows = {(round(box[1]), round(box[3])): box for boxes in repeated.values() for box in boxes}.values()
-    return {
-        (number, i): zone
-        for number, i, element, zone in names
-        if any(_in_one_row(element.box, box) for box in repeated.get(number, ()))
-        or (_repeats(element.text, titles) and any(_in_one_row(element.box, box) for box in rows))
-    }
-
-
-def _in_one_row(one: Box, other: Box) -> bool:
-    return min(one[3], other[3]) - max(one[1], other[1]) > 0.5 * min(one[3] - one[1], other[3] - other[1])
-
-
-def _repeats(text: str, titles: Set[str]) -> bool:
-    """Whether a text is one of these titles, or the beginning of one that it cuts off ("What is an Essential…")."""
-    letters = _letters(text)
-    if not text.rstrip().endswith(("…", "...")):
-        return letters in titles
-    return len(letters) >= LEAST_CUT_OFF and any(title.startswith(letters) for title in titles)
-
-
-def _letters(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
-
-
-def _zone(element: PageElement, page: PageContent) -> Layout | None:
-    if element.box[3] < MARGIN * page.height:
-        return "header"
-    if element.box[1] > (1 - MARGIN) * page.height:
-        return "footer"
-    return None
-
-
-def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[str]:
-    """Page labels: the file's own; else numbers printed in the margins if they increase steadily; else page + 1."""
-    printed: dict[int, int] = {}
-    for page, page_layouts in zip(pages, layouts, strict=True):
-        for element, layout in zip(page.elements, page_layouts, strict=True):
-            match = PAGE_NUMBER.fullmatch(element.text.strip()) if layout in ("header", "footer") else None
-            if match and match.group(1).isdigit():
-                printed[page.number] = int(match.group(1))
-    steps = Counter(label - number for number, label in printed.items())
-    step, count = steps.most_common(1)[0] if steps else (1, 0)
-    steady = count >= 3 and count >= 0.6 * len(printed) and count >= 0.4 * len(pages)
-    return [page.label or str(page.number + (step if steady and page.number + step > 0 else 1)) for page in pages]
 
 
 # Pages among which those of contents stand.

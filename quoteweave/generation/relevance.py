@@ -63,6 +63,7 @@ _CLAUSE = re.compile(r"[,;.](?=\s)")
 _AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
 # Of two words with capitals neither only asks: "Document Cloud" is a name.
 _NAMES = re.compile(r"(?<=[^.!?\s])\s+[A-Z][a-z]+\s+[A-Z][a-z]+\b")
+_CAPITALISED = re.compile(r"(?<=\s)[A-Z]\w*")
 _NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
 
@@ -87,7 +88,7 @@ def question_terms(question: str) -> QuestionTerms:
     text = _ONE.sub(r"\1 a ", text)
     text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
-    name = {word for match in _NAMES.finditer(asked) for word in words(match[0], stem=False)}
+    name = _words_of_names(asked)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in name]
     stems = words(" ".join(kept), stop=False)
     terms = tuple(dict.fromkeys(stems))
@@ -100,6 +101,14 @@ def question_terms(question: str) -> QuestionTerms:
         names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
         analysis=analysis,
     )
+
+
+def _words_of_names(question: str) -> set[str]:
+    """The words of names of two words in a question, none where small words have capitals, too, as in titles."""
+    capitals = _CAPITALISED.findall(question)
+    if any(not words(word) for word in capitals if word != "I"):
+        return set()
+    return {word for match in _NAMES.finditer(question) for word in words(match[0], stem=False)}
 
 
 def split_into_questions(text: str) -> list[str]:

@@ -51,7 +51,9 @@ _GOES_ON = re.compile(r"[.:/_-]\w")
 _APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
 # "In this type of mutation, a number of codons increases" says of no mutation what it is.
 _LEADS_IN = re.compile(
-    r"\W*(?:in|on|at|for|with|by|from|during|under|as|to|of|within|after|before)\b[^,]*", re.IGNORECASE
+    r"\W*(?:in|on|at|for|with|by|from|during|under|as|to|of|within|after|before)\s+"
+    r"(?:(?:this|that|the|each|any|an?|such|most|some|all)\s+)?(?:\w+\s+of\s+)?(?:(?:the|an?)\s+)?",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"\w[\w'’-]*")
 

@@ -84,6 +84,24 @@ def test_paragraphs_below_a_long_list_are_no_references() -> None:
     assert blocks[-1] == " ".join([full, *[f"{full} it"] * 5])
 
 
+def test_references_of_one_line_are_entries_of_their_own() -> None:
+    full = "a title that is long enough to reach the right margin of the"
+    rows = [
+        (50, f"Adams {full} page."),
+        (50, f"Baker {full} page."),
+        (50, f"Clark {full} page"),
+        (70, "and goes on"),
+        (70, "to its end."),
+        (70, "In 2020."),
+        (50, f"Davis {full} page."),
+        (50, f"Evans {full} page"),
+        (70, "and goes on"),
+        (70, "once more."),
+    ]
+    found = texts([line(words, x, 100 + 12 * i) for i, (x, words) in enumerate(rows)])
+    assert [entry.partition(" ")[0] for entry in found] == ["Adams", "Baker", "Clark", "Davis", "Evans"]
+
+
 def test_hyphenated_words_are_put_together_and_compounds_kept() -> None:
     assert block_of(paragraph(["the har-", "bour is well-", "Known"], 0, 0)).text == "the harbour is well- Known"
 

@@ -3,8 +3,9 @@
 import pytest
 from made_elements import body, image, page, text
 
-from quoteweave.documents.assembly import assemble, find_headers_and_footers, page_labels
-from quoteweave.documents.layout.page import PageContent
+from quoteweave.documents.assembly import assemble
+from quoteweave.documents.layout.page import PageContent, PageElement
+from quoteweave.documents.margins import find_headers_and_footers, page_labels
 
 
 def labels(*printed: str | None, y: float = 770) -> list[str]:
@@ -50,19 +51,37 @@ def test_the_name_of_a_section_in_one_row_with_a_header_is_a_header_too() -> Non
     assert (3, 1) not in find_headers_and_footers([*pages, title])
 
 
+@pytest.mark.parametrize(
+    ("repeated", "own"),
+    [
+        (text("ACME Corp", 20), text("Why we lost market share", 20, x=300, bold=True)),
+        (text("Form 1040", 20), text("Patient: John Smith", 20, x=300)),
+        (text("7", 770), text("Source: IMF, World Economic Outlook 2023", 770, x=300)),
+        (text("Annual report", 770), text("1 The lease was cancelled in May", 770, x=300)),
+        (text("7", 770), text("4. NOTES OF ONE PAGE", 770, x=300)),
+    ],
+)
+def test_what_is_said_once_beside_a_header_or_footer_is_kept(repeated: PageElement, own: PageElement) -> None:
+    pages = [page(i, repeated, body()) for i in range(4)]
+    pages[2] = page(2, repeated, own, body())
+    assert (2, 1) not in find_headers_and_footers(pages)
+
+
+def test_bold_titles_of_slides_are_titles_where_an_agenda_has_them_too() -> None:
+    agenda = page(0, text("Results", 300, bold=True), text("Costs", 340, bold=True))
+    slides = [page(i, text(name, 20, bold=True), body()) for i, name in enumerate(["Results", "Costs"], 1)]
+    annex = [page(i, text("Annex tables", 20), body()) for i in range(3, 6)]
+    assert set(find_headers_and_footers([agenda, *slides, *annex])) == {(i, 0) for i in range(3, 6)}
+
+
 @pytest.mark.parametrize("name", ["2.1 THE OLD QUAY", "2.1. The old quay", "2.1 The old q…"])
 def test_what_repeats_a_title_in_the_margin_is_a_header_and_begins_no_section(name: str) -> None:
-    pages = [
-        page(0, text("2.1 The old quay", 300, bold=True), body(320)),
-        page(1, text(name, 20), body()),
-        page(2, text("2.2 The new quay", 20), body()),
-    ]
+    pages = [page(0, text("2.1 The old quay", 300, bold=True), body(320)), page(1, text(name, 20), body())]
     assert find_headers_and_footers(pages) == {}  # it may begin its section there
-    books = [page(i, text("Chapter 1", 20), body()) for i in range(3, 6)]
-    assert (1, 0) in find_headers_and_footers([*pages, *books])
-    pages += books
-    sections = {quote.page: quote.section for quote in assemble(pages).quotes if quote.layout == "paragraph"}
-    assert [sections[number] for number in range(3)] == ["2.1 The old quay", "2.1 The old quay", "2.2 The new quay"]
+    pages += [page(i, text("CHAPTER 2. QUAYS", 20), body()) for i in range(2, 5)]
+    assert find_headers_and_footers(pages) == {(i, 0): "header" for i in range(1, 5)}
+    sections = {quote.section for quote in assemble(pages).quotes if quote.layout == "paragraph"}
+    assert sections == {"2.1 The old quay"}
 
 
 @pytest.mark.parametrize("number", ["7", "- 7 -", "Page 7", "vii", "7 of 12", "7/12"])

@@ -9,6 +9,7 @@ from harbour_quotes import context, image, quote
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Query, Quote
 from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.relevance import question_terms
 
 KILN: QuoteFields = {"document": "kiln-manual.md", "has_pages": False, "section": "Care"}
 PROGRAMMES = (
@@ -93,7 +94,7 @@ def test_the_number_of_a_heading_that_asks_the_question_is_no_word_of_it(number:
     assert (answer.status, "Ask Ms Ros" in answer.text) == ("answered", True)
 
 
-def test_a_heading_that_asks_something_else_announces_no_steps() -> None:
+def test_a_heading_that_asks_something_else_introduces_no_steps() -> None:
     heading = "7.11 What is meant by return, loan and hold in the list of books?"
     items = "• return - the book is to be returned\n• loan - put it on the shelf\n• hold - take it to the desk"
     one = quote(items, document="faq.md", has_pages=False, section=heading, layout="list")
@@ -229,6 +230,38 @@ def test_a_column_of_numbers_that_has_a_name_names_its_rows() -> None:
 )
 def test_what_only_mentions_the_subject_is_no_answer(question: str, text: str) -> None:
     assert ask(question, context([text])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Should I charge the watch after a dive?", "Charge the watch as soon as possible after a dive."),
+        ("When can I retire from the guild?", "You can retire from the guild at the age of 60 or more."),
+        ("What is a moderator?", "In 1942 a moderator, a block of graphite, was built."),
+    ],
+)
+def test_what_says_it_in_another_place_of_the_sentence_still_answers(question: str, text: str) -> None:
+    assert ask(question, context([text])).status == "answered"
+
+
+@pytest.mark.parametrize(
+    "heading", ["How can the strap be replaced?", "How is the strap replaced?", "Strap: replaced?"]
+)
+def test_a_heading_that_asks_the_same_in_another_form_introduces_the_steps(heading: str) -> None:
+    one = quote("1. Press the pin of the strap.\n2. Slide the strap out.", section=heading, layout="list")
+    assert ask("How do I replace the strap?", context([one])).status == "answered"
+
+
+@pytest.mark.parametrize(
+    "question", ["What Does The Manual Say?", "Please Explain The Results", "How Do I List Users?"]
+)
+def test_capitals_of_a_title_make_no_names(question: str) -> None:
+    assert question_terms(question).terms == question_terms(question.lower()).terms
+
+
+def test_the_number_of_a_part_denies_nothing() -> None:
+    one = quote("1. Open the lid.\n2. Take the filter out.", section="Replace filter 3", layout="list")
+    assert ask("How do I replace filter no. 3?", context([one])).status == "answered"
 
 
 def test_steps_for_what_is_there_do_not_tell_what_to_do_where_it_is_not() -> None:

@@ -188,7 +188,7 @@ def _hangs(chain: Sequence[Line], at_left: Sequence[bool], right: float) -> bool
     lines of a paragraph below a list do.
     """
     runs_on = sum(
-        upper and lower and line.box[2] > right - 2 * line.size
+        upper and lower and line.box[2] > right - 2 * line.size and not line.text.endswith((".", ":", "?", "!"))
         for (upper, lower), line in zip(itertools.pairwise(at_left), chain, strict=False)
     )
     return sum(at_left) <= 0.5 * len(chain) - (not at_left[0]) and runs_on <= 0.5 * sum(at_left)

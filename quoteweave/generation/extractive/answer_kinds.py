@@ -105,14 +105,15 @@ _WORD = re.compile(r"\w[\w'’-]*")
 _COLOUR_QUESTIONS = frozenset({"color", "colors", "colour", "colours"})
 _ASKS_WHEN_ALLOWED = re.compile(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
 _CONDITION = re.compile(
-    r"\b(?:if|when|once|unless|until|before|after|within|during|(?:longer|shorter|more|less)\s+than|from|where|only)\b",
+    r"\b(?:if|when|once|unless|until|before|after|within|during|(?:longer|shorter|more|less)\s+than"
+    r"|or\s+(?:longer|shorter|more|less)|from|where|only)\b",
     re.IGNORECASE,
 )
 _ASKS_ADVICE = re.compile(r"(?:should|must)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE)
 _ADVISES = re.compile(
     r"\b(?:should|must|may|can|cannot|could|need|needs|needed|have to|has to|required?|recommended?|advised?|allowed"
-    r"|permitted|forbidden|(?:is|are|be)\s+(?:not\s+|also\s+)?possible|able"
-    r"|always|never|do not|don['’]t|optional|mandatory|please|better|safe)\b",
+    r"|permitted|forbidden|(?:is|are|be|as\s+\w+\s+as|if|wherever)\s+(?:not\s+|also\s+)?possible"
+    r"|able|always|never|do not|don['’]t|optional|mandatory|please|better|safe)\b",
     re.IGNORECASE,
 )
 

@@ -30,6 +30,8 @@ MAX_HEADING = 200
 """Characters beyond which a text is no heading that asks."""
 # "7.12 How do I …?" and "Q3: How do I …?" ask "How do I …?".
 _NUMBER = re.compile(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
+# Of these kinds is no question for steps in other words, as "How can the strap be replaced?" is.
+_PLAIN_KINDS = frozenset({"definition", "reason", "count", "percent", "money", "date", "person"})
 _ASKS_NOUN = re.compile(
     r"\s*(?:which|what)\s+((?:[\w-]+\s+){1,3}?)(?P<by>do|does|did|is|are|has|have|can|could|was|were|will|should)\b",
     re.IGNORECASE,
@@ -57,9 +59,10 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
 
 
 def asks_otherwise(heading: str, question: QuestionTerms) -> bool:
-    """Whether a heading is a question of another kind: "What is a strap?" where it is asked how to replace one."""
+    """Whether a heading clearly asks for another kind: "What is a strap?" where it is asked how to replace one."""
     text = _without_number(heading)
-    return text.endswith("?") and len(text) <= MAX_HEADING and analyse_question(text).asks != question.analysis.asks
+    asks = analyse_question(text).asks if text.endswith("?") and len(text) <= MAX_HEADING else question.analysis.asks
+    return asks in _PLAIN_KINDS and asks != question.analysis.asks
 
 
 def _without_number(heading: str) -> str:

@@ -64,7 +64,7 @@ _STEP = re.compile(r"\s*\(?(?P<number>\d{1,2})(?:[.):]\s*(?=[^\W\d_])|\s+(?=[A-Z
 _INNER_STEP = re.compile(r"(?<=[.!?])\s+(?=\d{1,2}[.)]?\s+[A-ZÀ-Þ][a-zà-þ])")
 _INTRODUCED = re.compile(r"((?:To|How to)\s.{1,150}?)\s*:")
 _OF_NAME = re.compile(r"\s(?:in|on|for|with|from|under)\s+([A-ZÀ-Þ][\w.+#-]*)")
-_PARTICLE = re.compile(r"\b(?:no|not|never|before|after|without|off|out|away|ohne|nicht)\b")
+_PARTICLE = re.compile(r"\b(?:no(?!\.?\s*\d)|not|never|before|after|without|off|out|away|ohne|nicht)\b")
 _AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|never)\b)", re.IGNORECASE)
 _ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")

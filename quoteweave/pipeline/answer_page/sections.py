@@ -99,7 +99,7 @@ class AnswerView(Record):
     pages: tuple[PagePicture, ...] = Field(default=(), description="the pages shown beside it, in order")
     crops: Mapping[str, bytes] = Field(default_factory=dict, description="crops of image quotes by `Quote.image`")
     interpretation: tuple[str, ...] = Field(
-        default=(), description="how the question was read, a line each (`Trace.read`)"
+        default=(), description="how the question was read, a line each (`Trace.interpretation`)"
     )
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
         default_factory=dict, description="by quote id, why it was found (`Trace.reasons`)"

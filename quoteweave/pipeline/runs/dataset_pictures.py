@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.errors import DamagedDocument, DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.core.files.pictures import encoded, opened, unpack
 from quoteweave.core.messages import pluralize
@@ -55,6 +55,7 @@ class DatasetOcr:
         self._note = note
         self._ocr = RapidOcr()
         self._texts: dict[str, str] = {}
+        self._told = False
         self._reading = Lock()
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
@@ -62,10 +63,15 @@ class DatasetOcr:
         if quote.ocr_text is not None or quote.image is None:
             return quote.ocr_text
         with self._reading:
-            if not self._texts and read:
+            if read and not self._told:
+                self._told = True
                 self._note("reading the dataset's pictures by OCR, each once, as their words are not in its file")
             if quote.image not in self._texts and read:
-                self._texts[quote.image] = read_crop(_path_in(self._root, quote.image), self._ocr)
+                try:
+                    path = _path_in(self._root, quote.image)
+                except (OSError, ValueError) as error:  # outside the folder, or with a character that no name has
+                    raise DamagedDocument(f"{quote.image!r} is no picture in {self._root}") from error
+                self._texts[quote.image] = read_crop(path, self._ocr)
             return self._texts.get(quote.image)
 
 

@@ -28,7 +28,7 @@ def explain_torchvision_mismatch() -> Iterator[None]:
         raise UsageError(
             f"torchvision does not fit the torch that is installed ({why})",
             remedy="install both from one index, as in pip install torch torchvision --index-url "
-            "https://download.pytorch.org/whl/cpu, or uninstall torchvision, which only colpali-engine needs",
+            "https://download.pytorch.org/whl/cpu",
         ) from error
 
 

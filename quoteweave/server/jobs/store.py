@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.core.records import Record
@@ -119,13 +119,13 @@ class JobStore:
         found = self._rows("WHERE id = ?", [id])
         if not found:
             raise no_job(id)
-        return _stored(*found[0])
+        return self._stored(*found[0])
 
     def latest(self, collections: Iterable[str], *, most: int = 100) -> list[Job]:
         """The last jobs of the collections that are served under these names, the newest first."""
         where = "WHERE json_extract(job, '$.collection') IN (SELECT value FROM json_each(?))"
         found = self._rows(f"{where} ORDER BY number DESC LIMIT ?", [json.dumps(list(collections)), most])
-        return [Job.model_validate_json(job) for job, _, _ in found]
+        return [self._job(job) for job, _, _ in found]
 
     def active_roots(self) -> list[Path]:
         """The folders of collections that have jobs which have not ended."""
@@ -135,7 +135,7 @@ class JobStore:
 
     def active(self, root: Path) -> list[StoredJob]:
         """The jobs of a collection that have not ended, the oldest first."""
-        return [_stored(*row) for row in self._rows(f"WHERE {_ACTIVE} AND root = ? ORDER BY number", [str(root)])]
+        return [self._stored(*row) for row in self._rows(f"WHERE {_ACTIVE} AND root = ? ORDER BY number", [str(root)])]
 
     def changes(self, root: Path, document: str) -> bool:
         """Whether a job that has not ended may change that document."""
@@ -212,7 +212,7 @@ class JobStore:
             found = db.execute("SELECT job FROM jobs WHERE id = ?", (id,)).fetchone()
             if found is None:
                 raise no_job(id)
-            before = Job.model_validate_json(found[0])
+            before = self._job(found[0])
             if before.has_ended:
                 return before
             job = change(before)
@@ -221,6 +221,18 @@ class JobStore:
             if job.has_ended:  # what users attached to documents is the collection's
                 db.execute("UPDATE jobs SET work = json_remove(work, '$.metadata') WHERE id = ?", (id,))
         return job
+
+    def _stored(self, job: str, work: str, cancelling: int) -> StoredJob:
+        return StoredJob(job=self._job(job), work=_WORK.validate_json(work), cancelling=bool(cancelling))
+
+    def _job(self, text: str) -> Job:
+        try:
+            return Job.model_validate_json(text)
+        except ValidationError as error:
+            raise StorageError(
+                f"the server's jobs in {self.path} were written by another version of quoteweave, in another form; "
+                "move the file away, and the server begins without the jobs that it held"
+            ) from error
 
 
 @contextmanager
@@ -236,10 +248,6 @@ def _guarded(path: Path) -> Iterator[None]:
             else "make room on that disk, and allow writing there"
         )
         raise StorageError(f"the server's jobs in {path} cannot be read or written ({error}); {why}") from error
-
-
-def _stored(job: str, work: str, cancelling: int) -> StoredJob:
-    return StoredJob(job=Job.model_validate_json(job), work=_WORK.validate_json(work), cancelling=bool(cancelling))
 
 
 def _now() -> float:
