@@ -61,11 +61,17 @@ def _section_names(
                 titles.add(_letters(element.text))
             elif zone is not None and _may_name_section(element, body.of(page)):
                 names.append((page.number, i, element, zone))
-    found = dict[tuple[int, int], Layout]()
+    # What has the form of a section's name may be in a row of any page; what has not, in one of the pages beside it.
+    rows = {(round(one.box[1]), round(one.box[3])): one for texts in repeated.values() for one in texts}.values()
+    found, beside = dict[tuple[int, int], Layout](), {number: list(texts) for number, texts in repeated.items()}
     for number, i, element, zone in names:
-        near = [other for at in (number, number - 1, number + 1) for other in repeated.get(at, ())]
-        repeats = _repeats(element.text, titles) and any(_in_one_row(element.box, other.box) for other in near)
-        if repeats or (_is_running_head(element, zone) and _is_beside(element, repeated.get(number, ()))):
+        adjacent = (one for at in (number - 1, number, number + 1) for one in repeated.get(at, ()))
+        near = rows if _is_running_head(element, zone) else adjacent
+        if _repeats(element.text, titles) and any(_in_one_row(element.box, one.box) for one in near):
+            found[number, i] = zone
+            beside.setdefault(number, []).append(element)
+    for number, i, element, zone in names:
+        if _is_running_head(element, zone) and _is_beside(element, beside.get(number, ())):
             found[number, i] = zone
     return found
 
@@ -84,7 +90,9 @@ def _is_running_head(element: PageElement, zone: Layout) -> bool:
 def _is_beside(element: PageElement, repeated: Iterable[PageElement]) -> bool:
     """Whether a text is in one row with another that repeats and is no bare page number."""
     return any(
-        _in_one_row(element.box, other.box) for other in repeated if not PAGE_NUMBER.fullmatch(other.text.strip())
+        _in_one_row(element.box, other.box)
+        for other in repeated
+        if other is not element and not PAGE_NUMBER.fullmatch(other.text.strip())
     )
 
 
