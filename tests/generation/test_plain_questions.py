@@ -9,6 +9,7 @@ from harbour_quotes import context, image, quote
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Query, Quote
 from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import SECTION_GOES_ON
 from quoteweave.generation.relevance import question_terms
 
 KILN: QuoteFields = {"document": "kiln-manual.md", "has_pages": False, "section": "Care"}
@@ -92,6 +93,14 @@ def test_the_text_under_a_heading_that_asks_the_question_answers(question: str, 
 def test_the_number_of_a_heading_that_asks_the_question_is_no_word_of_it(number: str) -> None:
     answer = ask("How do I put a loan on hold?", context([faq(f"{number}How do I put a loan on hold?", "Ask Ms Ros.")]))
     assert (answer.status, "Ask Ms Ros" in answer.text) == ("answered", True)
+
+
+@pytest.mark.parametrize(("sentences", "cut"), [(3, False), (4, True)])
+def test_what_is_left_of_the_section_that_answers_is_announced(sentences: int, cut: bool) -> None:
+    told = " ".join(f"Loans of kind {i} are put on hold at the desk." for i in range(sentences))
+    answer = ask("How do I put a loan on hold?", context([faq("How do I put a loan on hold?", told)]))
+    assert (answer.warnings == (SECTION_GOES_ON,), bool(answer.warnings)) == (cut, cut)
+    assert ("kind 2" in answer.text, "kind 3" in answer.text) == (True, False)
 
 
 def test_a_heading_that_asks_something_else_introduces_no_steps() -> None:

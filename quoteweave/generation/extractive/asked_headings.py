@@ -71,9 +71,9 @@ def _without_number(heading: str) -> str:
 
 
 def headed_statements(statements: Sequence[Statement], question: QuestionTerms, context: Context) -> list[Statement]:
-    """Return the first sentences under the heading that asks the question; none where no heading does.
+    """Return the sentences under the heading that asks the question, in order; none where no heading does.
 
-    `statements` are those of the text quotes of the context.
+    The first `MOST_STATEMENTS` are to be shown. `statements` are those of the text quotes of the context.
     """
     if not question.terms or question.analysis.asks == "definition":  # which has a sentence of its own form
         return []
@@ -92,8 +92,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
         elif own and _is_noun_asked(heading, question, known, own):
             naming.append(own)
     found = asking[:1] or (naming if len(naming) == 1 else [])
-    ordered = sorted(found[0], key=lambda one: (*place_in_document(one.quote), one.place)) if found else []
-    return ordered[:MOST_STATEMENTS]
+    return sorted(found[0], key=lambda one: (*place_in_document(one.quote), one.place)) if found else []
 
 
 def _headings_of(statement: Statement, context: Context) -> list[str]:

@@ -28,7 +28,7 @@ from quoteweave.core.text.question_words import with_phrases_as_words
 from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
-from quoteweave.generation.extractive.asked_headings import headed_statements
+from quoteweave.generation.extractive.asked_headings import MOST_STATEMENTS, headed_statements
 from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures
@@ -56,6 +56,7 @@ from quoteweave.generation.relevance import QuestionTerms, question_terms, split
 MODEL = "extractive"
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
+SECTION_GOES_ON = "The section that answers this has more than is shown here: read on at its page or heading."
 DISAGREED: Mapping[str, str] = {"date": "dates", "person": "names"}
 """What documents disagree on, by what a question asks for; else on numbers."""
 WHICH_DOCUMENT = (
@@ -138,10 +139,11 @@ class ExtractiveGenerator:
         self, asked: str, context: Context, parts: "Sequence[WeightedPart]", scores: Sequence[SentenceScores]
     ) -> Answer:
         """Return the answer of the statements that answer each part, or else of the places that bear on it."""
-        found = [
-            keep_best_document(self._choose(question, context, weights, scored), question)
+        selected = [
+            self._choose(question, context, weights, scored)
             for (question, weights), scored in zip(parts, scores, strict=True)
         ]
+        found = [keep_best_document(own, question) for (own, _), (question, _) in zip(selected, parts, strict=True)]
         chosen = [statements for statements, _ in found]
         if any(chosen):
             unique = list({(one.quote.id, one.text): one for statements in chosen for one in statements}.values())
@@ -154,7 +156,8 @@ class ExtractiveGenerator:
             text = compose(unique, context, max_images=self.max_images, rest=rest)
             differing = [part for (part, _), (_, differ) in zip(parts, found, strict=True) if differ]
             told = dict.fromkeys(DISAGREED.get(part.analysis.asks, "numbers") for part in differing)
-            warnings = tuple(map(DISAGREEMENT_WARNING.format, told))
+            goes_on = [SECTION_GOES_ON] if any(more for _, more in selected) else []
+            warnings = (*map(DISAGREEMENT_WARNING.format, told), *goes_on)
             return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), unique)
         whole = question_terms(_in_words_of(context, asked))
         weights = weigh_terms(whole, _quote_words(context), context.rarity)
@@ -176,10 +179,11 @@ class ExtractiveGenerator:
 
     def _choose(
         self, question: QuestionTerms, context: Context, weights: Mapping[str, float], scored: SentenceScores
-    ) -> list[Statement]:
+    ) -> tuple[list[Statement], bool]:
+        """Choose the statements that answer a question; and whether the section that answers it has more of them."""
         statements = self._statements(question, context, weights)
         if headed := headed_statements(statements, question, context):
-            return headed
+            return headed[:MOST_STATEMENTS], len(headed) > MOST_STATEMENTS
         answering = AnswerCriteria(question, weights, context)
         said = [
             statement
@@ -187,7 +191,7 @@ class ExtractiveGenerator:
             if answering.answers(statement, clearly_first=sentence_key(statement) == scored.first)
         ]
         if not said:
-            return []
+            return [], False
         if self.scorer is None:
             bearings = StatementCoverage(context, weights)
             scores = [score_statement(statement, question, bearings[statement]) for statement in said]
@@ -196,7 +200,7 @@ class ExtractiveGenerator:
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         chosen = choose_statements(said, scores, limits=limits, keep=self.keep)
         otherwise = [one for one in said if states_otherwise(chosen[0], one, question)] if chosen else []
-        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)]
+        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], False
 
 
 WeightedPart = tuple[QuestionTerms, Mapping[str, float]]
