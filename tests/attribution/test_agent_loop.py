@@ -390,7 +390,8 @@ def test_tokens_are_summed_over_all_replies_and_unknown_where_one_was_not_counte
 
 def test_a_models_temperature_is_noted() -> None:
     class Warm(FakeChat):
-        settings: Mapping[str, object] = {"temperature": 0.95, "api": "secret"}
+        def request_settings(self) -> Mapping[str, object]:
+            return {"temperature": 0.95, "api": "secret"}
 
     found = find(Warm([SEARCH, SELECT]))
 

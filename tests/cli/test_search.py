@@ -37,7 +37,7 @@ def test_json_has_the_documented_keys_and_nothing_else_is_on_stdout(quoteweave: 
     assert list(value["trace"]) == [
         "clauses",
         "notes",
-        "read",
+        "interpretation",
         "reasons",
         "candidates",
         "expander",

@@ -46,7 +46,7 @@ class PageFusion:
         self._weights, self._depth = tuple(weights), depth
 
     def warnings(self) -> tuple[str, ...]:
-        """The notes of its retrievers."""
+        """The warnings of its retrievers."""
         return collect_warnings(self._evidence, *self._others)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
