@@ -24,9 +24,9 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
     So is the name of a section in one row with such a text, as books have it: numbered or in capitals, or repeating a
     title of the document.
     """
-    margins: dict[tuple[Layout, str, int], list[tuple[int, int]]] = {}
+    margins: dict[tuple[Layout, str, int], list[tuple[int, int, PageElement]]] = {}
     layouts: dict[tuple[int, int], Layout] = {}
-    texts, repeated = dict[tuple[int, int], PageElement](), defaultdict[int, list[PageElement]](list)
+    repeated = defaultdict[int, list[PageElement]](list)
     for page in pages:
         for i, element in enumerate(page.elements):
             zone = _zone(element, page)
@@ -35,14 +35,13 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
             if element.kind == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
                 layouts[page.number, i] = zone
             pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(element.text.lower().split()))
-            margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i))
-            if element.kind == "text":
-                texts[page.number, i] = element
+            margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i, element))
     for (zone, _, _), places in margins.items():
-        if len({number for number, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
-            layouts.update(dict.fromkeys(places, zone))
-            for number, i in places:
-                repeated[number] += [texts[number, i]] if (number, i) in texts else []
+        if len({number for number, _, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
+            for number, i, element in places:
+                layouts[number, i] = zone
+                if element.kind == "text":
+                    repeated[number].append(element)
     return layouts | _section_names(pages, layouts, repeated)
 
 
