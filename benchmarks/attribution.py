@@ -85,7 +85,7 @@ def _plain(claims: Sequence[str], quotes: Sequence[Quote]) -> list[Quote]:
     import Stemmer
 
     stemmer = Stemmer.Stemmer("english")
-    words = bm25s.tokenize([quote.words() for quote in quotes], stemmer=stemmer, stopwords="en", show_progress=False)
+    words = bm25s.tokenize([quote.all_text() for quote in quotes], stemmer=stemmer, stopwords="en", show_progress=False)
     index = bm25s.BM25()
     index.index(words, show_progress=False)
     asked = bm25s.tokenize(list(claims), stemmer=stemmer, stopwords="en", show_progress=False)

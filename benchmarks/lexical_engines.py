@@ -113,7 +113,7 @@ class WholeMatrix:
         ]
         self._rows = np.array([row for row, _ in quotes])
         number = self._vocabulary.setdefault
-        ids = [[number(token, len(self._vocabulary)) for token in words(quote.words())] for _, quote in quotes]
+        ids = [[number(token, len(self._vocabulary)) for token in words(quote.all_text())] for _, quote in quotes]
         self._index: Any = bm25s.BM25()
         self._index.index((ids, self._vocabulary), show_progress=False)
         self._index.save(str(self._folder), show_progress=False)
@@ -138,7 +138,7 @@ class Tantivy:
         """Commits."""
         for one in documents:
             for row, quote in zip(one.rows, one.quotes, strict=True):
-                text = " ".join(words(quote.words()))
+                text = " ".join(words(quote.all_text()))
                 self._writer.add_document(self._library.Document(row=row, name=[one.name], words=[text]))
         self._commit()
 
@@ -172,7 +172,9 @@ class Fts5:
         """Commits."""
         with self._db:
             for one in documents:
-                texts = ((row, " ".join(words(quote.words()))) for row, quote in zip(one.rows, one.quotes, strict=True))
+                texts = (
+                    (row, " ".join(words(quote.all_text()))) for row, quote in zip(one.rows, one.quotes, strict=True)
+                )
                 self._db.executemany("INSERT INTO quotes (rowid, words) VALUES (?, ?)", texts)
 
     def remove(self, document: MadeDocument) -> None:

@@ -74,5 +74,5 @@ def _words_of_pages(collection: Collection, document: str) -> list[set[str]]:
     of_page: dict[int, set[str]] = defaultdict(set)
     for quote in collection.document_quotes(document):
         if quote.retrievable:
-            of_page[quote.page].update(words(quote.words()))
+            of_page[quote.page].update(words(quote.all_text()))
     return [of_page[number] for number in range(len(collection.pages(document)))]

@@ -106,7 +106,7 @@ def _bm25s_alone(collection: Collection) -> Callable[[str], object]:
 
     vocabulary: dict[str, int] = {}
     papers = [
-        [vocabulary.setdefault(word, len(vocabulary)) for quote in quotes for word in words(quote.words())]
+        [vocabulary.setdefault(word, len(vocabulary)) for quote in quotes for word in words(quote.all_text())]
         for _, _, quotes in collection.iter_documents_quotes()
     ]
     index: Any = bm25s.BM25()

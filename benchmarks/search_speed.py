@@ -136,7 +136,9 @@ def _bm25s_alone(folder: Path) -> tuple[Callable[[str], Any], Callable[[str], ob
     vocabulary: dict[str, int] = {}
     with Collection.open(folder) as collection:
         quotes = (quote for _, _, of in collection.iter_documents_quotes() for quote in of if quote.retrievable)
-        counted = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(quote.words())] for quote in quotes]
+        counted = [
+            [vocabulary.setdefault(word, len(vocabulary)) for word in words(quote.all_text())] for quote in quotes
+        ]
     index: Any = bm25s.BM25()
     index.index((counted, vocabulary), show_progress=False)
 
@@ -195,7 +197,7 @@ def _building(folder: Path) -> dict[str, float]:
     import Stemmer
 
     with Collection.open(folder) as collection:
-        texts = [quote.words() for _, _, of in collection.iter_documents_quotes() for quote in of]
+        texts = [quote.all_text() for _, _, of in collection.iter_documents_quotes() for quote in of]
         with collection.writer() as writer:
             ours = seconds(writer.rebuild_lexical)
 
@@ -209,7 +211,7 @@ def _building(folder: Path) -> dict[str, float]:
 def _room(folder: Path) -> dict[str, int]:
     """Bytes of the quotes' text, and of the parts of the folder."""
     with Collection.open(folder) as collection:
-        text = sum(len(quote.words().encode()) for _, _, of in collection.iter_documents_quotes() for quote in of)
+        text = sum(len(quote.all_text().encode()) for _, _, of in collection.iter_documents_quotes() for quote in of)
     files = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
     lexical = sum(size for path, size in files.items() if (folder / "lexical") in path.parents)
     catalogue = sum(size for path, size in files.items() if path.name.startswith("catalog.sqlite"))

@@ -63,7 +63,7 @@ def prepare(
     )
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / hashlib.sha256(name.encode()).hexdigest()
-    path.write_text(repr([quote.words() for quote in quotes]), "utf-8")
+    path.write_text(repr([quote.all_text() for quote in quotes]), "utf-8")
     content = hashlib.sha256(path.read_bytes()).hexdigest()
     origin = Origin(root=folder, content=content, parser="made/1", metadata=metadata or {})
     return writer.prepare(path, name=name, format="text", origin=origin, parsed=parsed)

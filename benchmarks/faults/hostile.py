@@ -31,7 +31,7 @@ def silent(collection: Collection, bombs: Sequence[str], told: Mapping[str, Sequ
     """The bombs that were added without words that they hold, and without any warning."""
     lacking = []
     for name in {document.name for document in collection.documents()}.intersection(bombs):
-        text = " ".join(quote.words() for quote in collection.document_quotes(name))
+        text = " ".join(quote.all_text() for quote in collection.document_quotes(name))
         holds = name.endswith((".pdf", ".html", ".xhtml", ".md", ".txt"))
         if holds and not all(words in text for words in WORDS) and not told.get(name):
             lacking.append(name)

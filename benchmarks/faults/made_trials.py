@@ -241,7 +241,7 @@ def _items(collection: "Collection", kind: str) -> tuple[int, list[str]]:
 
     wrong = []
     for name in [document.name for document in collection.documents()]:
-        words = collection.document_quotes(name)[0].words().split()
+        words = collection.document_quotes(name)[0].all_text().split()
         (hits,) = LexicalRetriever(collection).search([Query(text=" ".join(words[:2]))], k=5)
         if words and name not in [hit.quote.document for hit in hits]:
             wrong.append(f"{name} is not found")
@@ -258,4 +258,6 @@ def _items(collection: "Collection", kind: str) -> tuple[int, list[str]]:
 
 def _rows_with_words(collection: "Collection") -> Iterator[int]:
     for _, rows, quotes in collection.iter_documents_quotes():
-        yield from (row for row, quote in zip(rows, quotes, strict=True) if quote.retrievable and quote.words().strip())
+        yield from (
+            row for row, quote in zip(rows, quotes, strict=True) if quote.retrievable and quote.all_text().strip()
+        )

@@ -15,7 +15,7 @@ class NgramRetriever:
         """At most `k` quotes for each query, best first."""
         rows = self._collection.select(where).tolist()  # applies the filter, and leaves headers and footers out
         quotes = [quote for quote in self._collection.quotes_at(rows) if quote is not None]
-        contents = [self._ngrams(quote.words()) for quote in quotes]
+        contents = [self._ngrams(quote.all_text()) for quote in quotes]
         found = []
         for query in queries:
             asked = self._ngrams(query.text)

@@ -108,7 +108,7 @@ class Attributor:
             outcome=passage.outcome,
             coverage=passage.covered,
             kind=quote.kind,
-            passage=quote.words(),
+            passage=quote.all_text(),
             citation=citation,
         )
 

@@ -167,7 +167,7 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     elif reason == WORDS_ALONE and LIKELY_COVERAGE <= coverage(weights, closest) < 1:
         reason = f"{reason} {_lacks(claim, closest, weights)}"
     verdict = "unchecked" if lacking else citation.verdict
-    contrary = contrary_reason(claim, hit.quote.words(), weights) if hit.quote.kind == "text" else None
+    contrary = contrary_reason(claim, hit.quote.all_text(), weights) if hit.quote.kind == "text" else None
     if verdict != "unsupported" and contrary is not None:
         verdict, reason, lacking = "unsupported", contrary, False
     update = {"verdict": verdict, "reason": reason}
@@ -179,8 +179,8 @@ def _closest_sentence(quote: Quote, weights: Mapping[str, float]) -> frozenset[s
     """The words of the sentence that has most of the claim's, with those of its headings; a picture or table is one."""
     if quote.kind == "image":
         return frozenset(words_with_headings(quote))
-    headings = words_with_headings(quote) - frozenset(words(quote.words()))
-    sentences = [headings | frozenset(words(one)) for one in sentence_texts(quote.words())]
+    headings = words_with_headings(quote) - frozenset(words(quote.all_text()))
+    sentences = [headings | frozenset(words(one)) for one in sentence_texts(quote.all_text())]
     return max(sentences, key=lambda held: coverage(weights, held), default=headings)
 
 

@@ -25,7 +25,7 @@ class ShownHit(NamedTuple):
 def hit_of_search(hit: Hit) -> ShownHit:
     """Return what is printed of a hit of this process."""
     quote = hit.quote
-    return ShownHit(hit.rank, hit.score, quote.id, place(quote), quote.layout, snippet(quote.words(), quote.layout))
+    return ShownHit(hit.rank, hit.score, quote.id, place(quote), quote.layout, snippet(quote.all_text(), quote.layout))
 
 
 def hit_of_server(hit: FoundQuote) -> ShownHit:

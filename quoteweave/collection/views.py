@@ -131,12 +131,12 @@ def _page_words(quotes: Sequence[Quote], view: View) -> str:
 def _words(quote: Quote, view: View, *, section: str | None) -> str:
     """Of an image quote also its section's title: a chart seldom says what it is about, the title above it does."""
     if quote.kind == "text":
-        return quote.words()
+        return quote.all_text()
     if view == "ocr_text":
         return quote.ocr_text or ""
     if view == "vlm_text":
         return quote.vlm_text or ""
-    return "\n".join(part for part in (section, quote.words()) if part)
+    return "\n".join(part for part in (section, quote.all_text()) if part)
 
 
 def _picture_view(quote: Quote, unit: Unit, pictures: ImageProvider) -> ItemView:

@@ -155,7 +155,7 @@ class Quote(Record):
         """Whether retrievers may return it; headers and footers are kept but never retrieved."""
         return self.layout not in HEADERS_AND_FOOTERS
 
-    def words(self) -> str:
+    def all_text(self) -> str:
         """All text of the quote: caption, text or else OCR text, and the vision model's description."""
         parts = [self.caption, self.text, None if self.text else self.ocr_text, self.vlm_text]
         return "\n".join(part for part in parts if part)

@@ -127,10 +127,10 @@ class PagedFile(Protocol):
 PAGED_FORMATS: Mapping[Format, Callable[[Path, str | None, bool], AbstractContextManager[PagedFile]]] = {
     Format.PDF: lambda path, password, skip_names: open_pdf(path, password, skip_names=skip_names),
     **dict.fromkeys(
-        (Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF), lambda path, _password, _bare: open_image_file(path)
+        (Format.PNG, Format.JPEG, Format.WEBP, Format.TIFF), lambda path, _password, _skip_names: open_image_file(path)
     ),
 }
-"""How files of each format that has pages are opened; see `SourceFile` for the password and `bare`."""
+"""How files of each format that has pages are opened; see `SourceFile` for the password and `skip_names`."""
 
 
 def inspect_file(source: SourceFile) -> Inspection:

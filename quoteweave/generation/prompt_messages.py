@@ -59,11 +59,12 @@ class CitedMessages:
         does not have the right fields.
         """
         texts = [
-            f"[{i}]{self._source(hit.quote)}\n{indented(hit.quote.words())}" for i, hit in enumerate(context.texts, 1)
+            f"[{i}]{self._source(hit.quote)}\n{indented(hit.quote.all_text())}"
+            for i, hit in enumerate(context.texts, 1)
         ]
         here = token_hex(16)  # which no document can foresee
         images = [
-            f"{name}{self._source(quote)}\n{_heading(quote) + here if name in pictures else indented(quote.words())}"
+            f"{name}{self._source(quote)}\n{_heading(quote) + here if name in pictures else indented(quote.all_text())}"
             for name, quote in image_quotes(context).items()
         ]
         prompt = self._user.render(
@@ -151,14 +152,14 @@ class SourceMessages:
         quotes = {hit.quote.id: hit.quote for hit in context.hits}
         urls = {quote.id: pictures[name] for name, quote in image_quotes(context).items() if name in pictures}
         for quote in quotes.values() if self._seeing else ():
-            if quote.image is not None and quote.id not in urls and not quote.words().strip():
+            if quote.image is not None and quote.id not in urls and not quote.all_text().strip():
                 raise DatasetError(
                     f"{quote.image}, {quote.id} of question {self._example.id!r}, has no words and was not shown: it "
                     "cannot be read as a picture, or max_pictures is less than the question has"
                 )
         here = token_hex(16)  # which no document can foresee
         shown = [
-            f"{source_name(quotes[name])}\n{here if name in urls else indented(quotes[name].words())}"
+            f"{source_name(quotes[name])}\n{here if name in urls else indented(quotes[name].all_text())}"
             for name in self._order
         ]
         fields = {"question": query.text, "sources": "\n\n".join(shown)}

@@ -108,7 +108,7 @@ class EmbeddingStatus:
 
 @dataclass(slots=True)
 class EmbedResult:
-    """The result of `embed`."""
+    """The result of `embed_missing`."""
 
     stored: dict[str, StoredVectors]
     """By document, of every document."""
@@ -244,7 +244,7 @@ class _Task:
 
 
 class _Run:
-    """The state of one `embed`."""
+    """The state of one `embed_missing`."""
 
     def __init__(
         self,

@@ -54,7 +54,7 @@ def fit_to_window(context: Context, window: Window | None, question: str = "") -
     worded = [*context.texts, *(hit for hit in context.images if hit not in shown)]
     taken = PROMPT_TOKENS + _extra_tokens(context, shown, question) + limits.tokens(len(shown))
     room = max(0, window.tokens - window.answer - taken)
-    sizes = [_size(hit.quote.words()) for hit in worded]
+    sizes = [_size(hit.quote.all_text()) for hit in worded]
     most = max_fair_share(sizes, room)
     if most is None:
         return context, 0
@@ -78,7 +78,7 @@ def _extra_tokens(context: Context, shown: Sequence[Hit], question: str) -> int:
 
 
 def _cut(hit: Hit, tokens: int) -> Hit:
-    words = hit.quote.words()
+    words = hit.quote.all_text()
     low, high = 0, len(words)
     while low < high:  # the longest beginning of so many tokens
         middle = (low + high + 1) // 2

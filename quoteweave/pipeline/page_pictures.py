@@ -101,7 +101,7 @@ class PagePicture(Record):
 
 
 def cited_pages(collection: Collection, answer: Answer) -> tuple[list[PagePicture], list[str]]:
-    """Return the pages that an answer cites, in the order of its citations, for `render_answer`.
+    """Return the pages that an answer cites, in the order of its citations, for `render_answers`.
 
     A page on which a cited sentence goes on is one too.
 

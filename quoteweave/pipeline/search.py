@@ -84,7 +84,7 @@ def hit_fields(hit: Hit) -> dict[str, object]:
         "layout": quote.layout,
         "section": quote.section,
         "has_pages": quote.has_pages,
-        "text": quote.words(),
+        "text": quote.all_text(),
     }
 
 
@@ -316,7 +316,7 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
     kept: dict[tuple[str, ...], Hit] = {}
     for hit in hits:
         quote = hit.quote
-        text = " ".join(quote.words().split())
+        text = " ".join(quote.all_text().split())
         key = (quote.document, quote.kind, text) if text else (quote.id,)
         first = kept.setdefault(key, hit)
         if quote.page == first.quote.page and area(quote.bbox) < area(first.quote.bbox):

@@ -37,7 +37,7 @@ def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str]
     """Return the spec of the built index that a single retriever's spec selects; `text` itself where none matches.
 
     An index matches if it agrees with every part that `text` gives; parts that `text` leaves open may be anything.
-    Matches that differ in the checkpoint alone are preferred. `tell` is called when another spec than `text` is used.
+    Matches that differ in the checkpoint alone are preferred. `notify` is called when another spec than `text` is used.
     Raises UsageError, which lists them, where several match.
     """
     spec = parse_spec(text)

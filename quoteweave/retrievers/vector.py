@@ -65,10 +65,10 @@ class VectorRetriever:
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """Return at most `k` hits per query, best first; none for a blank query.
 
-        Nothing is written: documents that the index lacks are not found, as `notes` reports, and quotes removed since
-        it was built are never among the hits. Raises IndexMissing where it was never built, FingerprintMismatch where
-        it was built with other settings, CollectionError where it is damaged, UsageError for a filter that names an
-        unknown document, QuestionTooLong, and whatever the encoder raises.
+        Nothing is written: documents that the index lacks are not found, as `warnings` reports, and quotes removed
+        since it was built are never among the hits. Raises IndexMissing where it was never built, FingerprintMismatch
+        where it was built with other settings, CollectionError where it is damaged, UsageError for a filter that names
+        an unknown document, QuestionTooLong, and whatever the encoder raises.
         """
         hits: list[list[Hit]] = [[] for _ in queries]
         opened, (pending, vectors) = self._current(), self._encode_queries(queries, k)

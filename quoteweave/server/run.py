@@ -37,8 +37,8 @@ _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 def run(config_file: Path | None, given: Mapping[str, object], *, notify: Callable[[str], None]) -> None:
     """Serve by the settings of a file and those given, until the process is told to end.
 
-    `tell` is given the lines for the operator. Raises UsageError where the address cannot be listened on, or only with
-    keys, StorageError where the jobs cannot be read, and what `check_calibrations` and opening a collection raise.
+    `notify` is given the lines for the operator. Raises UsageError where the address cannot be listened on, or only
+    with keys, StorageError where the jobs cannot be read, and what `check_calibrations` and opening a collection raise.
     """
     settings = read_server_settings(config_file, given)
     set_up_logging(settings)

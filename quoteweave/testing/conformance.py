@@ -140,7 +140,7 @@ def check_parser(parser: Parser, path: Path) -> ParsedDocument:
         assert quote.id.startswith(f"{quote.page}:"), f"the id {quote.id} is not <page>:<ordinal>"
         assert quote.page_label == labels[quote.page], f"quote {quote.id} has another label than its page"
         assert (quote.kind == "image") == (quote.layout in IMAGE_LAYOUTS), f"{quote.id}: the layout is of another kind"
-        assert quote.words() or quote.image, f"quote {quote.id} has neither text nor image"
+        assert quote.all_text() or quote.image, f"quote {quote.id} has neither text nor image"
     return parsed
 
 

@@ -63,7 +63,7 @@ def test_scripts_with_a_token_a_character_are_counted_so_and_what_is_cut_is_not(
     (tmp_path / "long.txt").write_text("港の木材の記録。" * 2000)
     quoteweave("add", tmp_path / "long.txt", "-c", tmp_path / "c")
     with Collection.open(tmp_path / "c") as collection:
-        lengths = [len(quote.words()) for quote in collection.document_quotes("long.txt")]
+        lengths = [len(quote.all_text()) for quote in collection.document_quotes("long.txt")]
     (plan,) = quoteweave("plan", "openai:m@http://127.0.0.1:9/v1", "-c", tmp_path / "c", "--json").json()
     assert plan["tokens"] == sum(min(length, 8000) for length in lengths)
 

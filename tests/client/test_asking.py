@@ -106,7 +106,7 @@ def test_filters_settings_and_history_are_sent(client: Client) -> None:
 def test_a_hit_leads_to_its_quote_its_page_and_its_picture(client: Client) -> None:
     hit = client.search("chart of vessel calls by quarter", 1, filters=Filter(kind="image")).hits[0]
     found = client.quote(hit.quote_id)
-    assert (found.quote.document, found.quote.words(), found.quote.place) == (hit.document, hit.text, hit.place)
+    assert (found.quote.document, found.quote.all_text(), found.quote.place) == (hit.document, hit.text, hit.place)
     assert client.quote_image(hit.quote_id).startswith(b"\x89PNG")
     page = client.page(hit.document, hit.page)
     assert found.quote in page.quotes

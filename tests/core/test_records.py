@@ -26,11 +26,11 @@ def test_records_are_frozen_and_know_their_fields() -> None:
 
 
 def test_words_are_all_that_a_quote_says_and_ocr_stands_in_for_text() -> None:
-    assert a_quote(caption="Figure 1", text="label", ocr_text="1abel", vlm_text="A map.").words() == (
+    assert a_quote(caption="Figure 1", text="label", ocr_text="1abel", vlm_text="A map.").all_text() == (
         "Figure 1\nlabel\nA map."
     )
-    assert a_quote(caption="Figure 1", ocr_text="read").words() == "Figure 1\nread"
-    assert a_quote().words() == ""
+    assert a_quote(caption="Figure 1", ocr_text="read").all_text() == "Figure 1\nread"
+    assert a_quote().all_text() == ""
 
 
 @pytest.mark.parametrize(("layout", "retrievable"), [("header", False), ("footer", False), ("title", True)])

@@ -45,11 +45,11 @@ class WordJudge:
 
     async def support(self, statement: str, evidence: Sequence[Quote]) -> Grade:
         self.asked.append(("support", statement, tuple(quote.id for quote in evidence)))
-        return self._grade(statement, " ".join(quote.words() for quote in evidence))
+        return self._grade(statement, " ".join(quote.all_text() for quote in evidence))
 
     async def relevance(self, statement: str, item: Quote) -> Grade:
         self.asked.append(("relevance", statement, (item.id,)))
-        found = self._grade(statement, item.words())
+        found = self._grade(statement, item.all_text())
         return grade(None if found.score is None else float(found.score > 0))
 
     async def accuracy(self, question: str, gold_answer: str, answer: str, *, question_type: str | None) -> Grade:

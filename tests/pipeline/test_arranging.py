@@ -73,7 +73,7 @@ def test_one_view_of_images_is_kept_where_there_is_one() -> None:
     bare = quote("image", "j", text="Q1 5")
     given_ = Context(images=tuple(Hit(rank=1, score=1, quote=one) for one in (full, bare)))
     said = {
-        view: [hit.quote.words() for hit in with_image_view(given_, view).images]
+        view: [hit.quote.all_text() for hit in with_image_view(given_, view).images]
         for view in ("all", "ocr_text", "vlm_text")
     }
     assert said == {

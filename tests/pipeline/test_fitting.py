@@ -16,7 +16,7 @@ def context(*texts: str) -> Context:
 
 
 def sizes(made: Context) -> list[int]:
-    return [estimate_tokens(hit.quote.words()) for hit in made.hits]
+    return [estimate_tokens(hit.quote.all_text()) for hit in made.hits]
 
 
 @given(st.lists(st.integers(0, 3000), max_size=8), st.integers(0, 4000))
@@ -44,7 +44,7 @@ def test_pictures_take_their_room_and_are_not_cut() -> None:
     made = Context(texts=context("y" * 4000).texts, images=(Hit(rank=1, score=1, quote=shown),))
     cut, count = fit_to_window(made, Window(tokens=PROMPT_TOKENS + 2000 + 500, pictures=True))
     assert (count, cut.images) == (1, made.images)
-    assert len(cut.texts[0].quote.words()) < 2004
+    assert len(cut.texts[0].quote.all_text()) < 2004
     _, count = fit_to_window(made, Window(tokens=PROMPT_TOKENS + 500))
     assert count == 2
 
@@ -55,7 +55,7 @@ def test_pictures_beyond_the_number_that_is_shown_take_words() -> None:
     one = PictureLimits(max_pictures=1, max_pixels=75_000)
     cut, count = fit_to_window(made, Window(tokens=PROMPT_TOKENS + 100 + 500, pictures=True, limits=one))
     assert (count, cut.images[0]) == (1, made.images[0])
-    assert estimate_tokens(cut.images[1].quote.words()) == 500
+    assert estimate_tokens(cut.images[1].quote.all_text()) == 500
 
 
 def test_other_scripts_take_a_token_a_character() -> None:

@@ -39,4 +39,4 @@ def test_a_picture_takes_the_place_of_the_page_that_shows_nothing_else(tmp_path:
     empty = [made_quote("", layout="figure"), made_quote("", layout="figure")]
     with make_collection(tmp_path, {"a.pdf": [whole, figure, *empty]}) as collection:
         images = context(collection, 1, 5).images
-    assert [hit.quote.layout for hit in images if hit.quote.words()] == ["figure"]
+    assert [hit.quote.layout for hit in images if hit.quote.all_text()] == ["figure"]

@@ -56,7 +56,7 @@ def texts(retriever: VectorRetriever, question: str, k: int = 10, where: Filter 
     (hits,) = retriever.search([Query(text=question)], k, where=where)
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    return [hit.quote.words() for hit in hits]
+    return [hit.quote.all_text() for hit in hits]
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -268,7 +268,7 @@ def test_an_index_that_is_replaced_while_it_is_searched_is_opened_again(
 def test_a_page_gives_its_quotes_in_order_with_its_score(port: Collection) -> None:
     retriever = built(port, FakeEncoder(), RetrieverSpec(name="fake", unit="page"))
     (hits,) = retriever.search([Query(text="coal")], 10)
-    assert [hit.quote.words() for hit in hits[:2]] == ["Grain by rail", "Coal"]
+    assert [hit.quote.all_text() for hit in hits[:2]] == ["Grain by rail", "Coal"]
     assert hits[0].score == hits[1].score > hits[2].score
     assert len(hits) == 6
     assert texts(retriever, "coal", 1) == ["Grain by rail"]

@@ -113,7 +113,7 @@ def test_search_and_fetch_have_the_form_of_deep_research(live: LiveServer, sampl
     assert {key: item[key] for key in ("id", "title", "url")} == results[0]
     with Collection.open(sample_collection) as collection:
         quote = collection.quote(item["id"].removeprefix("port/"))
-    assert item["text"] == quote.words()
+    assert item["text"] == quote.all_text()
     assert (item["metadata"]["document"], item["metadata"]["page"]) == (quote.document, str(quote.page))
     shown = live.client.get(item["url"], headers={"accept": "application/json"})
     assert shown.json()["quote"]["id"] == quote.id

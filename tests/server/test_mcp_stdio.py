@@ -39,7 +39,7 @@ def test_a_client_searches_reads_and_asks(sample_collection: Path) -> None:
             fetched = (await client.call_tool("fetch", {"id": first["id"]})).structured_content
             with Collection.open(sample_collection) as collection:
                 quote = collection.quote(first["id"].removeprefix("port/"))
-            assert fetched["text"] == quote.words()
+            assert fetched["text"] == quote.all_text()
             answer = (await client.call_tool("ask", {"question": QUESTION})).structured_content
             assert "1,058" in answer["text"]
             # No server shows the quote, so the client reads its URL here.

@@ -86,7 +86,11 @@ def test_search_finds_what_the_command_line_finds(live: LiveServer, sample_colle
     assert [hit["rank"] for hit in hits] == [1, 2, 3]
     with Collection.open(sample_collection) as collection:
         first = collection.quote(hits[0]["quote_id"])
-    assert (hits[0]["document"], hits[0]["bbox"], hits[0]["text"]) == (first.document, list(first.bbox), first.words())
+    assert (hits[0]["document"], hits[0]["bbox"], hits[0]["text"]) == (
+        first.document,
+        list(first.bbox),
+        first.all_text(),
+    )
     assert hits[0]["regions"][0]["bbox"] == list(first.bbox)
 
 

@@ -92,7 +92,7 @@ class PassageFinder:
             outcome=outcome,
             coverage=covered,
             kind=hit.quote.kind,
-            passage=hit.quote.words(),
+            passage=hit.quote.all_text(),
             citation=citation,
         )
 

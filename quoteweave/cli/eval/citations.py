@@ -161,7 +161,7 @@ def _print_plan(work: JudgingPlan, model: str | None, *, unseen: int) -> None:
 def _count_unseen_pictures(pairs: Sequence[JudgingItem]) -> int:
     contexts = [prediction.context or example.context for prediction, example in pairs]
     return sum(
-        hit.quote.image is not None and not hit.quote.words().strip()
+        hit.quote.image is not None and not hit.quote.all_text().strip()
         for context in contexts
         if context is not None
         for hit in context.images

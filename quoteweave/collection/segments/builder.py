@@ -97,7 +97,7 @@ class SegmentBuilder:
         A part of an image is found by what is on it; what its caption and its section's title say is of the whole.
         """
         if quote.kind == "text":
-            return array("i", self._vocabulary.of_text(quote.words()))
+            return array("i", self._vocabulary.of_text(quote.all_text()))
         found = words(_own_words(quote))
         known = set(found)
         found += [word for word in words(quote.ocr_text or "") if word not in known]
@@ -141,8 +141,8 @@ class SegmentBuilder:
 def _own_words(quote: Quote) -> str:
     """The words of an image and its section's title; of a part without caption and title."""
     if quote.caption is not None and PART.search(quote.caption):
-        return quote.model_copy(update={"caption": None}).words()
-    return f"{quote.words()}\n{quote.section or ''}"
+        return quote.model_copy(update={"caption": None}).all_text()
+    return f"{quote.all_text()}\n{quote.section or ''}"
 
 
 def _with_names_once(segment: Segment) -> Segment:
@@ -203,7 +203,7 @@ def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
 
     Parts of a large table, and paragraphs set on a picture, stand inside a quote that holds their words too.
     """
-    pictures = [(i, q) for i, q in enumerate(quotes) if q.kind == "image" and q.layout != "page" and q.words()]
+    pictures = [(i, q) for i, q in enumerate(quotes) if q.kind == "image" and q.layout != "page" and q.all_text()]
     kept = {
         quote.id
         for i, quote in enumerate(quotes)

@@ -50,7 +50,7 @@ def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def iter_records(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator[tuple[int, Row]]:
     """Yield the number and the record of each line, read as `row`. Raises DatasetError, naming line and field.
 
-    With `drop_cut`, for files that `appending` writes, an unterminated last line is skipped: it was truncated.
+    With `drop_cut`, for files that `open_for_append` writes, an unterminated last line is skipped: it was truncated.
     """
     for number, line in iter_lines(path):
         whole = line.endswith(b"\n")
@@ -116,7 +116,10 @@ def _append(stream: FileIO, record: BaseModel) -> None:
 
 
 def is_truncated(path: Path) -> bool:
-    """Whether the last line of a file that `appending` writes is unterminated. Raises DatasetError as `iter_lines`."""
+    """Whether the last line of a file that `open_for_append` writes is unterminated.
+
+    Raises DatasetError as `iter_lines`.
+    """
     last = deque(iter_lines(path), maxlen=1)
     return bool(last) and not last[0][1].endswith(b"\n")
 

@@ -1,4 +1,4 @@
-"""Groups lines into blocks (paragraphs, titles, list items) by geometry; `structure` decides what each one is.
+"""Groups lines into blocks (paragraphs, titles, list items) by geometry; `documents.assembly` decides what each one is.
 
 The patterns are those by which lines begin: bullets, section numbers, page numbers, notes.
 """

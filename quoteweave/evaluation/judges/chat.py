@@ -68,7 +68,7 @@ def user_message(prompt: str, shown: Sequence[Part] = ()) -> Mapping[str, object
 
 
 def _words(quote: Quote) -> str:
-    words = quote.words()
+    words = quote.all_text()
     return words if len(words) <= MAX_QUOTE_CHARACTERS else f"{words[:MAX_QUOTE_CHARACTERS]}…"
 
 

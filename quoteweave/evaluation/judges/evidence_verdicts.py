@@ -116,7 +116,7 @@ def _tokens(
 ) -> tuple[int, int]:
     """About how many are sent and come back: the response to be split, each grade with what it is of, the accuracy."""
     answer = answer_of(prediction.response or "", "own").strip()
-    words = {name: len(quote.words()) for name, quote in _items(prediction, example).items()}
+    words = {name: len(quote.all_text()) for name, quote in _items(prediction, example).items()}
     sent, calls = 2 * len(answer) + len(example.query.text), 2
     for sentence in split(answer):
         known = [name for name in map(item_name, sentence.cited) if name in words]

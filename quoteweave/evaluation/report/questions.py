@@ -164,7 +164,7 @@ def _verdict(place: Place, right: Sequence[Place] | None, cited: Sequence[Place]
 
 
 def _quote(place: Place, quote: Quote | None, verdict: str, pictures: PictureReader) -> ShownQuote:
-    words = "" if quote is None else quote.words()
+    words = "" if quote is None else quote.all_text()
     return ShownQuote(
         name=f"{place[0]} {place[1]}",
         verdict="cited, but there is no such quote" if quote is None else verdict,

@@ -229,7 +229,7 @@ def _name_words(document: str) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def quote_words(quote: Quote) -> tuple[str, ...]:
     """The words of a quote, in order."""
-    return tuple(words(quote.words()))
+    return tuple(words(quote.all_text()))
 
 
 def caption_title(quote: Quote) -> str:

@@ -122,7 +122,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     quotes = [(hit.quote, words_with_headings(hit.quote)) for hit in _ranked(context)]
     if otherwise:
         alike = frozenset(filter(words_alike, asked))
-        told = ((quote, with_quantity(held, question, quote.words())) for quote, held in quotes)
+        told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
         quotes = [(quote, with_words_alike(held, alike)) for quote, held in told]
     known = frozenset[str]().union(*(held for _, held in quotes))
     if language_difference(question.analysis.text, context) is not None:
@@ -244,7 +244,7 @@ def _adjacent_pairs(question: QuestionTerms, among: Mapping[str, float], quotes:
 
 def _is_named(analysis: QuestionAnalysis, quote: Quote) -> bool:
     """Whether the question refers to the quote, its page or its section by name."""
-    if analysis.labels and set(analysis.labels) & set(labels_in(quote.words())):
+    if analysis.labels and set(analysis.labels) & set(labels_in(quote.all_text())):
         return True
     if not analysis.places:
         return False

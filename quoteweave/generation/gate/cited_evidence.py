@@ -169,7 +169,7 @@ class _UncitedQuote:
 
 def _texts(quote: Quote) -> list[str]:
     name = re.sub(r"[_-]+", " ", PurePosixPath(quote.document).stem)
-    parts = [quote.words(), quote.ocr_text if quote.text else None, _NUMBERING.sub("", quote.section or ""), name]
+    parts = [quote.all_text(), quote.ocr_text if quote.text else None, _NUMBERING.sub("", quote.section or ""), name]
     return [part for part in parts if part]
 
 

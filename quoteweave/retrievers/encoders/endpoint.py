@@ -21,7 +21,7 @@ class EndpointEncoder:
     `query_prefix` and `passage_prefix` are prepended to questions and passages, for models trained with them. Questions
     are sent by `query_client`, where the endpoint distinguishes them from passages by `input_type` or by the model's
     name; its vectors have to be comparable with those of `client`. A text, prefix included, is cut to `max_characters`,
-    and further where the endpoint refuses it, which `tell` is called with once. `tokens` counts the tokens that the
+    and further where the endpoint refuses it, which `notify` is called with once. `tokens` counts the tokens that the
     endpoint reports so far.
     """
 

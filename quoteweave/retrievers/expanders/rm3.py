@@ -72,7 +72,7 @@ def relevance_model(hits: Sequence[Hit], terms: int) -> Mapping[str, float]:
     weights: dict[str, float] = defaultdict(float)
     written: dict[str, Counter[str]] = defaultdict(Counter)
     for hit, share in zip(hits, _shares(hits), strict=True):
-        text = hit.quote.words()
+        text = hit.quote.all_text()
         stems = words(text)
         for stem, surface in zip(stems, words(text, stem=False), strict=True):
             if words(surface) == [stem]:

@@ -118,7 +118,7 @@ class EvidenceReader:
         self.index = index
         self.page_feedback = PageFeedback(index, quotes)
         self._quotes, self._terms = quotes, terms
-        self._written = WrittenMatches(index, lambda at: [quote.words() for quote in quotes(at)], containing)
+        self._written = WrittenMatches(index, lambda at: [quote.all_text() for quote in quotes(at)], containing)
         self._places = TermPlaces(index)
         # A context is built by searching for text and for image quotes with the same question.
         self.cache: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
@@ -313,7 +313,9 @@ class EvidenceReader:
         found = self.index.quotes_with(phrase) if len(phrase) > 1 else np.empty(0, dtype=np.int64)
         found = found[self.index.is_image[found]] if expansion.is_listed else found
         found = found[np.lexsort((self.index.order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
-        for position, held in zip(found.tolist(), [words(quote.words()) for quote in self._quotes(found)], strict=True):
+        for position, held in zip(
+            found.tolist(), [words(quote.all_text()) for quote in self._quotes(found)], strict=True
+        ):
             if any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1)):
                 pages[self.index.page_of[position]] = 1
         return pages

@@ -153,7 +153,7 @@ class PageFeedback:
     def _rare_words(self, page: int) -> list[str]:
         """The most distinctive words of a page, by (1 + ln tf) × idf, that occur on other pages of its document too."""
         held = self._quotes(self._index.quotes_of(page)[:MOST_QUOTES])
-        counts = Counter(word for quote in held for word in words(quote.words()))
+        counts = Counter(word for quote in held for word in words(quote.all_text()))
         weights = {}
         for word, count in counts.items():
             if not (word[0].isdigit() and len(word) < 3):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Positions = npt.NDArray[np.int64]
 
 Texts = Callable[["Positions"], list[str]]
-"""All words of the quotes at some positions, as `Quote.words` gives them."""
+"""All words of the quotes at some positions, as `Quote.all_text` gives them."""
 Containing = Callable[[str, "Mask | None"], "Mask"]
 """Which of the pages given have a quote whose text contains a string, to the letter (m,)."""
 

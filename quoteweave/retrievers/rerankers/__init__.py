@@ -55,7 +55,7 @@ def reranker_row_for_path(checkpoint: str) -> RerankerRow:
 def passage_text(quote: Quote) -> str:
     """The text that a reranker reads: a quote's words, preceded by its section's title for an image quote."""
     section = quote.section if quote.kind == "image" else None
-    return "\n".join(part for part in (section, quote.words()) if part)
+    return "\n".join(part for part in (section, quote.all_text()) if part)
 
 
 def reorder_by_scores(hits: Sequence[Hit], scores: Sequence[float]) -> tuple[Hit, ...]:

@@ -271,7 +271,7 @@ def _page_quote(call: Call, collection: ServedCollection, quote: Quote) -> PageQ
         layout=quote.layout,
         section=quote.section,
         bbox=quote.bbox,
-        text=quote.words(),
+        text=quote.all_text(),
         url=call.urls(collection).quote(quote.id),
     )
 

@@ -94,7 +94,7 @@ def is_paper_meant(paper: Paper, quotes: Sequence[Quote]) -> bool:
     if not title:
         return True
     pages = list(_before_references(quotes))
-    lines = [line for quote in pages for line in quote.words().splitlines() if line.strip()][:_MAX_LINES]
+    lines = [line for quote in pages for line in quote.all_text().splitlines() if line.strip()][:_MAX_LINES]
     pairs = (f"{one} {other}" for one, other in pairwise(lines))
     return (
         any(_is_title_but_for_slips(paper.title, line) for line in (*lines, *pairs))

@@ -81,7 +81,7 @@ class OwnCollection:
         found = await self._search.find(Query(text=query), k, where=where)
         documents = self._current().documents
         snippets = tuple(
-            Snippet(paper=paper_of(documents[quote.document]), text=quote.words(), section=quote.section)
+            Snippet(paper=paper_of(documents[quote.document]), text=quote.all_text(), section=quote.section)
             for quote in (hit.quote for hit in found.hits)
             if quote.document in documents
         )

@@ -51,7 +51,7 @@ def text_of_quotes(quotes: Sequence[Quote]) -> str:
     pages: dict[int, list[str]] = {number: [] for number in range(1 + max((quote.page for quote in quotes), default=0))}
     for quote in quotes:
         if quote.retrievable:
-            pages[quote.page].append(quote.words())
+            pages[quote.page].append(quote.all_text())
     return join_pages("\n".join(texts) for texts in pages.values())
 
 

@@ -69,7 +69,7 @@ def _response(sentences: list[MarkedSentence], context: Context, first: int | No
 def _premises(sentence: MarkedSentence, context: Context) -> tuple[str, ...]:
     """None where one of the quotes does not exist."""
     quotes = [context.quote(*item) for item in sentence.cited]
-    return () if None in quotes else tuple(quote.words() for quote in quotes if quote is not None)
+    return () if None in quotes else tuple(quote.all_text() for quote in quotes if quote is not None)
 
 
 class Alce:

@@ -105,7 +105,7 @@ def _response(sentences: Sequence[MarkedSentence], context: Context, taken_apart
             cited = dict.fromkeys(item for place in claim.marks for item in sentence.marks[place].cited)
             quotes = [context.quote(*item) for item in cited]
             out_of_range += quotes.count(None)
-            if premises := tuple(quote.words() for quote in quotes if quote is not None):
+            if premises := tuple(quote.all_text() for quote in quotes if quote is not None):
                 claims.append(CitedClaim(claim.text, premises))
     return CitedResponse(tuple(claims), out_of_range, whole_sentences=failed)
 

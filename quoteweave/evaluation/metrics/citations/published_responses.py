@@ -134,10 +134,10 @@ def _in_range(claim: PublishedClaim, passages: int) -> bool:
 
 def _premise(context: Context, number: int) -> str:
     quote = context.texts[number - 1].quote
-    return f"Title: {_titled(quote)}" if quote.document else quote.words()
+    return f"Title: {_titled(quote)}" if quote.document else quote.all_text()
 
 
 def _titled(quote: Quote) -> str:
     """The title and text of a passage; passages of ALCE begin with their title already."""
-    words = quote.words()
+    words = quote.all_text()
     return words if words.startswith(f"{quote.document}\n") else f"{quote.document}\n{words}"

@@ -33,7 +33,7 @@
  *   evidence?: "words" | "element" | null, section?: string | null, earlier?: boolean, gone?: boolean}} Place
  */
 
-/** All text of a quote, as `Quote.words` gives it. @param {Quote} quote */
+/** All text of a quote, as `Quote.all_text` gives it. @param {Quote} quote */
 export function wordsOf(quote) {
   return [quote.caption, quote.text, quote.text ? null : quote.ocr_text, quote.vlm_text].filter(Boolean).join("\n");
 }
