@@ -267,7 +267,7 @@ def _open_streams(folder: Path, question: str, streams: int) -> tuple[list[Row],
             "[answers]",
             'model = "m"',
             f'base_url = "{model.base_url}"',
-            "any_topic = true",
+            "check_topic = false",
         )
         with served(folder, *config) as server:
             memory: list[float] = []

@@ -31,7 +31,7 @@ from quoteweave.pipeline.prices import with_price
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels, make_chat_model
 from quoteweave.retrievers.registry import Resources
 
-NOT_ASKED = "No model was asked; any_topic = true (`Gate.on_topic` off) has it asked all the same."
+NOT_ASKED = "No model was asked; check_topic = false has it asked all the same."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class Gate:
         policy: what happens to unsupported sentences. None checks nothing by rule, and withholds nothing
         checker: gives a second verdict on each cited sentence; the policy applies to both verdicts
         calibration: the confidence that an answer needs to be given; None gives every answer
-        on_topic: whether a model is asked only where the words of the retrieved quotes are about the question
+        check_topic: whether a model is asked only where the words of the retrieved quotes are about the question
         pages: source of word boxes, such as a collection: each citation then names the words that support it
     """
 
     policy: Policy | None = "report"
     checker: ClaimChecker | None = None
     calibration: Calibration | None = None
-    on_topic: bool = False
+    check_topic: bool = False
     pages: PageSource | None = None
 
     @property
@@ -70,7 +70,7 @@ class Gate:
         Whether the context is on the question's topic is tested only if the retriever supplies word rarities
         (`Context.rarity`). With no words in common, words tell too little, and the model is still asked.
         """
-        abstention = off_topic_abstention(question, context) if self.on_topic and context.rarity else None
+        abstention = off_topic_abstention(question, context) if self.check_topic and context.rarity else None
         if abstention is not None:
             abstention = abstention.model_copy(update={"warnings": (*abstention.warnings, NOT_ASKED)})
         if abstention is None and self.calibration is not None:

@@ -37,12 +37,12 @@ _ENDS_BLOCK = ("title", "page")
 
 
 def add_introduced(
-    question: str, context: Context, collection: Collection, where: Filter, split: ContextSize
+    question: str, context: Context, collection: Collection, where: Filter, size: ContextSize
 ) -> Context:
     """Return the context with what its best texts introduce, and with the sentences that introduce its texts.
 
     What the search did not find stands after its hits, in place of the last ones where the context would outgrow
-    `split`: at most half of the quotes of a kind are such, so that a context of 15 quotes is one of 15; but a sentence
+    `size`: at most half of the quotes of a kind are such, so that a context of 15 quotes is one of 15; but a sentence
     that prohibits what it introduces is always added. A filter by kind or layout leaves everything as it is. Raises
     CollectionError for a damaged collection.
     """
@@ -69,9 +69,9 @@ def add_introduced(
     return context.model_copy(
         update={
             "texts": _with_added(
-                context.texts, texts[: max(len(must & added.keys()), split.texts // 2)], split.texts, must
+                context.texts, texts[: max(len(must & added.keys()), size.texts // 2)], size.texts, must
             ),
-            "images": _with_added(context.images, images[: split.images // 2], split.images, must),
+            "images": _with_added(context.images, images[: size.images // 2], size.images, must),
             "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
             "titles": _titles(context, neighbours),
         }

@@ -77,14 +77,14 @@ class Rag:
         search: Retriever | Search,
         generator: Generator,
         *,
-        split: ContextSize = C15,
+        size: ContextSize = C15,
         where: Filter | None = None,
         gate: Gate | Policy | None = "report",
         window: Window | None = None,
     ) -> None:
         self._search = search if isinstance(search, Search) else Search(search)
         self._generator = generator
-        self._split, self._where, self._window = split, where or Filter(), window
+        self._size, self._where, self._window = size, where or Filter(), window
         self._gate = gate if isinstance(gate, Gate) else Gate(gate)
 
     def answer(self, question: str, *, where: Filter | None = None) -> Answer:
@@ -140,7 +140,7 @@ class Rag:
     async def _prepare(self, question: str, where: Filter | None) -> "_PreparedQuestion":
         started, query = time.perf_counter(), Query(text=question)
         with record_spending() as account:
-            found = await self._search.context(query, self._split, where=self._where.intersect(where))
+            found = await self._search.context(query, self._size, where=self._where.intersect(where))
         context, cut = fit_to_window(found.context, self._window, question)
         withheld = self._gate.check_context(question, context)
         return _PreparedQuestion(query, context, found.trace, withheld, started, cut, account.spending)

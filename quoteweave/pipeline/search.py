@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class Trace(Record):
-    """How the hits of a search were found: clauses, steps, notes and reasons.
+    """How the hits of a search were found: clauses, state, notes and reasons.
 
     >>> trace = asyncio.run(Search(LexicalRetriever(collection)).find(Query(text="timber"), k=1)).trace
     >>> trace.clauses, trace.reranker
@@ -140,35 +140,35 @@ class Search:
         FingerprintMismatch, CollectionError), and ModelError or EndpointError of expander and reranker.
         """
         check_question(query.text)
-        steps = _SearchState(query)
-        await self._expand(steps)
-        (hits,) = await self._ranked(steps, [(k, where)])
-        return SearchResult(hits=tuple(hits), trace=self._trace(steps))
+        state = _SearchState(query)
+        await self._expand(state)
+        (hits,) = await self._ranked(state, [(k, where)])
+        return SearchResult(hits=tuple(hits), trace=self._trace(state))
 
-    async def context(self, query: Query, split: ContextSize = C15, *, where: Filter | None = None) -> RetrievedContext:
+    async def context(self, query: Query, size: ContextSize = C15, *, where: Filter | None = None) -> RetrievedContext:
         """Return the best quotes of each kind, ranked within their kind. A filter by kind leaves the other kind empty.
 
         What the best texts introduce is among them (`pipeline.introduced`). A question that asks what
         one document consists of gets that document's structure, and the quotes that show it (`document_structure`).
         Raises what `find` does.
         """
-        (context,), trace = await self.contexts(query, (split,), where=where)
+        (context,), trace = await self.contexts(query, (size,), where=where)
         return RetrievedContext(context=context, trace=trace)
 
     async def contexts(
-        self, query: Query, splits: Sequence[ContextSize], *, where: Filter | None = None
+        self, query: Query, sizes: Sequence[ContextSize], *, where: Filter | None = None
     ) -> tuple[list[Context], Trace]:
         """Return a context of each size, as `context` does, from one search for the largest. Raises as `context`."""
         check_question(query.text)
-        steps, where = _SearchState(query), where or Filter()
+        state, where = _SearchState(query), where or Filter()
         if self._collection is not None:
-            with steps.timed("search"):
+            with state.timed("search"):
                 structured = await self._run(query, structure_context, query.text, self._collection, where)
             if structured is not None:
-                steps.interpretation.append("asks what the document consists of")
-                return [structured] * len(splits), self._trace(steps)
-        await self._expand(steps)
-        texts, images = max(split.texts for split in splits), max(split.images for split in splits)
+                state.interpretation.append("asks what the document consists of")
+                return [structured] * len(sizes), self._trace(state)
+        await self._expand(state)
+        texts, images = max(size.texts for size in sizes), max(size.images for size in sizes)
         asked_of_texts = self._collection is not None and self._reranker is None
         defining = asked_of_texts and analyse_question(query.text).asks == "definition"
         texts = max(texts, MOST_DEFINING) if defining else texts
@@ -176,51 +176,51 @@ class Search:
         wanted = [
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds
         ]
-        ranked = await self._ranked(steps, wanted, distinct=self._collection is not None)
+        ranked = await self._ranked(state, wanted, distinct=self._collection is not None)
         if defining:
             ranked = [definitions_first(query.text, ranked[0]), *ranked[1:]]
-        contexts = [await self._filled(steps, split, ranked, where) for split in splits]
-        return contexts, self._trace(steps)
+        contexts = [await self._filled(state, size, ranked, where) for size in sizes]
+        return contexts, self._trace(state)
 
     async def _filled(
-        self, steps: "_SearchState", split: ContextSize, ranked: Sequence[Sequence[Hit]], where: Filter
+        self, state: "_SearchState", size: ContextSize, ranked: Sequence[Sequence[Hit]], where: Filter
     ) -> Context:
         """Return the context of one size, of ranked texts and images."""
-        texts, images = tuple(ranked[0][: split.texts]), tuple(ranked[1][: split.images])
-        context = Context(texts=texts, images=images, rarity=steps.rarity, pages=steps.pages)
+        texts, images = tuple(ranked[0][: size.texts]), tuple(ranked[1][: size.images])
+        context = Context(texts=texts, images=images, rarity=state.rarity, pages=state.pages)
         if self._collection is None:
             return context
-        with steps.timed("search"):
+        with state.timed("search"):
             return await self._run(
-                steps.query, add_introduced, steps.query.text, context, self._collection, where, split
+                state.query, add_introduced, state.query.text, context, self._collection, where, size
             )
 
-    async def _expand(self, steps: "_SearchState") -> None:
+    async def _expand(self, state: "_SearchState") -> None:
         if self._expander is not None:
-            with steps.timed("expand"):
-                steps.expansion = await self._expander.expand(steps.query)
-            steps.add_note(steps.expansion.note)
+            with state.timed("expand"):
+                state.expansion = await self._expander.expand(state.query)
+            state.add_note(state.expansion.note)
 
     async def _ranked(
-        self, steps: "_SearchState", wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool = False
+        self, state: "_SearchState", wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool = False
     ) -> list[Sequence[Hit]]:
         """Return the `k` best hits of each filter, `distinct` ones if wanted; an empty list where `k` is 0."""
         for note in collect_warnings(self._retriever):
-            steps.add_note(note)
-        with steps.timed("search"):
+            state.add_note(note)
+        with state.timed("search"):
             # In one call: with many questions at once, each filter would otherwise queue up again, and the first
             # question would be searched no sooner than the last.
-            pools = await self._run(steps.query, self._pools, steps.expansion.clauses, wanted, distinct=distinct)
+            pools = await self._run(state.query, self._pools, state.expansion.clauses, wanted, distinct=distinct)
         ranked = [
-            await self._best(steps, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
+            await self._best(state, pool, k, where) if k else [] for pool, (k, where) in zip(pools, wanted, strict=True)
         ]
         if self._explains is not None:
             of_kinds = [(hits, where) for hits, (k, where) in zip(ranked, wanted, strict=True) if k]
             # How the question is read does not depend on the kind of quotes; reasons are those of each hit.
             for hits, where in of_kinds if self._explain else of_kinds[:1]:
-                await self._run(steps.query, self._add_reasons, self._explains, steps, hits, where)
+                await self._run(state.query, self._take_explanation, self._explains, state, hits, where)
         if self._explain:
-            self._note_missing_reasons(steps, any(ranked))
+            self._note_missing_reasons(state, any(ranked))
         return ranked
 
     async def _run(self, query: Query, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -229,21 +229,21 @@ class Search:
             return await run_inline_if_short("search", query.text, function, *args, **kwargs)
         return await run_in_pool("search", function, *args, **kwargs)
 
-    def _note_missing_reasons(self, steps: "_SearchState", found: bool) -> None:
-        if found and not any(steps.reasons.values()):
-            steps.add_note("This retriever does not say why its hits rank where they do; lexical does.")
+    def _note_missing_reasons(self, state: "_SearchState", found: bool) -> None:
+        if found and not any(state.reasons.values()):
+            state.add_note("This retriever does not say why its hits rank where they do; lexical does.")
         elif self._reranker is not None:
-            steps.add_note("The reasons are those of the search; the reranker gives none for its order.")
-        elif len(steps.expansion.clauses) > 1:
-            steps.add_note("The reasons are those of the question as it was asked; its clauses were searched for too.")
+            state.add_note("The reasons are those of the search; the reranker gives none for its order.")
+        elif len(state.expansion.clauses) > 1:
+            state.add_note("The reasons are those of the question as it was asked; its clauses were searched for too.")
 
-    def _add_reasons(
-        self, retriever: Explains, steps: "_SearchState", hits: Sequence[Hit], where: Filter | None
+    def _take_explanation(
+        self, retriever: Explains, state: "_SearchState", hits: Sequence[Hit], where: Filter | None
     ) -> None:
-        explanation = retriever.explain(steps.query, hits if self._explain else (), where=where)
-        steps.interpretation += [line for line in explanation.interpretation if line not in steps.interpretation]
-        steps.reasons.update(explanation.reasons)
-        steps.rarity, steps.pages = explanation.rarity, explanation.pages
+        explanation = retriever.explain(state.query, hits if self._explain else (), where=where)
+        state.interpretation += [line for line in explanation.interpretation if line not in state.interpretation]
+        state.reasons.update(explanation.reasons)
+        state.rarity, state.pages = explanation.rarity, explanation.pages
 
     def _pools(
         self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool
@@ -266,25 +266,25 @@ class Search:
                 return hits[:most]
             depth *= 2
 
-    async def _best(self, steps: "_SearchState", pooled: Sequence[Hit], k: int, where: Filter | None) -> Sequence[Hit]:
-        steps.candidates[where.kind if where and where.kind else "all"] = len(pooled)
+    async def _best(self, state: "_SearchState", pooled: Sequence[Hit], k: int, where: Filter | None) -> Sequence[Hit]:
+        state.candidates[where.kind if where and where.kind else "all"] = len(pooled)
         if self._reranker is not None and pooled:
-            with steps.timed("rerank"):
-                reranking = await self._reranker.rerank(steps.query, pooled)
-            steps.add_note(reranking.note)
+            with state.timed("rerank"):
+                reranking = await self._reranker.rerank(state.query, pooled)
+            state.add_note(reranking.note)
             pooled = reranking.hits
         return pooled[:k]
 
-    def _trace(self, steps: "_SearchState") -> Trace:
+    def _trace(self, state: "_SearchState") -> Trace:
         return Trace(
-            clauses=steps.expansion.clauses,
-            notes=tuple(steps.notes),
-            interpretation=tuple(steps.interpretation),
-            reasons=steps.reasons,
-            candidates=steps.candidates,
+            clauses=state.expansion.clauses,
+            notes=tuple(state.notes),
+            interpretation=tuple(state.interpretation),
+            reasons=state.reasons,
+            candidates=state.candidates,
             expander=self._expander.name if self._expander else None,
             reranker=self._reranker.name if self._reranker else None,
-            seconds=steps.seconds,
+            seconds=state.seconds,
         )
 
 

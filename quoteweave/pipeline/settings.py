@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, ValidationError, ValidationInfo, field_validator, model_validator
 
-from quoteweave.core.answers import C15, C20, ContextSize
+from quoteweave.core.answers import CONTEXT_SIZES, ContextSize
 from quoteweave.core.chat.tokens import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
@@ -25,7 +25,6 @@ from quoteweave.pipeline.context import Window
 from quoteweave.pipeline.presets import PresetKind, PresetSettings, load_preset
 from quoteweave.retrievers.registry import with_published_suffixes
 
-SPLITS: Mapping[int, ContextSize] = {15: C15, 20: C20}
 _PICTURES = PictureLimits()
 
 
@@ -273,9 +272,10 @@ class GateSettings(Record):
     abstain: Path | None = Field(
         default=None, description="abstain below the confidence that eval calibrate wrote into this file"
     )
-    any_topic: bool | None = Field(
+    check_topic: bool | None = Field(
         default=None,
-        description="ask the model even where what was found is about something else; runs do so unless this is false",
+        description="abstain without asking the model where what was found is about something else; the default is "
+        "true, but for runs false",
     )
 
 
@@ -300,9 +300,9 @@ class AnswerSettings(RetrievalSettings, ChatSettings, GateSettings):
     )
 
     @property
-    def split(self) -> ContextSize:
+    def context_size(self) -> ContextSize:
         """Quotes of each kind that are retrieved."""
-        return SPLITS[self.size]
+        return CONTEXT_SIZES[f"c{self.size}"]
 
     @property
     def reading_window(self) -> Window | None:

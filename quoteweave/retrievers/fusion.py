@@ -166,7 +166,7 @@ class FusedRetriever:
         return [self._rule(rankings, self._weights)[:k] for rankings in zip(*found, strict=True)]
 
 
-# The split of each further block of hits, in the proportion of the largest split that the paper fixes.
+# The kinds of each further block of hits, in the proportion of the largest context that the paper fixes.
 BEYOND = ContextSize(texts=3, images=2)
 
 
@@ -226,8 +226,8 @@ def _between(smaller: ContextSize, larger: ContextSize) -> ContextSize:
     return ContextSize(texts=larger.texts - smaller.texts, images=larger.images - smaller.images)
 
 
-def _spread(split: ContextSize) -> list[Kind]:
+def _spread(size: ContextSize) -> list[Kind]:
     """Each kind at even distances: the i-th of n stands at (i - 1/2) / n of the way."""
     kinds: tuple[Kind, ...] = get_args(Kind)
-    places = [((i + 0.5) / n, kind) for kind, n in enumerate((split.texts, split.images)) for i in range(n)]
+    places = [((i + 0.5) / n, kind) for kind, n in enumerate((size.texts, size.images)) for i in range(n)]
     return [kinds[kind] for _, kind in sorted(places)]

@@ -310,7 +310,7 @@ def check_no_weaker(chosen: AnswerSettings, own: AnswerSettings) -> None:
         "gate": POLICIES.index(chosen.gate) < POLICIES.index(own.gate),
         "check": own.check is not None and chosen.check != own.check and writes,
         "abstain": own.abstain is not None and chosen.abstain != own.abstain,
-        "any_topic": bool(chosen.any_topic) and not own.any_topic,
+        "check_topic": chosen.check_topic is False and own.check_topic is not False,
     }
     refused = [name for name, is_weaker in weaker.items() if is_weaker]
     if refused:

@@ -107,7 +107,7 @@ class ServerSettings(Record):
     weaker_gates: bool = Field(
         default=True,
         description="requests may choose a gate that withholds less than that of answers: another gate, check or "
-        "abstain, or any_topic; false refuses them",
+        "abstain, or no check_topic; false refuses them",
     )
     answers: AnswerSettings = Field(
         default_factory=AnswerSettings, description="how questions are answered, where a request does not say"

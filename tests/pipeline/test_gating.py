@@ -127,7 +127,7 @@ def test_what_is_streamed_is_the_answer_that_the_checker_leaves(policy: Policy, 
 
 
 @pytest.mark.parametrize(
-    ("on_topic", "rarity", "asked"),
+    ("check_topic", "rarity", "asked"),
     [
         (True, {"dolphin": 1.0, "live": 1.0}, 0),
         (True, {"grain": 0.9}, 1),
@@ -135,12 +135,12 @@ def test_what_is_streamed_is_the_answer_that_the_checker_leaves(policy: Policy, 
         (False, {"dolphin": 1.0, "live": 1.0}, 1),
     ],
 )
-def test_a_model_is_asked_only_about_what_was_found(on_topic: bool, rarity: dict[str, float], asked: int) -> None:
+def test_a_model_is_asked_only_about_what_was_found(check_topic: bool, rarity: dict[str, float], asked: int) -> None:
     chat = FakeChat([SAID])
     context = CONTEXT.model_copy(update={"rarity": rarity})
     question = "How much grain?" if "grain" in rarity else "Where do dolphins live?"
     example = Example(id="q", query=Query(text=question), context=context, reference=Reference())
-    prediction = asyncio.run(Answerer(CitedGenerator(chat), gate=Gate(on_topic=on_topic)).predict(example))
+    prediction = asyncio.run(Answerer(CitedGenerator(chat), gate=Gate(check_topic=check_topic)).predict(example))
     assert prediction.answer is not None
     assert len(chat.requests) == asked
     assert (prediction.answer.text == NOTHING_FOUND) is (not asked)

@@ -99,9 +99,9 @@ def test_an_introduced_list_is_shown_item_by_item(collection: Collection) -> Non
     assert len({citation.quote_id for citation in answer.citations}) >= 2
 
 
-def context(collection: Collection, question: str, split: ContextSize, where: Filter | None = None) -> Context:
+def context(collection: Collection, question: str, size: ContextSize, where: Filter | None = None) -> Context:
     search = Search(LexicalRetriever(collection), collection=collection)
-    return run_sync(search.context(Query(text=question), split, where=where)).context
+    return run_sync(search.context(Query(text=question), size, where=where)).context
 
 
 def test_what_the_search_left_out_is_added_behind_its_hits(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_the_sentence_that_prohibits_what_was_found_is_added_to_the_smallest_con
     with make_collection(tmp_path, {"yard.md": quotes}) as made:
         size = ContextSize(texts=most, images=0)
         search = Search(LexicalRetriever(made), collection=made)
-        answer = Rag(search, ExtractiveGenerator(), split=size).answer("Where is timber in bundles?")
+        answer = Rag(search, ExtractiveGenerator(), size=size).answer("Where is timber in bundles?")
         found = context(made, "Where is timber in bundles?", size)
     assert len(found.texts) == most
     assert any("never carried" in hit.quote.text for hit in found.texts)

@@ -29,7 +29,7 @@ def test_a_model_answers_and_its_marks_lead_to_the_quotes() -> None:
 
 
 def test_without_a_model_the_answer_is_extracted() -> None:
-    extracts = Rag(FakeRetriever(QUOTES), ExtractiveGenerator(), split=ContextSize(texts=2, images=0))
+    extracts = Rag(FakeRetriever(QUOTES), ExtractiveGenerator(), size=ContextSize(texts=2, images=0))
     answer = extracts.answer("What came by rail?")
     assert (answer.model, answer.status) == ("extractive", "answered")
     assert "Timber came by rail [2]." in answer.text
@@ -85,7 +85,7 @@ def test_a_question_s_own_filter_narrows_the_standing_one_further() -> None:
     standing = Rag(
         retriever,
         CitedGenerator(FakeChat(["a", "b"])),
-        split=ContextSize(texts=1, images=0),
+        size=ContextSize(texts=1, images=0),
         where=Filter(documents=("a",)),
     )
     standing.answer("q")
@@ -98,6 +98,6 @@ def test_a_question_s_own_filter_narrows_the_standing_one_further() -> None:
 
 def test_the_split_is_what_is_asked_for() -> None:
     answered = Rag(
-        FakeRetriever(QUOTES), CitedGenerator(FakeChat(["a"])), split=ContextSize(texts=1, images=0)
+        FakeRetriever(QUOTES), CitedGenerator(FakeChat(["a"])), size=ContextSize(texts=1, images=0)
     ).answer_with_context("q")
     assert (len(answered.context.texts), len(answered.context.images)) == (1, 0)

@@ -65,17 +65,17 @@ def shelf(texts: int, images: int) -> Shelf:
     return Shelf([numbered(f"t{i}") for i in range(texts)] + [numbered(f"i{i}", "chart") for i in range(images)])
 
 
-def context(search: Search, split: ContextSize = C15, where: Filter | None = None) -> RetrievedContext:
-    return asyncio.run(search.context(QUERY, split, where=where))
+def context(search: Search, size: ContextSize = C15, where: Filter | None = None) -> RetrievedContext:
+    return asyncio.run(search.context(QUERY, size, where=where))
 
 
 def words(hits: Sequence[Hit]) -> list[str]:
     return [hit.quote.text for hit in hits]
 
 
-@pytest.mark.parametrize(("split", "texts", "images"), [(TOP_10, 7, 3), (C15, 10, 5), (C20, 12, 8)])
-def test_a_split_fixes_how_many_of_each_kind(split: ContextSize, texts: int, images: int) -> None:
-    found = context(Search(shelf(30, 30)), split).context
+@pytest.mark.parametrize(("size", "texts", "images"), [(TOP_10, 7, 3), (C15, 10, 5), (C20, 12, 8)])
+def test_a_size_fixes_how_many_of_each_kind(size: ContextSize, texts: int, images: int) -> None:
+    found = context(Search(shelf(30, 30)), size).context
     assert words(found.texts) == [f"t{i}" for i in range(texts)]
     assert words(found.images) == [f"i{i}" for i in range(images)]
     assert [hit.rank for hit in found.images] == list(range(1, images + 1))

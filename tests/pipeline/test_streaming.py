@@ -126,7 +126,7 @@ def test_nothing_of_an_answer_that_is_refused_gets_out(policy: Policy) -> None:
 
 
 def test_without_a_model_the_answer_comes_at_once() -> None:
-    asked = Rag(FakeRetriever(QUOTES), ExtractiveGenerator(), split=ContextSize(texts=2, images=0))
+    asked = Rag(FakeRetriever(QUOTES), ExtractiveGenerator(), size=ContextSize(texts=2, images=0))
     events, context = asyncio.run(events_and_context(asked, "What came to 557 thousand tonnes?"))
     assert "Grain" in check_events(events, context).text
 

@@ -103,7 +103,7 @@ def test_a_calibration_for_another_retriever_is_refused_without_its_path(
 
 @pytest.mark.parametrize(
     "weaker",
-    [{"gate": "report"}, {"gate": "off"}, {"abstain": "off"}, {"abstain": "lax"}, {"any_topic": True}],
+    [{"gate": "report"}, {"gate": "off"}, {"abstain": "off"}, {"abstain": "lax"}, {"check_topic": False}],
 )
 def test_a_server_may_refuse_weaker_gates(
     serve: Serve, strict: Path, tmp_path: Path, weaker: dict[str, object]
@@ -119,7 +119,7 @@ def test_a_server_that_refuses_weaker_gates_takes_those_that_withhold_as_much(
 ) -> None:
     answers = {"model": "m", "base_url": model.base_url, "gate": "drop", "check": "chat"}
     server = serve(weaker_gates=False, answers=answers, calibrations={"strict": strict})
-    assert ask(server, gate="refuse", any_topic=False, check="chat")["status"] == "abstained"
+    assert ask(server, gate="refuse", check_topic=True, check="chat")["status"] == "abstained"
     assert ask(server, model="extractive")["status"] == "answered"  # nothing of it is written
     assert ask(server, model="extractive", abstain="strict")["status"] == "abstained"
 

@@ -86,7 +86,7 @@ def test_a_request_is_logged_as_a_line_of_json_without_its_text(
 def test_a_client_that_leaves_ends_the_model_s_work(serve: Serve) -> None:
     words = "One word after another is said [1]. " * 200
     with ModelServer([Reply(text=words, sizes=(4,), delays_s=(0.02,) * 2000)]) as model:
-        server = serve(answers={"model": "m", "base_url": model.base_url, "any_topic": True})
+        server = serve(answers={"model": "m", "base_url": model.base_url, "check_topic": False})
         with server.client.stream("POST", ANSWERS, json={"question": QUESTION, "stream": True}) as response:
             for line in response.iter_lines():
                 if line.startswith("event: text"):
@@ -110,7 +110,8 @@ def test_a_server_that_is_told_to_end_ends_its_streams_and_itself(sample_collect
     with ModelServer([Reply(text=words, sizes=(4,), delays_s=(0.02,) * 2000)]) as model:
         config, port = tmp_path / "serve.toml", free_port()
         config.write_text(
-            f'shutdown_seconds = 1\n[answers]\nmodel = "m"\nbase_url = "{model.base_url}"\nany_topic = true\n', "utf-8"
+            f'shutdown_seconds = 1\n[answers]\nmodel = "m"\nbase_url = "{model.base_url}"\ncheck_topic = false\n',
+            "utf-8",
         )
         command = (
             *(sys.executable, "-m", "quoteweave", "serve", "-c", f"port={sample_collection}", "--port", str(port)),

@@ -52,7 +52,7 @@ def written(live: LiveServer) -> Iterator[LiveServer]:
     """The samples, served with a model that writes the answers above."""
     with ExitStack() as stack:
         model = stack.enter_context(ModelServer(reply))
-        answers = AnswerSettings(model="writer", base_url=model.base_url, api_key="k", retries=0, any_topic=True)
+        answers = AnswerSettings(model="writer", base_url=model.base_url, api_key="k", retries=0, check_topic=False)
         settings = live.app.state.served.settings.model_copy(update={"answers": answers})
         yield stack.enter_context(LiveServer(settings))
 

@@ -166,21 +166,21 @@ def make_gate(
     chats: ChatModels,
     terms: Sequence[Terms],
     *,
-    any_topic: bool,
+    check_topic: bool,
     own_quotes: bool = False,
     progress: Progress = NO_PROGRESS,
 ) -> Gate:
     """Make the gate of the settings, without the pages on which highlights are placed.
 
-    `any_topic` is the default of the setting of that name: whether the model is asked even where the context is about
-    something else. `own_quotes`: as in `read_calibration`. Raises what `make_claim_checker` and it raise.
+    `check_topic` is the default of the setting of that name. `own_quotes`: as in `read_calibration`. Raises what
+    `make_claim_checker` and it raise.
     """
-    any_topic = any_topic if settings.any_topic is None else settings.any_topic
+    check_topic = check_topic if settings.check_topic is None else settings.check_topic
     return Gate(
         None if settings.gate == "off" else settings.gate,
         make_claim_checker(settings, chats, progress),
         read_calibration(settings, terms, own_quotes=own_quotes),
-        on_topic=chats.plain is not None and not any_topic,
+        check_topic=chats.plain is not None and check_topic,
     )
 
 
@@ -216,7 +216,7 @@ def compose_rag(
     limits = limits or Limits()
     chats = make_limited_chat_models(settings, limits)
     terms = read_all_terms(settings)
-    gate = make_gate(settings, chats, terms, any_topic=False, progress=progress)
+    gate = make_gate(settings, chats, terms, check_topic=True, progress=progress)
     scorer = make_configured_scorer(settings, fallback=fallback, progress=progress)
     search = make_search(collection, settings, where, chats=chats, progress=progress, terms=terms)
     generator = make_generator(settings, collection, chats.plain, fallback=fallback, scorer=scorer)
@@ -225,7 +225,7 @@ def compose_rag(
     return Rag(
         search,
         generator,
-        split=settings.split,
+        size=settings.context_size,
         where=where,
         gate=replace(gate, pages=collection),
         window=settings.reading_window,

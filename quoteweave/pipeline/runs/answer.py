@@ -272,7 +272,7 @@ class _RunExecutor:
         # After what raises for wrong use, as it may take hours.
         specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)
         searched = {"documents": read, **index_fingerprints(opened, specs), **terms_fingerprint(terms)}
-        return replace(over, search=search, split=setting.split), searched
+        return replace(over, search=search, size=setting.context_size), searched
 
     def _fit_to_dataset(self, setting: RunSettings) -> RunSettings:
         """Return the setting for the dataset's task. Raises UsageError where the two do not fit."""
@@ -327,7 +327,7 @@ class _RunExecutor:
         fingerprints = dict[str, str]()
         own_quotes = setting.quotes == "dataset"
         # A dataset asks what its documents answer, so that a run asks the model on any topic.
-        gate = make_gate(setting, chats, terms, any_topic=True, own_quotes=own_quotes, progress=self.hooks.progress)
+        gate = make_gate(setting, chats, terms, check_topic=False, own_quotes=own_quotes, progress=self.hooks.progress)
         if gate.checker is not None:
             fingerprints["checker"] = gate.checker.name
         if setting.abstain is not None:

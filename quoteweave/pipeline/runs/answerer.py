@@ -142,7 +142,7 @@ class Answerer:
     """Makes what answers an example that is asked by its sources, which are given in their order; else `generator`."""
     search: Callable[[Filter | None], Search] | None = None
     """The search for a filter, as some expanders look where the question is asked."""
-    split: ContextSize = C20
+    size: ContextSize = C20
     """How many quotes of each kind are searched for."""
     documents: Mapping[str, str] = field(default_factory=dict)
     """The dataset's names of documents to those in the collection."""
@@ -232,7 +232,7 @@ class Answerer:
             context, left_out, notes = await asyncio.to_thread(self.whole.context, names, example.query.text)
         elif self.search is not None:
             where = None if self.scope == "collection" else self._own_documents(example)
-            found = await self.search(where).context(example.query, self.split, where=where)
+            found = await self.search(where).context(example.query, self.size, where=where)
             context, notes = found.context, found.trace.notes
         elif example.context is not None:
             context = example.context.model_copy(update={"texts": example.context.texts[: self.passages]})

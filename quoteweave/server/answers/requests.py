@@ -14,7 +14,7 @@ from quoteweave.pipeline.settings import AnswerSettings
 RETRIEVAL_FIELDS = ("retriever", "fusion", "expand", "rerank", "explain")
 ANSWER_FIELDS = (
     *RETRIEVAL_FIELDS, "size", "model", "images", "temperature", "max_tokens", "thinking", "gate", "check",
-    "abstain", "any_topic", "window", "sentence_scorer",
+    "abstain", "check_topic", "window", "sentence_scorer",
 )  # fmt: skip
 """Settings that a request may choose. The others name files, addresses, keys and hardware, which are the server's."""
 MAX_RETURNED = 200
