@@ -61,7 +61,7 @@ def main() -> None:
         encoder = WordVectors(options.dimension, questions)
         retriever = VectorRetriever(collection, encoder)
         retriever.refresh(replace=True)
-        opened = retriever.store.current()
+        opened = retriever.encoder_index.current()
         shape = f"{opened.manifest.count:,} × {opened.manifest.dimension}"
         if "speed" in options.only:
             searches = _alone(opened.folder, encoder.encode_queries(questions), threshold)
@@ -99,7 +99,7 @@ def _alone(folder: Path, vectors: "Sequence[Matrix]", threshold: int) -> dict[st
 
 
 def _ours(retriever: VectorRetriever, questions: Sequence[str], where: Filter | None) -> dict[str, Search]:
-    opened, queries = retriever.store.current(), [Query(text=text) for text in questions]
+    opened, queries = retriever.encoder_index.current(), [Query(text=text) for text in questions]
     vectors = retriever.encoder.encode_queries(questions)
     scope = None if where is None else SearchScope(retriever.collection, where)
     named = "" if where is None else ", within one document"

@@ -95,7 +95,7 @@ def _speed(quotes: int, batch_size: int, repeats: int) -> Mapping[str, float]:
             for name, call in ways.items():
                 taken[name].append(seconds(call))
             with collection.writer() as writer:
-                writer.drop_index(retriever.store.plan.fingerprint)
+                writer.drop_index(retriever.encoder_index.plan.fingerprint)
     return {name: statistics.median(times) for name, times in taken.items()}
 
 

@@ -142,7 +142,7 @@ SLOW_FILES = (
     "test_every_route.py",
     "test_local_ask.py",
     "test_eval_entailment.py",
-    "test_vector_store.py",
+    "test_encoder_index.py",
     "test_ask.py",
     "test_served_answers.py",
     "test_run_citeme.py",

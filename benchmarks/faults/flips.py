@@ -308,7 +308,7 @@ def acts(collection: Any, notes: list[str], *, milvus: bool) -> dict[str, Callab
         "texts of OCR": partial(read_by_ocr, collection),
     }
     for retriever in retrievers(collection, milvus=milvus):
-        found[retriever.store.plan.spec] = partial(searched, retriever)
+        found[retriever.encoder_index.plan.spec] = partial(searched, retriever)
     return found
 
 

@@ -53,7 +53,7 @@ class State:
 
 def prepare() -> None:
     """Has the process from which others are forked import the libraries once."""
-    modules = ["quoteweave.cli.app", "quoteweave.index.sync", "quoteweave.index.vector_store", "faiss"]
+    modules = ["quoteweave.cli.app", "quoteweave.index.sync", "quoteweave.index.encoder_index", "faiss"]
     modules += ["pymilvus", "milvus_lite.adapter.grpc.server", "quoteweave.retrievers.vector", "pyarrow.parquet"]
     modules += ["sentence_transformers", "quoteweave.documents.ingest", "quoteweave.testing", "PIL.Image"]
     PROCESSES.set_forkserver_preload(modules)
@@ -236,7 +236,7 @@ def _items(collection: "Collection", kind: str) -> tuple[int, list[str]]:
     """How many items the index holds, and what is wrong with it."""
     from quoteweave.collection.stores.generations import try_read_manifest
     from quoteweave.core.records import Query
-    from quoteweave.index.handles import open_generation
+    from quoteweave.index.opening import open_generation
     from quoteweave.retrievers.lexical import LexicalRetriever
 
     wrong = []

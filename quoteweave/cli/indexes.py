@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexState, Manifest
 from quoteweave.core.messages import pluralize
-from quoteweave.index.vector_store import counts_by_reason
+from quoteweave.index.encoder_index import counts_by_reason
 
 
 def index_json(collection: Collection, state: IndexState, manifest: Manifest | None) -> dict[str, object]:

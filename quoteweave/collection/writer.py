@@ -76,7 +76,7 @@ class Writer:
             for one in documents:
                 insert_document(db, one, builder)
             self._folder.segments.update(db, removed=known, added=builder.segment())
-            _count_revision(db)
+            _increment_revision(db)
         self._prune_segments()
 
     def store_words(self, one: PreparedDocument) -> None:
@@ -160,7 +160,7 @@ class Writer:
                 db.execute(_FORGET, (name, name))
                 record_removal(db, name)
             self._folder.segments.update(db, removed=set(names))
-            _count_revision(db)
+            _increment_revision(db)
         self._prune_segments()
 
     def _drop_recovered(self, db: sqlite3.Connection, names: Sequence[str]) -> None:
@@ -204,7 +204,7 @@ class Writer:
                 update = """UPDATE documents SET record = ?1, checksum = row_checksum(?1, name, root, path, source)
                 WHERE name = ?2"""
                 db.execute(update, (storable_json(new, name), name))
-                _count_revision(db)
+                _increment_revision(db)
         return new
 
     def describe(self, words: Mapping[str, Mapping[str, str]]) -> None:
@@ -221,7 +221,7 @@ class Writer:
             for name, of_document in words.items():
                 describe_document(db, name, of_document, of_pictures, builder)
             self._folder.segments.update(db, removed=set(words), added=builder.segment())
-            _count_revision(db)
+            _increment_revision(db)
         self._prune_segments()
 
     def move(self, name: str, root: Path, path: str | None = None) -> None:
@@ -368,7 +368,7 @@ class Writer:
                 for name in names[some : some + _AT_ONCE]:
                     builder.add(name, stored_quotes(db, name), stored_pages(db, name))
                 self._folder.segments.update(db, added=builder.segment())
-            _count_revision(db)
+            _increment_revision(db)
         self._prune_segments()
 
     def _prune_segments(self) -> None:
@@ -392,5 +392,5 @@ def _known(db: sqlite3.Connection, names: Sequence[str]) -> set[str]:
     return {name for (name,) in db.execute(query, (json.dumps(names),))}
 
 
-def _count_revision(db: sqlite3.Connection) -> None:
+def _increment_revision(db: sqlite3.Connection) -> None:
     db.execute("UPDATE state SET revision = revision + 1")

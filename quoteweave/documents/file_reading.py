@@ -69,8 +69,8 @@ class FileIssue(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadJob:
-    """A job for the workers: a file to read, and where its document and pages are stored."""
+class FileReading:
+    """What a worker is sent: a file to read, and where its document and pages are stored."""
 
     source: SourceFile
     origin: Origin
@@ -93,42 +93,46 @@ class ReadJob:
 
 
 def read_files(
-    files: Sequence[S], job: Callable[[S], ReadJob], *, workers: WorkerPool, progress: AddProgress
+    files: Sequence[S], reading: Callable[[S], FileReading], *, workers: WorkerPool, progress: AddProgress
 ) -> Iterator[PreparedDocument | FileIssue]:
     """Read files with the workers and yield each as soon as it is done.
 
-    `job` makes a file's job when its turn comes: there may be very many files.
+    `reading` makes what is sent to a worker when a file's turn comes: there may be very many files.
     A page that crashes its process, or goes beyond the limits of memory or time, is kept empty, with a warning; a file
     without any other is refused. Pages that an earlier run has kept are not read again.
     Raises StorageError when the disk refuses, UsageError where OCR cannot read the language that was asked for.
     """
     inspected: dict[int, Inspection] = {}
-    for number, found in enumerate(_inspected(files, job, workers)):
+    for number, found in enumerate(_inspected(files, reading, workers)):
         if isinstance(found, Inspection):
             inspected[number] = found
         else:
-            yield FileIssue(name=job(files[number]).source.name, reason=found)
-    progress.on_total(sum(_pages_to_read(partial(job, files[number]), found) for number, found in inspected.items()))
-    to_read = ((job(files[number]), found) for number, found in inspected.items())
+            yield FileIssue(name=reading(files[number]).source.name, reason=found)
+    progress.on_total(
+        sum(_pages_to_read(partial(reading, files[number]), found) for number, found in inspected.items())
+    )
+    to_read = ((reading(files[number]), found) for number, found in inspected.items())
     for task in _ended_tasks(_read_tasks(to_read, workers, progress), workers):
         yield from task.results()
 
 
-def _inspected(files: Sequence[S], job: Callable[[S], ReadJob], workers: WorkerPool) -> Iterator[Inspection | str]:
+def _inspected(
+    files: Sequence[S], reading: Callable[[S], FileReading], workers: WorkerPool
+) -> Iterator[Inspection | str]:
     """What each file is, or why it cannot be read, in order; so many batches at a time as keep the processes busy."""
     starts = iter(range(0, len(files), FILES_PER_INSPECTION))
     looks: deque[RetriedTask[SourceFile, Inspection | str]] = deque()
     while True:
         for start in islice(starts, 2 * workers.count - len(looks)):
-            batch = [job(file).source for file in files[start : start + FILES_PER_INSPECTION]]
+            batch = [reading(file).source for file in files[start : start + FILES_PER_INSPECTION]]
             looks.append(RetriedTask(workers, workers.limits, inspect_each, batch))
         if not looks:
             return
         yield from looks.popleft().wait()
 
 
-def _pages_to_read(job: Callable[[], ReadJob], found: Inspection) -> int:
-    return found.pages - (len(job().page_store.pages()) if found.format in PAGED_FORMATS else 0)
+def _pages_to_read(reading: Callable[[], FileReading], found: Inspection) -> int:
+    return found.pages - (len(reading().page_store.pages()) if found.format in PAGED_FORMATS else 0)
 
 
 class _ReadTask(Protocol):
@@ -150,10 +154,10 @@ class _ReadTask(Protocol):
 
 
 def _read_tasks(
-    files: Iterable[tuple[ReadJob, Inspection]], workers: WorkerPool, progress: AddProgress
+    files: Iterable[tuple[FileReading, Inspection]], workers: WorkerPool, progress: AddProgress
 ) -> Iterator[_ReadTask]:
     """Group the files into units of work: alone, or with other small files."""
-    small: list[tuple[ReadJob, Inspection]] = []
+    small: list[tuple[FileReading, Inspection]] = []
     for file, found in files:
         if found.format in PAGED_FORMATS:
             yield _PagesTask(file, found, workers, progress)
@@ -202,10 +206,12 @@ def _ended_tasks(queue: Iterator[_ReadTask], workers: WorkerPool) -> Iterator[_R
 class _WholeFilesTask:
     """Files that are read whole, by one worker process, one after the other."""
 
-    def __init__(self, files: Sequence[tuple[ReadJob, Inspection]], workers: WorkerPool, progress: AddProgress) -> None:
+    def __init__(
+        self, files: Sequence[tuple[FileReading, Inspection]], workers: WorkerPool, progress: AddProgress
+    ) -> None:
         self._files, self._workers, self._progress = files, workers, progress
         self._limits = workers.limits.for_file(max(found.size for _, found in files))
-        self._task: RetriedTask[tuple[ReadJob, Format], PreparedDocument | str] | None = None
+        self._task: RetriedTask[tuple[FileReading, Format], PreparedDocument | str] | None = None
 
     def start(self) -> None:
         steps = [(file, found.format) for file, found in self._files]
@@ -231,7 +237,7 @@ class _WholeFilesTask:
 class _PagesTask:
     """A file whose pages are being read by worker processes, and then put together by one."""
 
-    def __init__(self, file: ReadJob, inspection: Inspection, workers: WorkerPool, progress: AddProgress) -> None:
+    def __init__(self, file: FileReading, inspection: Inspection, workers: WorkerPool, progress: AddProgress) -> None:
         self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
         read = file.page_store.pages()
         self._left = [number for number in range(self._count) if number not in read]
@@ -317,7 +323,7 @@ class _PagesTask:
             self._reported = done
 
 
-def prepare_whole(files: Iterable[tuple[ReadJob, Format]]) -> Iterator[PreparedDocument | str]:
+def prepare_whole(files: Iterable[tuple[FileReading, Format]]) -> Iterator[PreparedDocument | str]:
     """Runs in a worker: parse and prepare each file that is read whole, or give the reason for its failure."""
     for file, format in files:
         try:
@@ -330,7 +336,7 @@ def prepare_whole(files: Iterable[tuple[ReadJob, Format]]) -> Iterator[PreparedD
 
 
 def prepare_kept(
-    counts: Iterable[int], file: ReadJob, format: Format, lost: dict[int, str]
+    counts: Iterable[int], file: FileReading, format: Format, lost: dict[int, str]
 ) -> Iterator[PreparedDocument]:
     """Runs in a worker: assemble a document from the kept pages of a file."""
     for count in counts:

@@ -27,7 +27,7 @@ from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
 from quoteweave.documents.discovery import FoundFile, find_files
 from quoteweave.documents.document_names import has_extended_name, name_files
-from quoteweave.documents.file_reading import AddProgress, FileIssue, ReadJob, read_files
+from quoteweave.documents.file_reading import AddProgress, FileIssue, FileReading, read_files
 from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, file_stamp
 from quoteweave.documents.reflow.linked_images import file_hash
 from quoteweave.documents.retried_tasks import failure_reason
@@ -231,7 +231,7 @@ class _Run:
 
         with self._batch, self._workers() as workers:
             storing = replace(progress, on_pages=on_pages)
-            for read in read_files(list(unread.values()), self._job, workers=workers, progress=storing):
+            for read in read_files(list(unread.values()), self._reading, workers=workers, progress=storing):
                 reason: str | None
                 if isinstance(read, FileIssue):
                     name, reason = read.name, read.reason
@@ -252,12 +252,12 @@ class _Run:
     def _kept(self, one: _Unread) -> UnfinishedPages:
         return self._collection.unfinished.of(unfinished_key(one.file.name, one.content, self._fingerprint))
 
-    def _job(self, one: _Unread) -> ReadJob:
+    def _reading(self, one: _Unread) -> FileReading:
         file, options, collection = one.file, self._options, self._collection
         source = SourceFile(
             file.name, file.path.resolve(), options.settings, collection.images, options.password, one.stamp
         )
-        return ReadJob(source, self._origin(one), self._partial, collection.sources, self._kept(one))
+        return FileReading(source, self._origin(one), self._partial, collection.sources, self._kept(one))
 
     def _to_read(self, files: Sequence[FoundFile]) -> Iterator[_Unread]:
         """Yield the files that are new or have changed, each name once; unreadable ones are recorded as failures."""

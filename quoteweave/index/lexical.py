@@ -73,7 +73,7 @@ class LexicalIndex:
         self._fields = {field: Field(parts, field) for field in FIELDS}
         # A question asks for the same words in several fields, and questions share words.
         self._ids = lru_cache(maxsize=4096)(partial(_find, parts))
-        self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_named(f"page #{number + 1}"))
+        self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_with_reference(f"page #{number + 1}"))
         self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(parts, token)))
 
     def best_on_pages(self, scores: "npt.NDArray[Any]") -> "Scores":
@@ -165,12 +165,12 @@ class LexicalIndex:
         items = self._parts[part].fields["pages"].of(id)[0]
         return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
 
-    def pages_named(self, name: str) -> "Positions":
+    def pages_with_reference(self, name: str) -> "Positions":
         """Positions of the pages of that name (`core.text.mentions`), or that show that kind (`layout_token`)."""
         return self._fields["references"].having(self._ids(name))
 
-    def pages_called(self, name: str) -> "Positions":
-        """Like `pages_named`; for a page number, the pages with that printed label and those at that position.
+    def pages_meant_by(self, name: str) -> "Positions":
+        """Like `pages_with_reference`; for a page number, the pages with that printed label and those at that position.
 
         'chapter last' is the last of each document, 'chapter 3 #-1' the last page of its chapter 3.
         """
@@ -179,7 +179,7 @@ class LexicalIndex:
         part, _, place = name.partition(" #")
         if part == "page" or not place:
             pages, number = self._pages_of_part(name), name.removeprefix("page ")
-            return np.union1d(pages, self.pages_named(f"page #{number}")) if number.isdecimal() else pages
+            return np.union1d(pages, self.pages_with_reference(f"page #{number}")) if number.isdecimal() else pages
         pages, ordinal = self._pages_of_part(part), int(place)
         documents = self.document_of[pages]
         first, end = (np.searchsorted(documents, np.unique(documents), side) for side in ("left", "right"))
@@ -189,12 +189,12 @@ class LexicalIndex:
 
     def _pages_of_part(self, name: str) -> "Positions":
         kind, _, which = name.rpartition(" ")
-        found = self.pages_named(name)
+        found = self.pages_with_reference(name)
         if which != "last":
             return found
         # "Final chapter" is the last, or else the one with the highest number, or else with the last letter.
         for series in (PART_NUMBERS, ascii_lowercase):
-            numbered = self._last_of_series([self.pages_named(f"{kind} {each}") for each in series])
+            numbered = self._last_of_series([self.pages_with_reference(f"{kind} {each}") for each in series])
             found = self._with_documents_of(found, numbered)
         return found
 
@@ -224,7 +224,7 @@ class LexicalIndex:
         others = more[~np.isin(self.document_of[more], self.document_of[pages])]
         return np.union1d(pages, others)
 
-    def names_beginning(self, prefix: str, most: int) -> list[str]:
+    def definitions_beginning(self, prefix: str, most: int) -> list[str]:
         """The first `most` definitions that begin so (`collection.segments.builder.acronym_prefix`), sorted."""
         encoded = prefix.encode("utf-8", "surrogatepass")
         first = bisect_left(self._definitions, encoded)
@@ -244,7 +244,7 @@ class LexicalIndex:
         found = np.zeros(self.page_count, dtype=np.bool_)
         for token in self._symbols:
             if text in token.removeprefix(f"{SYMBOLS} "):
-                found[self.pages_named(token)] = True
+                found[self.pages_with_reference(token)] = True
         return found
 
     @cached_property
@@ -253,7 +253,7 @@ class LexicalIndex:
         import numpy as np
 
         found = np.zeros(self.page_count, dtype=np.bool_)
-        found[self.pages_named(SYMBOLS)] = True
+        found[self.pages_with_reference(SYMBOLS)] = True
         return found
 
     @cached_property

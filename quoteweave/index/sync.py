@@ -32,7 +32,7 @@ from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
 from quoteweave.index.base import Shard, VectorIndex
 from quoteweave.index.embedding import EmbedResult, embedding_status
-from quoteweave.index.handles import close_function, open_if_intact, open_plan_index
+from quoteweave.index.opening import close_function, open_if_intact, open_plan_index
 
 if TYPE_CHECKING:
     from quoteweave.index.base import Rows

@@ -24,8 +24,8 @@ from quoteweave.collection.writer_lock import OWNER_NAME, is_being_written
 from quoteweave.core.errors import CollectionError, CollectionLocked, EndpointError, MissingExtra, QuoteweaveError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Document, Page, Quote, Record
-from quoteweave.index.handles import open_generation
 from quoteweave.index.maxsim.item_table import ItemTable
+from quoteweave.index.opening import open_generation
 
 DamagedPart = Literal[
     "header", "catalogue", "document", "source", "picture", "ocr text", "description", "vectors", "index"

@@ -19,7 +19,7 @@ from quoteweave.collection.writer import Writer
 from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.core.fingerprints import file_sha256
-from quoteweave.documents.file_reading import AddProgress, FileIssue, ReadJob, read_files
+from quoteweave.documents.file_reading import AddProgress, FileIssue, FileReading, read_files
 from quoteweave.documents.parser import ParserSettings, SourceFile
 from quoteweave.documents.worker_pool import WorkerPool
 from quoteweave.index.sync import refresh_index, refresh_indexes
@@ -120,7 +120,7 @@ def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -
             kept = collection.unfinished.of(unfinished_key(name, origin.content, settings.fingerprint))
             source = SourceFile(name, path, settings, collection.images)
             anew = origin.model_copy(update={"parser": settings.fingerprint})
-            to_read.append(ReadJob(source, anew, settings.fingerprint, collection.sources, kept))
+            to_read.append(FileReading(source, anew, settings.fingerprint, collection.sources, kept))
     with WorkerPool(min(4, os.cpu_count() or 1)) as workers:
         for read in read_files(to_read, lambda file: file, workers=workers, progress=AddProgress()):
             if isinstance(read, FileIssue):

@@ -28,7 +28,7 @@ from quoteweave.core.records import Filter, Query, Record
 from quoteweave.endpoints.budget import record_spending
 from quoteweave.generation.citations import image_event
 from quoteweave.generation.gate import Policy
-from quoteweave.generation.gate.policies import StreamingGate
+from quoteweave.generation.gate.policies import StreamingFilter
 from quoteweave.pipeline.context import Window, fit_to_window
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.prices import add_spending
@@ -193,7 +193,7 @@ async def answer_events(
             yield event
         return
     async with aclosing(generator.stream(query, context)) as written:
-        streaming_gate = StreamingGate(context, query.text) if policy == "drop" else None
+        streaming_gate = StreamingFilter(context, query.text) if policy == "drop" else None
         async for event in written:
             if isinstance(event, AnswerEvent):
                 answer = await finish(event.answer)
@@ -206,7 +206,7 @@ async def answer_events(
                     yield shown
 
 
-def _end(answer: Answer, gate: StreamingGate | None) -> list[Event]:
+def _end(answer: Answer, gate: StreamingFilter | None) -> list[Event]:
     """Return the last events; where the gate refuses the answer, those of the refusal in place of what remains."""
     if gate is None:
         return [AnswerEvent(answer=answer)]

@@ -110,7 +110,7 @@ def estimate_index(
         rate = sample.encoded / sample.seconds
         found |= {"rate": rate, "seconds": count.to_encode / rate}
     return BuildEstimate.model_validate(
-        {"retriever": retriever.store.plan.spec, **found, **_sizes(retriever, count, sample)}
+        {"retriever": retriever.encoder_index.plan.spec, **found, **_sizes(retriever, count, sample)}
     )
 
 
@@ -158,7 +158,7 @@ def _sum(values: Sequence[Number | None]) -> Number | None:
 
 
 def _count(retriever: VectorRetriever) -> _Counts:
-    count, plan, row = _Counts(), retriever.store.plan, _row(retriever.encoder)
+    count, plan, row = _Counts(), retriever.encoder_index.plan, _row(retriever.encoder)
     most = (row and row.passage_length) or float("inf")
     sent = isinstance(retriever.encoder, EndpointEncoder)
     characters = cast("int", retriever.encoder.settings["max_characters"]) if sent else None
@@ -185,10 +185,10 @@ def _count(retriever: VectorRetriever) -> _Counts:
 
 
 def _views(retriever: VectorRetriever, document: str) -> list[ItemView]:
-    pictures: ImageProvider | None = retriever.store.pictures
-    if pictures is not None and retriever.store.plan.view == "ocr_text":
+    pictures: ImageProvider | None = retriever.encoder_index.pictures
+    if pictures is not None and retriever.encoder_index.plan.view == "ocr_text":
         pictures = _UnreadAsTextLayer(pictures)
-    return document_views(retriever.collection, retriever.store.plan, document, pictures)
+    return document_views(retriever.collection, retriever.encoder_index.plan, document, pictures)
 
 
 class _UnreadAsTextLayer:
@@ -221,7 +221,7 @@ def _endpoint(encoder: EndpointEncoder, count: _Counts, usd_per_million: float |
 
 def _sizes(retriever: VectorRetriever, count: _Counts, sample: _Sample | None) -> Mapping[str, object]:
     """Estimate sizes from the sample, else from items encoded before, else from the catalogue."""
-    plan, row = retriever.store.plan, _row(retriever.encoder)
+    plan, row = retriever.encoder_index.plan, _row(retriever.encoder)
     if sample is not None:
         dimension, each = sample.dimension, sample.vectors / sample.encoded
     elif count.encoded:

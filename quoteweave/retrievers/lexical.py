@@ -11,7 +11,7 @@ from quoteweave.core.text.question_analysis import CONTACT
 from quoteweave.core.text.tokens import symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.pages.evidence import EvidenceReader, PageEvidence
+from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
 from quoteweave.retrievers.pages.written_matches import sought_in
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms import Terms, finance
@@ -45,22 +45,22 @@ def describe_interpretation(evidence: PageEvidence) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def reasons_for(evidence: PageEvidence, reader: EvidenceReader, quote: Quote) -> tuple[Reason, ...]:
+def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) -> tuple[Reason, ...]:
     """The parts of the evidence for a quote's page, the largest first; empty for a page that is not in the index."""
-    page = reader.index.page(quote.document, quote.page)
+    page = scorer.index.page(quote.document, quote.page)
     if page is None:
         return ()
     found = [
-        Reason(part=part, points=round(float(points[page]), 3), detail=_detail(part, evidence, reader, page))
+        Reason(part=part, points=round(float(points[page]), 3), detail=_detail(part, evidence, scorer, page))
         for part, points in evidence.parts.items()
         if points[page] >= LEAST_SHOWN
     ]
     return tuple(sorted(found, key=lambda reason: -reason.points))
 
 
-def _detail(part: str, evidence: PageEvidence, reader: EvidenceReader, page: int) -> str:
+def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int) -> str:
     """What a part of the evidence is based on; "" where its name says it all."""
-    index, analyses = reader.index, evidence.analyses
+    index, analyses = scorer.index, evidence.analyses
     question = "\n".join(analysis.text for analysis in analyses)
     if part in ("words", "outline"):
         return _matching(index, "pages" if part == "words" else part, page, question)
@@ -69,10 +69,10 @@ def _detail(part: str, evidence: PageEvidence, reader: EvidenceReader, page: int
             index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quotes.__getitem__), question
         )
     if part == "page feedback":
-        return "; ".join(reader.page_feedback.reasons(evidence.seeds, page))
+        return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page))
     if part == "reference":
         names = [name for analysis in analyses for name in (*analysis.labels, *analysis.places)]
-        known = [name for name in names if page in index.pages_called(name)]
+        known = [name for name in names if page in index.pages_meant_by(name)]
         return ", ".join(_shown_name(name) for name in known or names)
     details: dict[str, list[str]] = {
         "quotation": sought_in(analyses),
@@ -141,18 +141,18 @@ class LexicalRetriever(Bm25Retriever):
     def __init__(self, collection: Collection, *, terms: Sequence[Terms] = ()) -> None:
         super().__init__(collection)
         self._terms = (finance(), *terms)
-        self._reader: EvidenceReader | None = None
+        self._scorer: EvidenceScorer | None = None
         self._headings: tuple[LexicalIndex, Positions] | None = None
 
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> PageEvidence:
         """The evidence for each page that passes the filter; the kinds of quotes that the filter wants are ignored."""
-        reader, pages = self._reader_of(index), _page_filter(where)
+        scorer, pages = self._scorer_of(index), _page_filter(where)
         # Which pages pass a filter may change without the index, as with the metadata of a document.
         key = f"{self._collection.revision()} {pages.model_dump_json()} {question}" if pages else question
-        evidence = reader.cache.get(key)
+        evidence = scorer.cache.get(key)
         if evidence is None:
-            evidence = reader.read(question, self._pages_within(index, pages))
-            reader.cache.put(key, evidence)
+            evidence = scorer.score(question, self._pages_within(index, pages))
+            scorer.cache.put(key, evidence)
         return evidence
 
     def page_scores(
@@ -175,8 +175,8 @@ class LexicalRetriever(Bm25Retriever):
         """
         index = self._opened = lexical.current_lexical_index(self._collection, self._opened)
         evidence = self.evidence(index, query.text, where)
-        reader = self._reader_of(index)
-        reasons = {hit.quote.id: reasons_for(evidence, reader, hit.quote) for hit in hits}
+        scorer = self._scorer_of(index)
+        reasons = {hit.quote.id: reasons_for(evidence, scorer, hit.quote) for hit in hits}
         rarities = {word: index.rarity_share(word) for word in words(query.text, stop=False)}
         # A term or acronym that was expanded occurs in the documents, though under another name.
         known = [word for expansion in evidence.expansions for word in expansion.asked]
@@ -258,13 +258,13 @@ class LexicalRetriever(Bm25Retriever):
         allowed = self._allowed(index, where)
         return None if allowed is None else index.pages_with(allowed)
 
-    def _reader_of(self, index: LexicalIndex) -> EvidenceReader:
+    def _scorer_of(self, index: LexicalIndex) -> EvidenceScorer:
         # Concurrent threads may build two equal readers, of which one is kept.
-        reader = self._reader
-        if reader is None or reader.index is not index:
+        scorer = self._scorer
+        if scorer is None or scorer.index is not index:
             read, containing = partial(self._quotes_at, index), partial(self._pages_containing, index)
-            reader = self._reader = EvidenceReader(index, read, containing, self._terms)
-        return reader
+            scorer = self._scorer = EvidenceScorer(index, read, containing, self._terms)
+        return scorer
 
     def _headings_of(self, index: LexicalIndex) -> "Positions":
         """(n,) the position of the last heading before each quote, on its page or the one before; -1 for none.

@@ -13,8 +13,8 @@ from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.index.base import SearchScope, TopItems
 from quoteweave.index.embedding import EmbedProgress, check_vectors
-from quoteweave.index.handles import OpenedIndex, with_rebuild_advice
-from quoteweave.index.vector_store import IndexReport, VectorStore, make_plan
+from quoteweave.index.encoder_index import EncoderIndex, IndexReport, make_plan
+from quoteweave.index.opening import OpenedIndex, with_rebuild_advice
 from quoteweave.retrievers.recent_cache import RecentCache
 from quoteweave.retrievers.spec import RetrieverSpec
 
@@ -46,7 +46,7 @@ class VectorRetriever:
         spec = spec or RetrieverSpec(name=encoder.name)
         plan = make_plan(encoder, spec.shown, kind=spec.kind, unit=spec.unit, view=spec.view)
         self.collection, self.encoder = collection, encoder
-        self.store = VectorStore(collection, encoder, plan, pictures)
+        self.encoder_index = EncoderIndex(collection, encoder, plan, pictures)
         self._opened: OpenedIndex | None = None
         self._opening = Lock()
         self._questions: RecentCache[Matrix] = RecentCache(CACHED_QUESTIONS)
@@ -57,10 +57,10 @@ class VectorRetriever:
     ) -> IndexReport:
         """Build the index or bring it up to date; wait `wait_s` seconds for another writer, for None without limit.
 
-        Raises CollectionLocked, and what `VectorStore.refresh` raises.
+        Raises CollectionLocked, and what `EncoderIndex.refresh` raises.
         """
         with self.collection.writer(wait_s) as writer:
-            return self.store.refresh(writer, progress, replace=replace)
+            return self.encoder_index.refresh(writer, progress, replace=replace)
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """Return at most `k` hits per query, best first; none for a blank query.
@@ -98,12 +98,12 @@ class VectorRetriever:
 
     def warnings(self) -> tuple[str, ...]:
         """What searches cannot find, one sentence each: documents that the index lacks."""
-        lacking = self.store.missing_documents_note()
+        lacking = self.encoder_index.missing_documents_note()
         return () if lacking is None else (lacking,)
 
     def _current(self) -> OpenedIndex:
         with self._opening:
-            self._opened = self.store.current(self._opened)
+            self._opened = self.encoder_index.current(self._opened)
             return self._opened
 
     def _encode_queries(self, queries: Sequence[Query], k: int) -> "tuple[list[int], list[Matrix]]":
@@ -132,7 +132,7 @@ class VectorRetriever:
             # Another process may have published the next generation, and removed the files of this one.
             newer = self._current()
             if newer is opened:
-                raise with_rebuild_advice(error, self.collection, self.store.plan.spec) from error
+                raise with_rebuild_advice(error, self.collection, self.encoder_index.plan.spec) from error
         return newer, newer.search(vectors, k, self._scope(newer, where))
 
     def _scope(self, opened: OpenedIndex, where: Filter | None) -> SearchScope | None:
@@ -154,7 +154,7 @@ class VectorRetriever:
         rows = list({row for ranked in scored for row, _ in ranked})
         quotes = dict(zip(rows, self.collection.quotes_at(rows), strict=True))
         if None in quotes.values():
-            self.store.require_rows(opened)
+            self.encoder_index.require_rows(opened)
         kept = [[(quote, score) for row, score in ranked if (quote := quotes[row]) is not None] for ranked in scored]
         return [
             [Hit(rank=rank, score=score, quote=quote) for rank, (quote, score) in enumerate(ranked, 1)]

@@ -12,7 +12,11 @@ from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.records import Filter, Record
 from quoteweave.pipeline.composition.build import list_indexes
-from quoteweave.pipeline.composition.make_rag import compose_rag, make_follow_ups, make_limited_chat_models
+from quoteweave.pipeline.composition.make_rag import (
+    make_follow_ups,
+    make_limited_chat_models,
+    make_rag_without_environment,
+)
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
 from quoteweave.pipeline.opening_questions import opening_questions
@@ -63,10 +67,10 @@ class ServedCollection:
         return self._kept(self._key("search", settings, within), lambda: self._search(settings, within))
 
     def rag(self, settings: AnswerSettings, where: Filter) -> Rag:
-        """Return the answerer of these settings. Raises what `compose_rag` raises."""
+        """Return the answerer of these settings. Raises what `make_rag_without_environment` raises."""
         within = _read_by_expansion(settings, where)
         key = self._key("rag", settings, within)
-        return self._kept(key, lambda: compose_rag(self.collection, settings, where=within))
+        return self._kept(key, lambda: make_rag_without_environment(self.collection, settings, where=within))
 
     def follow_ups(self, settings: AnswerSettings) -> FollowUps:
         """Return what rewrites follow-up questions under these settings. Raises what `make_follow_ups` raises."""

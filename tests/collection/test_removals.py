@@ -15,8 +15,8 @@ from quoteweave.collection.catalog import database as catalog
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS
 from quoteweave.core.errors import UsageError
+from quoteweave.index.encoder_index import EncoderIndex, make_plan
 from quoteweave.index.sync import refresh_indexes, remove_documents
-from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 
 NAME = "kanarienvogel/zaunkönig.txt"
@@ -51,9 +51,9 @@ def found_in(root: Path, *more: bytes) -> dict[str, list[bytes]]:
     return found
 
 
-def store_of(collection: Collection, kind: str = "flat") -> VectorStore:
+def store_of(collection: Collection, kind: str = "flat") -> EncoderIndex:
     encoder = FakeEncoder(many=kind in MANY)
-    return VectorStore(collection, encoder, make_plan(encoder, f"fake@{kind}", kind=kind))
+    return EncoderIndex(collection, encoder, make_plan(encoder, f"fake@{kind}", kind=kind))
 
 
 def build(collection: Collection, *kinds: str) -> None:

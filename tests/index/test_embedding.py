@@ -17,7 +17,7 @@ from quoteweave.core.errors import EndpointUnreachable, MissingExtra, ModelFaile
 from quoteweave.core.records import Quote
 from quoteweave.index import embedding
 from quoteweave.index.embedding import EmbedProgress, EmbedResult, embed_missing
-from quoteweave.index.vector_store import make_plan
+from quoteweave.index.encoder_index import make_plan
 from quoteweave.testing import FakeEncoder
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from made_vectors import plain_index
 
 from quoteweave.collection.collection import Collection
 from quoteweave.index import embedding, kinds
-from quoteweave.index.vector_store import VectorStore, make_plan
+from quoteweave.index.encoder_index import EncoderIndex, make_plan
 from quoteweave.testing import FakeEncoder
 
 DOCUMENTS = {"a.txt": ["one", "two"], "b.txt": ["three", "four", "five"], "c.txt": ["six"], "d.txt": ["seven"]}
@@ -36,7 +36,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refresh(root: Path, encoder: FakeEncoder) -> None:
     with Collection.open(root) as collection, collection.writer() as writer:
-        VectorStore(collection, encoder, make_plan(encoder, "fake")).refresh(writer)
+        EncoderIndex(collection, encoder, make_plan(encoder, "fake")).refresh(writer)
 
 
 def refresh_and_die(root: Path, moment: int) -> None:
@@ -79,7 +79,7 @@ def assert_whole(root: Path) -> None:
     """The index, whichever it is by now, holds the vectors of its quotes, and all files are in use."""
     encoder = FakeEncoder()
     with Collection.open(root) as collection:
-        opened = VectorStore(collection, encoder, make_plan(encoder, "fake")).current()
+        opened = EncoderIndex(collection, encoder, make_plan(encoder, "fake")).current()
         assert opened.index is not None
         for name, texts in DOCUMENTS.items():
             rows = set(opened.index.rows.tolist()) & set(collection.select().tolist())

@@ -180,7 +180,7 @@ def test_a_small_segment_stands_behind_a_large_one(tmp_path: Path) -> None:
         for retriever in (Bm25Retriever(made), LexicalRetriever(made), TfidfRetriever(made)):
             assert found(retriever) == ["b"] * len(found(retriever)) != []
         assert found(Bm25Retriever(made), "timber 699")[0] == "a"
-        assert lexical.current_lexical_index(made).pages_named("figure 2").tolist() == [700]
+        assert lexical.current_lexical_index(made).pages_with_reference("figure 2").tolist() == [700]
 
 
 def test_words_of_a_removed_document_are_in_no_segment(collection: Collection, tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def test_an_opened_index_outlives_its_files(collection: Collection) -> None:
     assert (index.scores("quotes", ["grain"]) > 0).tolist() == [True, True]
     assert (index.scores("pages", ["ship"]) > 0).tolist() == [False, True]
     assert (index.cosines(["ship"]) > 0).tolist() == [False, True]
-    assert list(index.pages_named("page 1")) == [0, 1]
+    assert list(index.pages_with_reference("page 1")) == [0, 1]
 
 
 def test_a_description_is_found_and_its_quotes_get_new_rows(tmp_path: Path) -> None:

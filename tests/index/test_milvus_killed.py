@@ -16,9 +16,9 @@ from made_collections import made_quote, make_collection, put
 
 from quoteweave.collection.checksums import unsealed
 from quoteweave.collection.collection import Collection
+from quoteweave.index.encoder_index import EncoderIndex, make_plan
 from quoteweave.index.milvus import index as milvus
 from quoteweave.index.milvus.index import POINTER, MilvusPointer
-from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 
 BEFORE = {"gone.txt": ["zero"], "kept.txt": ["one", "two"], "renewed.txt": ["three", "four", "five"]}
@@ -30,9 +30,9 @@ STRIDE = 9
 WRITES = ("create_collection", "drop_collection"), ("upsert", "delete", "flush")
 
 
-def store_of(collection: Collection) -> VectorStore:
+def store_of(collection: Collection) -> EncoderIndex:
     encoder = FakeEncoder()
-    return VectorStore(collection, encoder, make_plan(encoder, "fake@milvus", kind="milvus"))
+    return EncoderIndex(collection, encoder, make_plan(encoder, "fake@milvus", kind="milvus"))
 
 
 def refresh(root: Path) -> None:

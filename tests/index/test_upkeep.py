@@ -12,8 +12,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import EndpointUnreachable, FingerprintMismatch, MissingExtra, QuoteweaveError
 from quoteweave.index import kinds
+from quoteweave.index.encoder_index import EncoderIndex, make_plan
 from quoteweave.index.sync import indexes_behind, refresh_indexes
-from quoteweave.index.vector_store import VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 
 PORT = {"a.txt": ["grain", "timber"], "b.txt": ["coal", "salt", ""]}
@@ -30,22 +30,22 @@ def port(tmp_path: Path) -> Iterator[Collection]:
         yield collection
 
 
-def built(collection: Collection, encoder: FakeEncoder, pictures: ColourPictures | None = None) -> VectorStore:
+def built(collection: Collection, encoder: FakeEncoder, pictures: ColourPictures | None = None) -> EncoderIndex:
     """An index of that encoder, up to date."""
-    store = VectorStore(collection, encoder, make_plan(encoder, encoder.name), pictures)
+    store = EncoderIndex(collection, encoder, make_plan(encoder, encoder.name), pictures)
     with collection.writer() as writer:
         store.refresh(writer)
     return store
 
 
-def held(store: VectorStore) -> list[str]:
+def held(store: EncoderIndex) -> list[str]:
     """Texts of the quotes in the index."""
     index = store.current().index
     rows = [] if index is None else index.rows.tolist()
     return [quote.text if quote else "gone" for quote in store.collection.quotes_at(rows)]
 
 
-def is_current(collection: Collection, store: VectorStore) -> bool:
+def is_current(collection: Collection, store: EncoderIndex) -> bool:
     state = collection.index_state(store.plan.fingerprint)
     return state is not None and state.revision == collection.revision()
 
@@ -105,7 +105,7 @@ def test_an_index_that_another_version_made_in_another_way_is_told_and_left_alon
     assert "another version of quoteweave made it" in note
     assert port.indexes() == [before]
     with pytest.raises(FingerprintMismatch):
-        VectorStore(port, FakeEncoder(), make_plan(FakeEncoder(), "fake")).current()
+        EncoderIndex(port, FakeEncoder(), make_plan(FakeEncoder(), "fake")).current()
     with port.writer() as writer:
         writer.remove("a.txt")
         (note,) = refresh_indexes(port, writer)

@@ -8,7 +8,7 @@ from made_collections import make_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
-from quoteweave.index.vector_store import VectorStore, make_plan
+from quoteweave.index.encoder_index import EncoderIndex, make_plan
 from quoteweave.retrievers.registry import resolve_built_spec
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.testing import FakeEncoder
@@ -26,7 +26,7 @@ def build(tmp_path: Path) -> Build:
             for number, spec in enumerate(specs):
                 encoder = FakeEncoder(name=parse_spec(spec).name, settings={"seed": number})
                 plan = make_plan(encoder, spec, kind=parse_spec(spec).kind)
-                VectorStore(collection, encoder, plan).refresh(writer)
+                EncoderIndex(collection, encoder, plan).refresh(writer)
         return collection
 
     return built

@@ -12,7 +12,7 @@ from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Filter, Page, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages.evidence import EvidenceReader, PageEvidence
+from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
 from quoteweave.retrievers.pages.page_feedback import PageFeedback, is_continued
 
 Told = dict[str, list[int]]
@@ -91,12 +91,12 @@ def test_a_section_is_called_by_its_title(question: str, pages: list[int]) -> No
     builder.add("a.pdf", [(n, made_quote("oak", page=n)) for n in range(len(made))], made)
     segment = builder.segment()
     assert segment is not None
-    reader = EvidenceReader(
+    scorer = EvidenceScorer(
         lexical.LexicalIndex({"x": segment}),
         lambda at: [made_quote("oak")] * len(at),
         lambda *_: np.zeros(4, dtype=np.bool_),
     )
-    assert np.flatnonzero(reader.read(question, None).parts["reference"]).tolist() == pages
+    assert np.flatnonzero(scorer.score(question, None).parts["reference"]).tolist() == pages
 
 
 def test_kinds_of_pictures_are_looked_for(tmp_path: Path) -> None:
@@ -303,8 +303,8 @@ def test_each_document_has_its_own_last_chapter(tmp_path: Path) -> None:
     }
     with make_collection(tmp_path, quotes) as collection:
         index = lexical.current_lexical_index(collection)
-        assert index.pages_called("chapter last").tolist() == [1, 3, 4]
-        assert index.pages_called("chapter last #1").tolist() == [1, 3, 4]
+        assert index.pages_meant_by("chapter last").tolist() == [1, 3, 4]
+        assert index.pages_meant_by("chapter last #1").tolist() == [1, 3, 4]
 
 
 @pytest.mark.parametrize(("question", "page"), [("Where does part 1 end?", 2), ("Where does part 2 begin?", 3)])

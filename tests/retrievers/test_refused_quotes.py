@@ -10,8 +10,8 @@ from made_collections import make_collection
 from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.records import Query
+from quoteweave.index.encoder_index import counts_by_reason
 from quoteweave.index.sync import refresh_indexes
-from quoteweave.index.vector_store import counts_by_reason
 from quoteweave.retrievers.registry import make_retriever
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import ModelServer, Reply

@@ -84,7 +84,7 @@ def test_each_model_of_the_catalogue_can_be_named_and_nothing_is_loaded(name: st
 def test_suffixes_choose_index_unit_view_and_dtype(port: Collection) -> None:
     retriever = make_retriever("bge@hnsw@page@ocr_text@bfloat16", port, PICTURES)
     assert isinstance(retriever, VectorRetriever)
-    plan = retriever.store.plan
+    plan = retriever.encoder_index.plan
     assert (plan.kind, plan.unit, plan.view, plan.settings["dtype"]) == ("hnsw", "page", "ocr_text", "bfloat16")
     assert plan.spec == "bge@hnsw@page@ocr_text@bfloat16"
 
@@ -193,7 +193,7 @@ def test_a_path_may_end_like_a_suffix_that_is_none(port: Collection, tmp_path: P
         make_bert.write_text("{}", "utf-8")
         retriever = make_retriever(f"bge={tmp_path / name}@hnsw", port)
         assert isinstance(retriever, VectorRetriever)
-        assert retriever.store.plan.kind == "hnsw"
+        assert retriever.encoder_index.plan.kind == "hnsw"
 
 
 def test_all_names_can_be_listed() -> None:

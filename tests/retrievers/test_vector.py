@@ -208,9 +208,9 @@ def test_while_another_writes_what_was_removed_is_not_found_and_others_take_its_
         put(writer, tmp_path, "c.txt", [made_quote("Wool")])
         assert texts(retriever, "grain", 3) == []
     with port.writer() as writer:
-        retriever.store.refresh(writer)
+        retriever.encoder_index.refresh(writer)
         put(writer, tmp_path, "d.txt", [made_quote("wool")] * 9)
-        retriever.store.refresh(writer)
+        retriever.encoder_index.refresh(writer)
         writer.remove("d.txt")
         assert texts(retriever, "wool", 1) == ["Wool"]
         assert len(retriever.search_rows([Query(text="wool")], 99)[0].rows) == 10
@@ -284,7 +284,7 @@ def test_pages_are_found_when_one_of_their_quotes_passes_the_filter_and_give_no_
 def test_a_page_may_pass_a_filter_that_its_first_quote_does_not(port: Collection) -> None:
     """An index that asks a database narrows by what it knows of a page, which is its first quote."""
     retriever = built(port, FakeEncoder(), RetrieverSpec(name="fake", unit="page"))
-    opened = retriever.store.current()
+    opened = retriever.encoder_index.current()
     assert opened.pages is not None
     scope = PageScope(port, Filter(documents=("a.txt",), kind="image"), opened.pages)
     assert scope.where == Filter(documents=("a.txt",))
@@ -362,7 +362,7 @@ def test_threads_search_while_documents_change(port: Collection, tmp_path: Path)
             for number in range(20):
                 with port.writer(wait_s=30) as writer:
                     put(writer, tmp_path, "c.txt", [made_quote(f"Wool {number}")])
-                    retriever.store.refresh(writer)
+                    retriever.encoder_index.refresh(writer)
         finally:
             done.set()
         assert min(thread.result() for thread in searching) > 0

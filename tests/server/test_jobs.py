@@ -16,9 +16,9 @@ from job_runs import add_work, ended, job_of, pdf_pages, until
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionLocked, StorageError
 from quoteweave.documents.ingest import AddReport, add
+from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.lexical import current_lexical_index
 from quoteweave.index.sync import RemovalReport, indexes_behind
-from quoteweave.index.vector_store import IndexReport
 from quoteweave.interchange.responses import Job
 from quoteweave.server.jobs import store as store_module
 from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, RemoveWork, Work

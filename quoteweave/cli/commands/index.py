@@ -18,7 +18,7 @@ from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import MAX_NAMED, pluralize
 from quoteweave.core.urls import without_credentials
-from quoteweave.index.vector_store import IndexReport
+from quoteweave.index.encoder_index import IndexReport
 from quoteweave.pipeline.composition.build import (
     EXACT,
     Recall,

@@ -125,7 +125,7 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
     )
 
 
-class StreamingGate:
+class StreamingFilter:
     """Streams only the text of an answer that `apply_policy` keeps under `drop`."""
 
     def __init__(self, context: Context, question: str) -> None:

@@ -17,10 +17,10 @@ from quoteweave.documents.file_reading import AddProgress
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.index import kinds, recall
 from quoteweave.index.embedding import EmbedProgress
+from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.index.sync import drop_index, finish_removals, indexes_behind, rebuild_note, refresh_indexes
-from quoteweave.index.vector_store import IndexReport
 from quoteweave.models.checkpoints import is_local
 from quoteweave.pipeline.composition.make_search import resources_for
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
@@ -104,7 +104,7 @@ def build_index(
             notes = finish_removals(collection, writer)
         _note_all(notes, progress)
     _note_server(retriever, progress)
-    if retriever.store.plan.view == "ocr_text":
+    if retriever.encoder_index.plan.view == "ocr_text":
         _read_pictures(CollectionPictures(collection), progress)
     name = spec.partition("=")[0]  # a path would leave no room for a bar
     with progress.task(f"loading {name}", unit="views") as task:
@@ -211,10 +211,10 @@ def measure_recall(collection: Collection, spec: str, settings: ResourceSettings
     retriever = make_retriever(spec, collection, resources_for(collection, settings))
     if not isinstance(retriever, VectorRetriever):
         return None
-    plan = retriever.store.plan
+    plan = retriever.encoder_index.plan
     if plan.kind in kinds.EXACT_KINDS:
         return EXACT
-    index = retriever.store.current().index
+    index = retriever.encoder_index.current().index
     if isinstance(index, MultiVectorIndex):
         return recall.measure_maxsim_recall(plan.kind, index)
     return recall.measure_faiss_recall(plan.kind, recall.stored_sample(collection, plan))
@@ -261,7 +261,7 @@ def _make_without_download(spec: str, collection: Collection, settings: Resource
 
 def _note_server(retriever: VectorRetriever, progress: Progress) -> None:
     server = os.environ.get("QUOTEWEAVE_MILVUS_URI")
-    if retriever.store.plan.kind == "milvus" and server:
+    if retriever.encoder_index.plan.kind == "milvus" and server:
         host = urlsplit(server).netloc.rpartition("@")[2]
         progress.note(f"vectors, names of documents and ids of quotes are sent to {host}")
 
@@ -285,10 +285,10 @@ def _read_pictures(pictures: CollectionPictures, progress: Progress) -> None:
 
 def note_faster_kind(collection: Collection, retriever: VectorRetriever, progress: Progress) -> None:
     """Note the command that builds a faster index of a retriever, where search in its flat one is slow."""
-    plan = retriever.store.plan
+    plan = retriever.encoder_index.plan
     if plan.kind != kinds.default_kind(many=False):
         return
-    index = retriever.store.current().index
+    index = retriever.encoder_index.current().index
     if not isinstance(index, FaissIndex):
         return
     spec = parse_spec(plan.spec)

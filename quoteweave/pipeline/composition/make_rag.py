@@ -200,10 +200,12 @@ def make_rag(
     Raises UsageError where something cannot be as it is set.
     """
     given = (settings or AnswerSettings()).with_environment()
-    return compose_rag(collection, given, where=where, limits=limits, fallback=fallback, progress=progress)
+    return make_rag_without_environment(
+        collection, given, where=where, limits=limits, fallback=fallback, progress=progress
+    )
 
 
-def compose_rag(
+def make_rag_without_environment(
     collection: Collection,
     settings: AnswerSettings,
     *,

@@ -105,7 +105,7 @@ class PageEvidence:
         self.total += scores
 
 
-class EvidenceReader:
+class EvidenceScorer:
     """Computes the evidence for the pages of one index.
 
     `quotes` returns the quotes at some positions, `containing` the pages that have a string to the letter; `terms` are
@@ -124,7 +124,7 @@ class EvidenceReader:
         self.cache: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
         """Evidence computed before, by a key of everything that distinguishes searches."""
 
-    def read(self, question: str, within: "Mask | None") -> PageEvidence:
+    def score(self, question: str, within: "Mask | None") -> PageEvidence:
         """Compute the evidence for the pages `within`, or for all; it is 0 where nothing of the question is found."""
         import numpy as np
 
@@ -194,7 +194,7 @@ class EvidenceReader:
             whole.update(dict.fromkeys(analysis.labels, times))
             named.update(dict.fromkeys(analysis.places, times))
         for name, times in (whole + named).most_common(MOST_NAMES):
-            pages = index.pages_called(name)
+            pages = index.pages_meant_by(name)
             if name in whole and not _any_within(pages, within):
                 pages = self._written.captions(name, quotes, within)
             gain = np.full(len(pages), REFERENCE * index.max_idf * times, dtype=np.float32)
@@ -224,7 +224,7 @@ class EvidenceReader:
         for picture_type, times in asked.items():
             shown = np.zeros_like(gained)
             for layout, share in _LAYOUTS_FOR[picture_type]:
-                pages = index.pages_named(layout_token(layout))
+                pages = index.pages_with_reference(layout_token(layout))
                 shown[pages] = np.maximum(shown[pages], np.float32(share))
             gained += np.float32(PICTURE_TYPE * index.max_idf * times) * shown
         return gained
@@ -235,7 +235,7 @@ class EvidenceReader:
         gained = np.zeros(self.index.page_count, dtype=np.float32)
         times = sum(times for analysis, times in analyses.items() if analysis.asks_front)
         if times:
-            gained[self.index.pages_named("page #1")] = FRONT * self.index.max_idf * times
+            gained[self.index.pages_with_reference("page #1")] = FRONT * self.index.max_idf * times
         return gained
 
     def _term_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
@@ -280,7 +280,7 @@ class EvidenceReader:
         for phrase, prefix in _acronym_candidates(tokens):
             for name in self._defined_names(prefix, within):
                 other = words(name.removeprefix(prefix))
-                defined = self._in_documents_of(index.pages_named(name))
+                defined = self._in_documents_of(index.pages_with_reference(name))
                 there, here = (self._places.having(tuple(side), tables=False) for side in (other, phrase))
                 exact = evidence.parts["words"][(here > 0) & (defined > 0)]
                 worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(0.9 * exact[exact > 0])])
@@ -295,8 +295,8 @@ class EvidenceReader:
         import numpy as np
 
         times = {}
-        for name in self.index.names_beginning(prefix, MAX_DEFINITIONS):
-            pages = self.index.pages_named(name)
+        for name in self.index.definitions_beginning(prefix, MAX_DEFINITIONS):
+            pages = self.index.pages_with_reference(name)
             times[name] = len(pages) if within is None else int(np.count_nonzero(within[pages]))
         found = [name for name in times if times[name]]
         return sorted(found, key=lambda name: (-times[name], name))[:MAX_EXPANSIONS]

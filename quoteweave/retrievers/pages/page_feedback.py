@@ -140,7 +140,7 @@ class PageFeedback:
     def _tables_of(self, page: int) -> list[Quote]:
         import numpy as np
 
-        shown = self._index.pages_named(layout_token("table"))
+        shown = self._index.pages_with_reference(layout_token("table"))
         if not np.isin(page, shown):
             return []
         return [quote for quote in self._quotes(self._index.quotes_of(page)[:MOST_QUOTES]) if quote.layout == "table"]

@@ -8,8 +8,8 @@ from pydantic import Field, JsonValue
 
 from quoteweave.core.records import Record
 from quoteweave.documents.ingest import AddReport
+from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.sync import RemovalReport
-from quoteweave.index.vector_store import IndexReport
 from quoteweave.interchange.responses import JobProgress
 
 

@@ -17,7 +17,7 @@ from quoteweave.core.protocols import Encoder, ImageProvider
 from quoteweave.core.records import Record, View
 from quoteweave.index import kinds
 from quoteweave.index.embedding import DimensionChanged, EmbedProgress, EmbedResult, UnreadableItem, embed_missing
-from quoteweave.index.handles import OpenedIndex, open_generation, with_rebuild_advice
+from quoteweave.index.opening import OpenedIndex, open_generation, with_rebuild_advice
 from quoteweave.index.sync import drop_index, sync_index
 
 
@@ -94,7 +94,7 @@ def make_plan(
     )
 
 
-class VectorStore:
+class EncoderIndex:
     """An encoder's vectors over a collection, and the index that `plan` makes of them."""
 
     def __init__(
@@ -119,7 +119,7 @@ class VectorStore:
         """
         rivals, progress = self._rivals(), progress or EmbedProgress()
         if rivals and not replace and self.collection.index_state(self._fingerprint) is None:
-            raise self._missing()
+            raise self._missing_error()
         try:
             embedded = self._embed(writer, progress)
         except DimensionChanged:
@@ -182,7 +182,7 @@ class VectorStore:
                 # Unless another process has just put the next generation in its place.
                 if self.collection.index_state(self._fingerprint) == state:
                     raise with_rebuild_advice(error, self.collection, self.plan.spec) from error
-        raise self._missing()
+        raise self._missing_error()
 
     def require_rows(self, opened: OpenedIndex) -> None:
         """Raise CollectionError where rows of the index are missing although no document has changed since."""
@@ -197,7 +197,7 @@ class VectorStore:
         found = [(state, other) for state in others if (other := try_read_manifest(state)) is not None]
         return [(state, other) for state, other in found if other.spec == self.plan.spec]
 
-    def _missing(self) -> CollectionError:
+    def _missing_error(self) -> CollectionError:
         spec, command = self.plan.spec, build_command(self.collection.root, self.plan.spec)
         rivals = self._rivals()
         if not rivals:

@@ -25,8 +25,8 @@ from quoteweave.core.errors import (
 from quoteweave.core.protocols import SettingValue
 from quoteweave.index import kinds
 from quoteweave.index.base import Shard
+from quoteweave.index.encoder_index import EncoderIndex, IndexReport, SkippedItem, make_plan
 from quoteweave.index.sync import drop_index
-from quoteweave.index.vector_store import IndexReport, SkippedItem, VectorStore, make_plan
 from quoteweave.testing import FakeEncoder
 
 if TYPE_CHECKING:
@@ -46,22 +46,22 @@ def port(tmp_path: Path) -> Iterator[Collection]:
         yield collection
 
 
-def store_of(collection: Collection, encoder: FakeEncoder, kind: str | None = None) -> VectorStore:
-    return VectorStore(collection, encoder, make_plan(encoder, f"fake@{kind}" if kind else "fake", kind=kind))
+def store_of(collection: Collection, encoder: FakeEncoder, kind: str | None = None) -> EncoderIndex:
+    return EncoderIndex(collection, encoder, make_plan(encoder, f"fake@{kind}" if kind else "fake", kind=kind))
 
 
-def wordless(store: VectorStore) -> tuple[SkippedItem, ...]:
+def wordless(store: EncoderIndex) -> tuple[SkippedItem, ...]:
     """The quote of the port that has no words."""
     quote = store.collection.document_quotes("b.txt")[2]
     return (SkippedItem(quote=quote.id, document="b.txt", page_label=quote.page_label, reason="it has no words"),)
 
 
-def build(store: VectorStore, *, replace: bool = False) -> IndexReport:
+def build(store: EncoderIndex, *, replace: bool = False) -> IndexReport:
     with store.collection.writer() as writer:
         return store.refresh(writer, replace=replace)
 
 
-def found(store: VectorStore, text: str, k: int = 10) -> list[str]:
+def found(store: EncoderIndex, text: str, k: int = 10) -> list[str]:
     """Texts of the quotes that are near that text, best first."""
     query = FakeEncoder().encode_queries([text])
     (one,) = store.current().search(query, k, None)
@@ -166,7 +166,7 @@ def test_other_kinds_views_units_and_checkpoints_are_no_rivals(port: Collection)
         make_plan(FakeEncoder(settings={"checkpoint": "/mine"}), "fake=/mine"),
     ]
     for plan in plans:
-        build(VectorStore(port, encoder, plan))
+        build(EncoderIndex(port, encoder, plan))
     assert len(port.indexes()) == 5
 
 
@@ -443,4 +443,4 @@ def test_a_view_or_kind_that_does_not_fit_the_encoder_is_refused(port: Collectio
     with pytest.raises(UsageError, match="no index 'flat' for items of many vectors"):
         make_plan(visual, "fake", kind="flat")
     with pytest.raises(UsageError, match="CollectionPictures"):
-        VectorStore(port, visual, make_plan(visual, "fake"))
+        EncoderIndex(port, visual, make_plan(visual, "fake"))
