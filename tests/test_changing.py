@@ -45,7 +45,7 @@ def places_in(text: str) -> set[str]:
             r"\bmilvus\b|MILVUS|EXACT_KINDS|SINGLE_VECTOR_KINDS",
             ("index/milvus/",),
         ),
-        ("Gate rule", r"\bcheck_(?:sentence|citations)\(|\bapply_policy\(|\bStreamingGate\(", ("testing/",)),
+        ("Gate rule", r"\bcheck_(?:sentence|citations)\(|\bapply_policy\(|\bStreamingFilter\(", ("testing/",)),
         ("Metric with a judge", r"\bJudgeScores\b|\b(?:request|loaded|one)\.judgements\b|\bjudgements: .*Option", ()),
         ("Dataset", r"\bload_citevqa\b", ()),
         (

@@ -86,9 +86,13 @@ def is_full(path: Path) -> bool:
         return False
 
 
-def damage_error(path: Path, reason: str) -> CollectionError:
+class DamagedFile(CollectionError):
+    """A file of a collection is damaged or missing."""
+
+
+def damage_error(path: Path, reason: str) -> DamagedFile:
     """The error for a damaged file at `path`."""
-    return CollectionError(f"{path} is damaged: {reason}", remedy=repair_command(path.parent))
+    return DamagedFile(f"{path} is damaged: {reason}", remedy=repair_command(path.parent))
 
 
 def repair_command(root: Path) -> str:

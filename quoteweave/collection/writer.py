@@ -107,19 +107,19 @@ class Writer:
             (None, False),
             (self._drop_generations, False),
         ):
-            if self._has_removed(names, make_room, overwrite=overwrite) is None:
+            if self._try_remove(names, make_room, overwrite=overwrite) is None:
                 return
-        refused = self._has_removed(names, self._drop_segments, overwrite=False)
-        if refused is None:
+        refusal = self._try_remove(names, self._drop_segments, overwrite=False)
+        if refusal is None:
             self._rebuild_dropped(names)
             return
-        self._restore_dropped(refused)
-        raise refused
+        self._restore_dropped(refusal)
+        raise refusal
 
-    def _has_removed(
+    def _try_remove(
         self, names: Sequence[str], make_room: Callable[[], None] | None, *, overwrite: bool
     ) -> StorageError | None:
-        """Make room and remove documents; return what refused that, None where it is done."""
+        """Make room and remove documents; return the error that prevented it, None where they are removed."""
         try:
             if make_room is not None:
                 make_room()
@@ -129,15 +129,15 @@ class Writer:
             return StorageError(str(error))  # not its frames, which hold files that have no name any more
         return None
 
-    def _restore_dropped(self, refused: StorageError) -> None:
+    def _restore_dropped(self, refusal: StorageError) -> None:
         """Rebuild the lexical index, which was dropped in vain. Raises StorageError where there is no room."""
         try:
             self.rebuild_lexical()
         except StorageError:
             raise StorageError(
-                f"{refused}, but for the lexical index, which was dropped to make room: until the next command that "
+                f"{refusal}, but for the lexical index, which was dropped to make room: until the next command that "
                 "writes makes it anew, no words are found"
-            ) from refused
+            ) from refusal
 
     def _rebuild_dropped(self, removed: Sequence[str]) -> None:
         try:

@@ -4,11 +4,11 @@ An item is a quote (or a page, under the row of its first quote) and has one vec
 or sums of the best inner product of each question vector (MaxSim) where items have many.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from quoteweave.collection.checksums import BlockChecksums, map_file, mapped_numbers
 from quoteweave.collection.collection import Collection
@@ -108,4 +108,26 @@ class VectorIndex(Protocol):
 
     def save(self, folder: Path) -> None:
         """Writes the index into an empty folder, from which `open_index` makes it again."""
+        ...
+
+
+@runtime_checkable
+class KeptOutside(Protocol):
+    """What an index has besides, whose items lie in a database and not in its folder (`kinds.OUTSIDE_KINDS`)."""
+
+    @property
+    def keeps_removed(self) -> bool:
+        """Whether its files may keep what is removed, so that an index without that has to be made anew."""
+        ...
+
+    def drop(self) -> None:
+        """Removes the index from its database."""
+        ...
+
+    def drop_others(self, folders: Iterable[Path]) -> object:
+        """Drops what killed runs left in the database: of our own, what none of the indexes in these folders uses."""
+        ...
+
+    def close(self) -> None:
+        """Ends the connection; of an index that was never saved, its items go too."""
         ...

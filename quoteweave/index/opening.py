@@ -1,6 +1,6 @@
 """Opens generations of vector indexes, and explains errors of those that cannot be opened."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from quoteweave.collection.unreferenced import MILVUS_FOLDER
 from quoteweave.collection.views import PageMap
 from quoteweave.core.errors import CollectionError, CollectionLocked, FingerprintMismatch, StorageError
 from quoteweave.index import kinds
-from quoteweave.index.base import SearchScope, TopItems, VectorIndex
+from quoteweave.index.base import KeptOutside, SearchScope, TopItems, VectorIndex
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -53,7 +53,7 @@ def open_generation(collection: Collection, state: IndexState) -> OpenedIndex:
     index = open_plan_index(collection, manifest, manifest.dimension, state.folder) if manifest.dimension else None
     pages = PageMap(collection.iter_retrievable_rows()) if manifest.unit == "page" else None
     opened = OpenedIndex(state.folder, manifest, index, pages)
-    finalize(opened, close_function(index))
+    finalize(opened, close_index, index)
     return opened
 
 
@@ -72,14 +72,10 @@ def open_if_intact(collection: Collection, plan: IndexPlan, dimension: int, fold
         return None
 
 
-def close_function(index: VectorIndex | None) -> Callable[[], object]:
-    """What ends an index's connection to a database, if it has one."""
-    found: Callable[[], object] = getattr(index, "close", _nothing)
-    return found
-
-
-def _nothing() -> None:
-    """Do nothing, for an index without a connection."""
+def close_index(index: VectorIndex | None) -> None:
+    """End the connection of an index to its database, if it has one."""
+    if isinstance(index, KeptOutside):
+        index.close()
 
 
 def with_rebuild_advice(error: CollectionError, collection: Collection, spec: str) -> CollectionError:

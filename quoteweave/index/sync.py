@@ -30,26 +30,25 @@ from quoteweave.core.errors import (
 )
 from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
-from quoteweave.index.base import Shard, VectorIndex
+from quoteweave.index.base import KeptOutside, Shard, VectorIndex
 from quoteweave.index.embedding import EmbedResult, embedding_status
-from quoteweave.index.opening import close_function, open_if_intact, open_plan_index
+from quoteweave.index.kinds import OUTSIDE_KINDS
+from quoteweave.index.opening import close_index, open_if_intact, open_plan_index
 
 if TYPE_CHECKING:
     from quoteweave.index.base import Rows
-
-# The kind whose items lie outside of its generation, which only points to them.
-_OUTSIDE = "milvus"
 
 
 def drop_index(collection: Collection, writer: Writer, state: IndexState) -> None:
     """Removes an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
     manifest = try_read_manifest(state)
-    if manifest is not None and manifest.kind == _OUTSIDE and manifest.dimension:
+    if manifest is not None and manifest.kind in OUTSIDE_KINDS and manifest.dimension:
         index = open_if_intact(collection, manifest, manifest.dimension, state.folder)
         try:
-            getattr(index, "drop", lambda: None)()
+            if isinstance(index, KeptOutside):
+                index.drop()
         finally:
-            close_function(index)()
+            close_index(index)
     writer.drop_index(state.fingerprint)
 
 
@@ -87,11 +86,12 @@ def sync_index(
             revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, before.index, manifest)
             writer.publish(plan.spec, plan.fingerprint, build=build, revision=revision)
-            _drop_leftovers(collection, before.index)
+            if isinstance(before.index, KeptOutside):
+                before.index.drop_others([state.folder for state in collection.indexes()])
         elif complete:
             writer.advance(plan.fingerprint, collection.revision())
     finally:
-        close_function(before.index)()
+        close_index(before.index)
     return manifest
 
 
@@ -104,13 +104,6 @@ def _current_refusals(
     rows = [row for found in skipped for row in found.tolist()] if refused else []
     ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
     return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
-
-
-def _drop_leftovers(collection: Collection, index: VectorIndex | None) -> None:
-    """What killed runs left in a database that indexes lie in."""
-    drop_others = getattr(index, "drop_others", None)
-    if drop_others is not None:
-        drop_others([state.folder for state in collection.indexes()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,22 +133,22 @@ def _before(
     )
     if index is None:  # what is in it is in the shards too
         return _Before(dimension, None, open_plan_index(collection, plan, dimension))
-    return _Before(dimension, manifest, index, outside=plan.kind == _OUTSIDE)
+    return _Before(dimension, manifest, index, outside=plan.kind in OUTSIDE_KINDS)
 
 
 def _without_traces(before: _Before, collection: Collection, plan: IndexPlan, held: "Mapping[str, Rows]") -> _Before:
     """The index as it is; an empty one where documents are gone and it would keep what it is told to remove."""
     import numpy as np
 
-    if before.index is None or not getattr(before.index, "keeps_removed", False):
+    if before.index is None or not (isinstance(before.index, KeptOutside) and before.index.keeps_removed):
         return before
     try:
         if np.isin(before.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *held.values()])).all():
             return before
     except BaseException:
-        close_function(before.index)()
+        close_index(before.index)
         raise
-    close_function(before.index)()
+    close_index(before.index)
     return _Before(before.dimension, None, open_plan_index(collection, plan, before.dimension))
 
 
@@ -256,7 +249,7 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
     )
 
 
-def finish_removals(collection: Collection, writer: Writer) -> tuple[str, ...]:
+def finish_removals_everywhere(collection: Collection, writer: Writer) -> tuple[str, ...]:
     """Finishes what killed commands, and readers that were in the way, left of removed documents.
 
     Returns what remains and until when, a sentence each. Raises what `refresh_indexes` raises.

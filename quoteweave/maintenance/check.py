@@ -16,6 +16,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import LEXICAL_FOLDER, RECOVERED_FOLDER, CollectionFolder, check_format
 from quoteweave.collection.records import IndexPlan, IndexState
 from quoteweave.collection.segments.segment import read_segment
+from quoteweave.collection.storage_errors import DamagedFile
 from quoteweave.collection.stores.content import ContentStore
 from quoteweave.collection.stores.generations import PLAN, try_read_manifest
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, DamagedLine, read_descriptions
@@ -83,7 +84,7 @@ class _Check:
 
     def run(self) -> CheckReport:
         damaged = [*self._header(), *check_catalogue(self._folder.catalog.path)]
-        self._read(self._folder.catalog.path)
+        self._visit(self._folder.catalog.path)
         leftovers: list[str] = []
         if not damaged:  # else nobody knows what should be there
             with closing(self._folder.catalog), Collection(self.root) as collection:
@@ -94,7 +95,8 @@ class _Check:
             files=self._files, damaged=tuple(damaged), notes=tuple(self._notes), leftovers=tuple(leftovers)
         )
 
-    def _read(self, path: Path) -> Path:
+    def _visit(self, path: Path) -> Path:
+        """Count a file that is about to be read, and note that it is known; return its path."""
         self._known.add(path)
         self._files += 1
         self._left -= 1
@@ -102,13 +104,10 @@ class _Check:
         return path
 
     def _header(self) -> Damages:
-        header = self._read(self.root / "collection.json")
+        header = self._visit(self.root / "collection.json")
         try:
             check_format(self.root)
-        except CollectionError as error:
-            # Another format, or no collection at all, is no damage.
-            if "is damaged" not in str(error):
-                raise
+        except DamagedFile:
             what = "its content is not what was written" if header.exists() else "it is missing"
             yield Damage(part="header", file=header.name, what=what)
 
@@ -130,7 +129,7 @@ class _Check:
                 yield from self._stored("picture", collection.images, key, document.name)
 
     def _stored(self, part: DamagedPart, folder: ContentStore, key: str, document: str) -> Damages:
-        path = self._read(folder.path(key))
+        path = self._visit(folder.path(key))
         try:
             ContentStore(folder.root).verified(key)
         except CollectionError:
@@ -144,7 +143,7 @@ class _Check:
         for document, fingerprint, key in tied:
             path = self._folder.shards.path(fingerprint, key)
             if path not in self._known:
-                self._read(path)
+                self._visit(path)
                 what = self._folder.shards.damage(fingerprint, key)
                 if what is not None:
                     yield Damage(part="vectors", file=self._place(path), what=what, document=document)
@@ -156,7 +155,7 @@ class _Check:
         whole = True
         for path in collection.segments()[0]:
             try:
-                segment = read_segment(self._read(path))
+                segment = read_segment(self._visit(path))
             except FileNotFoundError:
                 whole = False
                 yield Damage(part="index", file=self._place(path), what="it is missing")
@@ -182,7 +181,7 @@ class _Check:
             )
             for path in folder.rglob("*"):
                 if path.is_file():
-                    self._read(path)
+                    self._visit(path)
             try:
                 self._open_index(collection, state)
             except (MissingExtra, EndpointError, CollectionLocked) as error:  # which say nothing of its files
@@ -197,7 +196,7 @@ class _Check:
         if not path.exists():
             return  # of an index that an earlier version has built
         try:
-            unsealed(IndexPlan, self._read(path).read_bytes())
+            unsealed(IndexPlan, self._visit(path).read_bytes())
         except (OSError, ValueError):
             yield Damage(part="index", file=self._place(path), what="its content is not what was written")
 
@@ -213,7 +212,7 @@ class _Check:
 
     def _ocr_texts(self) -> Damages:
         """Verify the OCR texts of crops that were read after their documents were added."""
-        for path in self._folder.ocr_texts.damaged(on_file=self._read):
+        for path in self._folder.ocr_texts.damaged(on_file=self._visit):
             yield Damage(part="ocr text", file=self._place(path), what="its content is not what was written")
 
     def _descriptions(self) -> Damages:
@@ -221,7 +220,7 @@ class _Check:
         if not path.exists():
             return
         try:
-            lines = [found for found in read_descriptions(self._read(path)) if isinstance(found, DamagedLine)]
+            lines = [found for found in read_descriptions(self._visit(path)) if isinstance(found, DamagedLine)]
         except OSError as error:
             yield Damage(part="description", file=path.name, what=f"it cannot be read ({error.strerror or error})")
             return

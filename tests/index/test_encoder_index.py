@@ -1,7 +1,7 @@
 """Indexes of vectors: built, kept in step, refused, mended and dropped. What searches them is plain numpy here."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -298,8 +298,13 @@ class Outside(PlainIndex):
     def save(self, folder: Path) -> None:
         (folder / "pointer").write_text(self.name)
 
+    keeps_removed = False
+
     def drop(self) -> None:
         del self.databases[self.name]
+
+    def drop_others(self, folders: Iterable[Path]) -> None:
+        """Nothing is left by killed runs here."""
 
     def close(self) -> None:
         self.closed = True

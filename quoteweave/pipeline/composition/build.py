@@ -20,7 +20,7 @@ from quoteweave.index.embedding import EmbedProgress
 from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.sync import drop_index, finish_removals, indexes_behind, rebuild_note, refresh_indexes
+from quoteweave.index.sync import drop_index, finish_removals_everywhere, indexes_behind, rebuild_note, refresh_indexes
 from quoteweave.models.checkpoints import is_local
 from quoteweave.pipeline.composition.make_search import resources_for
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
@@ -101,7 +101,7 @@ def build_index(
         return None
     if collection.may_have_traces():
         with collection.writer(wait_s) as writer:
-            notes = finish_removals(collection, writer)
+            notes = finish_removals_everywhere(collection, writer)
         _note_all(notes, progress)
     _note_server(retriever, progress)
     if retriever.encoder_index.plan.view == "ocr_text":
@@ -201,7 +201,7 @@ def remove_indexes(collection: Collection, specs: Sequence[str], progress: Progr
     with collection.writer() as writer:
         for state in found:
             drop_index(collection, writer, state)
-        notes = finish_removals(collection, writer)
+        notes = finish_removals_everywhere(collection, writer)
     _note_all(notes, progress)
     return len(found)
 
