@@ -122,7 +122,7 @@ def require_candidates(k: int) -> None:
 def hits_by_document(context: Context) -> dict[str, list[Hit]]:
     """Return the hits of each document, best first, the documents in the order of their best."""
     by_document: dict[str, list[Hit]] = {}
-    for hit in sorted((*context.texts, *context.images), key=lambda hit: -hit.score):
+    for hit in sorted(context.hits, key=lambda hit: -hit.score):
         by_document.setdefault(hit.quote.document, []).append(hit)
     return by_document
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from quoteweave.core.answers import (
-    NO_TOKENS,
     Answer,
     AnswerEvent,
     Completion,
@@ -24,7 +23,7 @@ from quoteweave.core.chat.streams import stream_completion
 from quoteweave.core.errors import EndpointBadResponse, EndpointError, ModelError, note_text
 from quoteweave.core.protocols import ChatModel, Generator, StreamingGenerator
 from quoteweave.core.records import Query
-from quoteweave.generation.citations import MarkResolver, build_answer, to_events
+from quoteweave.generation.citations import MarkResolver, abstention, build_answer, to_events
 from quoteweave.generation.extractive import MODEL
 from quoteweave.generation.prompt_messages import ABSTENTION, CitedMessages
 from quoteweave.generation.prompt_pictures import PreparedPictures, PromptPictures
@@ -34,22 +33,24 @@ MIN_REPETITIONS = 5
 """Least number of consecutive repetitions; the last one may be cut off."""
 MIN_CHARACTERS = 300
 """Least characters of the repetition as a whole, so that a row of dashes or zeros does not count."""
-_LONGEST = 2000
-_SEED = 40
+_LONGEST_PASSAGE = 2000
+"""Most characters of a passage that counts as repeated."""
+_SOUGHT = 40
+"""Last characters of the text, by whose earlier occurrences the length of a repeated passage is guessed."""
 
 
 def ends_in_repetition(text: str) -> bool:
     """Whether the text ends with a passage of at most 2000 characters repeated `MIN_REPETITIONS` times in a row."""
-    tail = text[-MIN_REPETITIONS * _LONGEST :]
+    tail = text[-MIN_REPETITIONS * _LONGEST_PASSAGE :]
     if len(tail) < MIN_CHARACTERS:
         return False
-    seed = tail[-_SEED:]
-    place = tail.rfind(seed, 0, -1)
-    while place >= 0 and (period := len(tail) - _SEED - place) <= _LONGEST:
+    last = tail[-_SOUGHT:]
+    place = tail.rfind(last, 0, -1)
+    while place >= 0 and (period := len(tail) - _SOUGHT - place) <= _LONGEST_PASSAGE:
         run = tail[-max(MIN_REPETITIONS * period, MIN_CHARACTERS) :]
         if len(run) >= MIN_REPETITIONS * period and run[period:] == run[:-period]:
             return True
-        place = tail.rfind(seed, 0, place + _SEED - 1)
+        place = tail.rfind(last, 0, place + _SOUGHT - 1)
     return False
 
 
@@ -99,7 +100,7 @@ class CitedGenerator:
         UsageError when a prompt does not have the right fields.
         """
         if _is_empty(context):
-            return self._no_quotes_answer(query, context)
+            return abstention(query.text, NOTHING_RETRIEVED, model=self.model.name)
         messages, warnings = await self._messages_of(query, context)
         with _marked_errors():
             return _to_answer(query, context, await self.model.complete(messages), warnings)
@@ -112,7 +113,7 @@ class CitedGenerator:
         stream.
         """
         if _is_empty(context):
-            for event in replay_events(self._no_quotes_answer(query, context)):
+            for event in replay_events(abstention(query.text, NOTHING_RETRIEVED, model=self.model.name)):
                 yield event
             return
         messages, warnings = await self._messages_of(query, context)
@@ -128,10 +129,6 @@ class CitedGenerator:
                         return
                     for event in events.take(piece):
                         yield event
-
-    def _no_quotes_answer(self, query: Query, context: Context) -> Answer:
-        nothing = build_answer(query.text, NOTHING_RETRIEVED, context, model=self.model.name, status="abstained")
-        return nothing.model_copy(update={"usage": NO_TOKENS})
 
     async def _messages_of(self, query: Query, context: Context) -> tuple[list[Mapping[str, object]], Sequence[str]]:
         """Return the messages, and warnings about pictures that could not be included."""

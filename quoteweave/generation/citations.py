@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import assert_never
 
 from quoteweave.core.answers import (
+    NO_TOKENS,
     Answer,
     AnswerBlock,
     AnswerStatus,
@@ -51,7 +52,7 @@ class ShownText:
         self._reader.feed(text)
         return AnswerPart(text, tuple(citation.model_copy(update=span) for citation in citations))
 
-    def joins(self, blank: str, following: str, *, instead: str) -> bool:
+    def changes_parse(self, blank: str, following: str, *, instead: str) -> bool:
         """Whether `following` parses differently after `blank` than after `instead`, its original whitespace."""
         ahead = copy.copy(self._reader)
         ahead.feed(blank)
@@ -78,7 +79,8 @@ class MarkResolver:
         self._context = context
         self._written, self._shown = MarkReader(), ShownText()
         self._blank = ""
-        self._gap: list[str] = []  # marks to be removed, each after its whitespace: a blank, a mark, a blank, a mark…
+        self._removable: list[tuple[str, str]] = []
+        """The marks that are to be removed from here, each as written, after the whitespace before it."""
 
     def feed(self, part: str) -> list[AnswerPart]:
         """Take the next part of the text; return what is certain to be shown."""
@@ -87,8 +89,7 @@ class MarkResolver:
     def end(self, part: str = "") -> list[AnswerPart]:
         """Take the last part of the text; return everything that remains."""
         shown = [shown for token in self._written.end(part) for shown in self._take(token)]
-        if self._gap:
-            self.taken_out += len(self._gap) // 2
+        self.taken_out += len(self._removable)
         return shown
 
     def _take(self, token: Mark | str) -> Iterable[AnswerPart]:
@@ -111,12 +112,12 @@ class MarkResolver:
         span = {"mark": mark.mark, "start": mark.start, "end": mark.end, "kind": mark.kind}
         self.unresolved += [UnresolvedMark.model_validate({**span, "number": number}) for number in missing]
         if len(missing) == len(known):
-            self._gap += [self._blank, mark.mark]
+            self._removable.append((self._blank, mark.mark))
             self._blank = ""
             return
         yield from self._blank_before(mark.mark[0])
         text = mark.mark
-        if missing and self._shown.joins("", text[0], instead=""):
+        if missing and self._shown.changes_parse("", text[0], instead=""):
             self.left += 1
         elif missing:
             self.taken_out += 1
@@ -143,15 +144,16 @@ class MarkResolver:
 
     def _blank_before(self, following: str) -> Iterable[AnswerPart]:
         """The whitespace before `following`, in place of any marks removed there."""
-        blank, gap = self._blank, self._gap
-        self._blank, self._gap = "", []
-        if gap:
-            tidy = widest_blank([*gap[::2], blank], following) if self._shown.length else ""
-            if self._shown.joins(tidy, following, instead=blank):
-                self.left += len(gap) // 2
-                blank = "".join([*gap, blank])
+        blank, removable = self._blank, self._removable
+        self._blank, self._removable = "", []
+        if removable:
+            blanks = [*(before for before, _ in removable), blank]
+            tidy = widest_blank(blanks, following) if self._shown.length else ""
+            if self._shown.changes_parse(tidy, following, instead=blank):
+                self.left += len(removable)
+                blank = "".join(before + mark for before, mark in removable) + blank
             else:
-                self.taken_out += len(gap) // 2
+                self.taken_out += len(removable)
                 blank = tidy
         if not self._shown.length:
             blank = blank.lstrip()
@@ -220,6 +222,39 @@ def build_answer(
         seconds=0.0,
         warnings=(*warnings, *filter(None, message)),
     )
+
+
+def abstention(question: str, text: str, *, model: str, warnings: tuple[str, ...] = ()) -> Answer:
+    """Return an abstention in these words, made without asking a model."""
+    return Answer(
+        question=question,
+        status="abstained",
+        text=text,
+        blocks=(TextBlock(text=text),),
+        model=model,
+        usage=NO_TOKENS,
+        seconds=0.0,
+        warnings=warnings,
+    )
+
+
+def withheld(answer: Answer, text: str, warnings: Iterable[str]) -> Answer:
+    """Return an abstention in these words in place of the answer, which `raw` keeps, with further warnings."""
+    return answer.model_copy(
+        update={
+            "status": "abstained",
+            "text": text,
+            "blocks": (TextBlock(text=text),),
+            "citations": (),
+            "raw": original_text(answer),
+            "warnings": (*answer.warnings, *warnings),
+        }
+    )
+
+
+def original_text(answer: Answer) -> str:
+    """The text as it was generated."""
+    return answer.text if answer.raw is None else answer.raw
 
 
 def _unresolved_warning(marks: int, done: str) -> str:

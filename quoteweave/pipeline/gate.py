@@ -13,13 +13,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quoteweave.core.answers import NO_TOKENS, Answer, Context, TextBlock
+from quoteweave.core.answers import Answer, Context
 from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker, Entailment, PageSource
 from quoteweave.generation.chat_checker import ChatClaimChecker
+from quoteweave.generation.citations import abstention, withheld
 from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.extractive import MODEL, off_topic_abstention
@@ -70,12 +71,12 @@ class Gate:
         Whether the context is on the question's topic is tested only if the retriever supplies word rarities
         (`Context.rarity`). With no words in common, words tell too little, and the model is still asked.
         """
-        abstention = off_topic_abstention(question, context) if self.check_topic and context.rarity else None
-        if abstention is not None:
-            abstention = abstention.model_copy(update={"warnings": (*abstention.warnings, NOT_ASKED)})
-        if abstention is None and self.calibration is not None:
-            abstention = abstain_before(question, context, self.calibration)
-        return abstention and with_price(abstention)
+        answer = off_topic_abstention(question, context) if self.check_topic and context.rarity else None
+        if answer is not None:
+            answer = answer.model_copy(update={"warnings": (*answer.warnings, NOT_ASKED)})
+        elif self.calibration is not None:
+            answer = abstain_before(question, context, self.calibration)
+        return answer and with_price(answer)
 
     async def apply(self, answer: Answer, context: Context) -> Answer:
         """Check the answer, apply the policy, and add highlights and its price; `context` is what it was written from.
@@ -105,16 +106,8 @@ def abstain_before(question: str, context: Context, calibration: Calibration) ->
     least = calibration.before.threshold
     if confidence >= least:
         return None
-    return Answer(
-        question=question,
-        status="abstained",
-        text=NOT_ENOUGH,
-        blocks=(TextBlock(text=NOT_ENOUGH),),
-        model=calibration.model,
-        usage=NO_TOKENS,
-        seconds=0,
-        warnings=(f"Not asked: on what was found, {_low(confidence, least, calibration)}.",),
-    )
+    warning = f"Not asked: on what was found, {_low(confidence, least, calibration)}."
+    return abstention(question, NOT_ENOUGH, model=calibration.model, warnings=(warning,))
 
 
 def abstain_below(answer: Answer, context: Context, calibration: Calibration) -> Answer:
@@ -129,16 +122,7 @@ def abstain_below(answer: Answer, context: Context, calibration: Calibration) ->
     least = calibration.after.threshold
     if confidence >= least:
         return answer
-    return answer.model_copy(
-        update={
-            "status": "abstained",
-            "text": NOT_ENOUGH,
-            "blocks": (TextBlock(text=NOT_ENOUGH),),
-            "citations": (),
-            "raw": answer.raw if answer.raw is not None else answer.text,
-            "warnings": (*answer.warnings, f"Withheld: {_low(confidence, least, calibration)}."),
-        }
-    )
+    return withheld(answer, NOT_ENOUGH, [f"Withheld: {_low(confidence, least, calibration)}."])
 
 
 def _low(confidence: float, least: float, calibration: Calibration) -> str:

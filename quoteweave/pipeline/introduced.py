@@ -62,7 +62,7 @@ def add_introduced(
     wanted = [*denying]
     for id, found in introduced.items():
         wanted += [*([above[id]] if id in above else []), *found[:MOST_FOLLOWING]]
-    there = {hit.quote.id for hit in (*context.texts, *context.images)}
+    there = {hit.quote.id for hit in context.hits}
     added = {one.id: one for one in wanted if one.id not in there}
     texts, images = ([one for one in added.values() if one.kind == kind] for kind in ("text", "image"))
     must = {one.id for one in denying}

@@ -105,7 +105,7 @@ class AnswerCriteria:
         self._pairs = _adjacent_pairs(question, frozenset(self._subject) - question.names)
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for hit in (*context.texts, *context.images):
+        for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)

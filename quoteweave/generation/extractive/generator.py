@@ -18,6 +18,7 @@ mark (`answer_text`). The rules match words, not meaning: how often they answer,
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from quoteweave.core.answers import NO_TOKENS, Answer, Context
 from quoteweave.core.concurrency.pools import run_inline_if_short
@@ -26,11 +27,11 @@ from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.question_words import with_phrases_as_words
 from quoteweave.core.text.structure_questions import read_structure_request, states_number
-from quoteweave.generation.citations import build_answer, with_citations
+from quoteweave.generation.citations import abstention, build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.asked_headings import MOST_STATEMENTS, headed_statements
 from quoteweave.generation.extractive.composition import compose
-from quoteweave.generation.extractive.locating import compose_places, compose_rest, find_places
+from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures
 from quoteweave.generation.extractive.selection import (
     SentenceScores,
@@ -71,9 +72,33 @@ def off_topic_abstention(question: str, context: Context) -> Answer | None:
     terms = question_terms(_in_words_of(context, question))
     if is_on_topic(terms, context):
         return None
-    reasons = abstention_reasons(terms, context)
-    nothing = build_answer(question, NOTHING_FOUND, context, model=MODEL, status="abstained", warnings=reasons)
-    return nothing.model_copy(update={"usage": NO_TOKENS})
+    return abstention(question, NOTHING_FOUND, model=MODEL, warnings=abstention_reasons(terms, context))
+
+
+NO_SCORES = SentenceScores(of={})
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPart:
+    """A question, or one of several in one."""
+
+    terms: QuestionTerms
+    weights: Mapping[str, float]
+    """Of its words."""
+    scores: SentenceScores = NO_SCORES
+    """Of the sentences that may answer it, by the model that scores sentences, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPart:
+    """A part of a question with the statements that answer it, if there are any."""
+
+    question: QuestionPart
+    statements: Sequence[Statement]
+    differs: bool
+    """Whether documents state different things."""
+    has_more: bool
+    """Whether the section that answers it has more statements than these."""
 
 
 class ExtractiveGenerator:
@@ -116,95 +141,102 @@ class ExtractiveGenerator:
         parts = await run_inline_if_short("answer", query.text, self._split_question, query.text, context)
         if isinstance(parts, Answer):
             return parts
-        scored = [await self._sentence_scores(question, context, weights) for question, weights in parts]
-        return await run_inline_if_short("answer", query.text, self._compose, query.text, context, parts, scored)
+        scored = [replace(part, scores=await self._sentence_scores(part, context)) for part in parts]
+        return await run_inline_if_short("answer", query.text, self._compose, query.text, context, scored)
 
-    def _split_question(self, question: str, context: Context) -> "Answer | list[WeightedPart]":
+    def _split_question(self, question: str, context: Context) -> Answer | list[QuestionPart]:
         """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""
         if context.structure is not None:
             return structure_answer(question, context, context.structure, MODEL)
         if _asks_of_several_documents(question, context):
-            return build_answer(question, WHICH_DOCUMENT, context, model=MODEL, status="abstained")
+            return abstention(question, WHICH_DOCUMENT, model=MODEL)
         if (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
         asked = [question_terms(part) for part in split_into_questions(_in_words_of(context, question))]
         quote_words = _quote_words(context)
-        parts: list[WeightedPart] = [(part, weigh_terms(part, quote_words, context.rarity)) for part in asked]
-        steps = find_procedures(asked[0], context, parts[0][1], self.max_characters) if len(parts) == 1 else []
+        parts = [QuestionPart(part, weigh_terms(part, quote_words, context.rarity)) for part in asked]
+        steps = find_procedures(asked[0], context, parts[0].weights, self.max_characters) if len(parts) == 1 else []
         if not steps:
             return parts
         return build_answer(question, compose_procedures(steps, context), context, model=MODEL, status="answered")
 
-    def _compose(
-        self, asked: str, context: Context, parts: "Sequence[WeightedPart]", scores: Sequence[SentenceScores]
-    ) -> Answer:
-        """Return the answer of the statements that answer each part, or else of the places that bear on it."""
-        selected = [
-            self._choose(question, context, weights, scored)
-            for (question, weights), scored in zip(parts, scores, strict=True)
-        ]
-        found = [keep_best_document(own, question) for (own, _), (question, _) in zip(selected, parts, strict=True)]
-        chosen = [statements for statements, _ in found]
-        if any(chosen):
-            unique = list({(one.quote.id, one.text): one for statements in chosen for one in statements}.values())
-            cited = {statement.quote.id for statement in unique}
-            left = [(*part, scored.of) for part, scored, own in zip(parts, scores, chosen, strict=True) if not own]
-            located = [
-                find_places(part, context, weights, besides=cited, sentence_scores=by)[:1] for part, weights, by in left
-            ]
-            rest = compose_rest([place for places in located for place in places])
-            text = compose(unique, context, max_images=self.max_images, rest=rest)
-            differing = [part for (part, _), (_, differ) in zip(parts, found, strict=True) if differ]
-            told = dict.fromkeys(DISAGREED.get(part.analysis.asks, "numbers") for part in differing)
-            goes_on = [SECTION_GOES_ON] if any(more for _, more in selected) else []
-            warnings = (*map(DISAGREEMENT_WARNING.format, told), *goes_on)
-            return _mark_computed(build_answer(asked, text, context, model=MODEL, warnings=warnings), unique)
-        whole = question_terms(_in_words_of(context, asked))
-        weights = weigh_terms(whole, _quote_words(context), context.rarity)
-        text = compose_places(find_places(whole, context, weights, sentence_scores=merge_scores(scores).of), whole)
-        differ = language_difference(asked, context)
-        warnings = () if differ is None else (OTHER_LANGUAGE.format(differ.question, differ.documents),)
-        return build_answer(asked, text, context, model=MODEL, status="located", warnings=warnings)
+    def _compose(self, asked: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
+        """Return the answer of the statements that answer each part, or else of the places that bear on the whole."""
+        answered = [self._answer_part(part, context) for part in parts]
+        if not any(part.statements for part in answered):
+            return _located_answer(asked, context, merge_scores([part.scores for part in parts]))
+        statements = {(one.quote.id, one.text): one for part in answered for one in part.statements}
+        unique = list(statements.values())
+        rest = _best_places([part.question for part in answered if not part.statements], context, unique)
+        text = compose(unique, context, max_images=self.max_images, rest=compose_rest(rest))
+        answer = build_answer(asked, text, context, model=MODEL, warnings=_warnings(answered))
+        return _mark_computed(answer, unique)
 
-    def _statements(self, question: QuestionTerms, context: Context, weights: Mapping[str, float]) -> list[Statement]:
+    def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
+        """Choose the statements that answer a part, all of one document unless others say something else."""
+        statements = self._statements(part, context)
+        if headed := headed_statements(statements, part.terms, context):
+            chosen, has_more = headed[:MOST_STATEMENTS], len(headed) > MOST_STATEMENTS
+        else:
+            chosen, has_more = self._choose(statements, part, context), False
+        kept, differs = keep_best_document(chosen, part.terms)
+        return AnsweredPart(part, kept, differs=differs, has_more=has_more)
+
+    def _statements(self, part: QuestionPart, context: Context) -> list[Statement]:
         statements = text_statements(context, self.max_characters)
-        return statements + image_statements(context, question, weights, self.max_characters)
+        return statements + image_statements(context, part.terms, part.weights, self.max_characters)
 
-    async def _sentence_scores(
-        self, question: QuestionTerms, context: Context, weights: Mapping[str, float]
-    ) -> SentenceScores:
+    async def _sentence_scores(self, part: QuestionPart, context: Context) -> SentenceScores:
         if self.scorer is None:
-            return SentenceScores(of={})
-        return await score_sentences(self.scorer, question.analysis.text, self._statements(question, context, weights))
+            return NO_SCORES
+        return await score_sentences(self.scorer, part.terms.analysis.text, self._statements(part, context))
 
-    def _choose(
-        self, question: QuestionTerms, context: Context, weights: Mapping[str, float], scored: SentenceScores
-    ) -> tuple[list[Statement], bool]:
-        """Choose the statements that answer a question; and whether the section that answers it has more of them."""
-        statements = self._statements(question, context, weights)
-        if headed := headed_statements(statements, question, context):
-            return headed[:MOST_STATEMENTS], len(headed) > MOST_STATEMENTS
-        answering = AnswerCriteria(question, weights, context)
-        said = [
+    def _choose(self, statements: Sequence[Statement], part: QuestionPart, context: Context) -> list[Statement]:
+        """Choose those of the statements that answer a part, and one that states otherwise."""
+        criteria = AnswerCriteria(part.terms, part.weights, context)
+        answering = [
             statement
             for statement in statements
-            if answering.answers(statement, clearly_first=sentence_key(statement) == scored.first)
+            if criteria.answers(statement, clearly_first=sentence_key(statement) == part.scores.first)
         ]
-        if not said:
-            return [], False
+        if not answering:
+            return []
         if self.scorer is None:
-            bearings = StatementCoverage(context, weights)
-            scores = [score_statement(statement, question, bearings[statement]) for statement in said]
+            coverage = StatementCoverage(context, part.weights)
+            scores = [score_statement(statement, part.terms, coverage.of(statement)) for statement in answering]
         else:
-            scores = [scored.of.get(sentence_key(statement), 0.0) for statement in said]
+            scores = [part.scores.of.get(sentence_key(statement), 0.0) for statement in answering]
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
-        chosen = choose_statements(said, scores, limits=limits, keep=self.keep)
-        otherwise = [one for one in said if states_otherwise(chosen[0], one, question)] if chosen else []
-        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], False
+        chosen = choose_statements(answering, scores, limits=limits, keep=self.keep)
+        otherwise = [one for one in answering if states_otherwise(chosen[0], one, part.terms)] if chosen else []
+        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)]
 
 
-WeightedPart = tuple[QuestionTerms, Mapping[str, float]]
-"""A question, or one of several in one, with the weights of its words."""
+def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
+    """What the reader of these answers should know: what documents differ on, and that there is more."""
+    asked = (part.question.terms.analysis.asks for part in parts if part.differs)
+    differing = dict.fromkeys(DISAGREED.get(each, "numbers") for each in asked)
+    goes_on = [SECTION_GOES_ON] if any(part.has_more for part in parts) else []
+    return (*map(DISAGREEMENT_WARNING.format, differing), *goes_on)
+
+
+def _best_places(parts: Sequence[QuestionPart], context: Context, shown: Sequence[Statement]) -> list[LocatedQuote]:
+    """The best place for each part that has one, other than the quotes that are shown."""
+    cited = {statement.quote.id for statement in shown}
+    found = (
+        find_places(part.terms, context, part.weights, besides=cited, sentence_scores=part.scores.of) for part in parts
+    )
+    return [place for places in found for place in places[:1]]
+
+
+def _located_answer(asked: str, context: Context, scores: SentenceScores) -> Answer:
+    """Return the answer that shows the places that bear on a question, with an excerpt of each."""
+    terms = question_terms(_in_words_of(context, asked))
+    weights = weigh_terms(terms, _quote_words(context), context.rarity)
+    text = compose_places(find_places(terms, context, weights, sentence_scores=scores.of), terms)
+    differ = language_difference(asked, context)
+    warnings = () if differ is None else (OTHER_LANGUAGE.format(differ.question, differ.documents),)
+    return build_answer(asked, text, context, model=MODEL, status="located", warnings=warnings)
 
 
 def _in_words_of(context: Context, question: str) -> str:
@@ -217,7 +249,7 @@ def _in_words_of(context: Context, question: str) -> str:
 
 def _asks_of_several_documents(question: str, context: Context) -> bool:
     """Whether a question asks what "the document" consists of or is about, and nothing says which."""
-    hits = (*context.texts, *context.images)
+    hits = context.hits
     if analyse_question(question).asks_overview:
         return len({hit.quote.document for hit in hits}) > 1
     request = read_structure_request(question)
@@ -230,15 +262,15 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
 
 
 def _quote_words(context: Context) -> list[frozenset[str]]:
-    return [words_with_headings(hit.quote) for hit in (*context.texts, *context.images)]
+    return [words_with_headings(hit.quote) for hit in context.hits]
 
 
 def _mark_computed(answer: Answer, statements: Sequence[Statement]) -> Answer:
     """Mark the citations of computed statements as `unchecked`, with the reason."""
-    reckoned = {(one.quote.kind, one.number) for one in statements if one.is_computed}
+    computed = {(one.quote.kind, one.number) for one in statements if one.is_computed}
     changed = [
         citation.model_copy(update={"verdict": "unchecked", "reason": COMPUTED_REASON})
         for citation in answer.citations
-        if (citation.kind, citation.number) in reckoned
+        if (citation.kind, citation.number) in computed
     ]
     return with_citations(answer, changed)

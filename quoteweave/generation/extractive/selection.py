@@ -46,7 +46,7 @@ class StatementCoverage:
 
     def __init__(self, context: Context, weights: Mapping[str, float]) -> None:
         self._weights = weights
-        held = [(hit.quote, words_with_headings(hit.quote)) for hit in (*context.texts, *context.images)]
+        held = [(hit.quote, words_with_headings(hit.quote)) for hit in context.hits]
         self._shared = {quote.id: len(found.intersection(weights)) for quote, found in held}
         self._quotes = {quote.id: coverage(weights, found) for quote, found in held}
         documents: defaultdict[str, set[str]] = defaultdict(set)
@@ -54,7 +54,7 @@ class StatementCoverage:
             documents[quote.document] |= found
         self._documents = {document: coverage(weights, found) for document, found in documents.items()}
 
-    def __getitem__(self, statement: Statement) -> float:
+    def of(self, statement: Statement) -> float:
         """Coverage from 0 to 1: the question's words in the statement count in full, those around it in part.
 
         It is 0 where the quote shares only one word with a question of several, which may be coincidence.
@@ -67,9 +67,9 @@ class StatementCoverage:
         return inside + IN_QUOTE * (quote - inside) + IN_DOCUMENT * (document - quote)
 
 
-def score_statement(statement: Statement, question: QuestionTerms, bearing: float) -> float:
+def score_statement(statement: Statement, question: QuestionTerms, covered: float) -> float:
     """Score a statement: its coverage with bonuses, lowered for anything but a complete sentence."""
-    total = bearing + ADJACENCY_BONUS * adjacency(question, statement.words)
+    total = covered + ADJACENCY_BONUS * adjacency(question, statement.words)
     new = (word for word in statement.words if word not in question.terms)
     if question.analysis.wants_number and any(word[0].isdigit() for word in new):
         total += NUMBER_BONUS

@@ -118,7 +118,7 @@ def introduced_parts(quote: Quote, number: int, context: Context, after: int | N
 
 def unread_introduced(statement: Statement, context: Context) -> int:
     """How many quotes a statement introduces that the context does not hold, beside those that it does."""
-    held = {hit.quote.id for hit in (*context.texts, *context.images)}
+    held = {hit.quote.id for hit in context.hits}
     return sum(id not in held for id in context.introduced.get(statement.quote.id, ()))
 
 

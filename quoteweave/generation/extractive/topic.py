@@ -223,7 +223,7 @@ def _surfaces(text: str) -> list[str]:
 
 
 def _ranked(context: Context) -> list[Hit]:
-    return sorted((*context.texts, *context.images), key=lambda hit: -hit.score)
+    return sorted(context.hits, key=lambda hit: -hit.score)
 
 
 def _weight(held: "frozenset[str] | Mapping[str, float]", rarity: Mapping[str, float]) -> float:

@@ -7,9 +7,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from quoteweave.core.answers import Answer, Citation, CitationEvent, Context, Event, ImageBlock, TextBlock, TextEvent
+from quoteweave.core.answers import Answer, Citation, CitationEvent, Context, Event, ImageBlock, TextEvent
 from quoteweave.generation.answer_text import clip
-from quoteweave.generation.citations import AnswerPart, ShownText, split_blocks, to_events, widest_blank
+from quoteweave.generation.citations import (
+    AnswerPart,
+    ShownText,
+    original_text,
+    split_blocks,
+    to_events,
+    widest_blank,
+    withheld,
+)
 from quoteweave.generation.gate.answer_check import SHOWN_CHARACTERS, cited_claims, limit_warnings
 from quoteweave.generation.gate.claims import Claim, ClaimReader
 from quoteweave.generation.gate.sentence_check import check_sentence
@@ -42,7 +50,7 @@ class UnsupportedFilter:
         reason = "It comes after what was taken out." if failed is None else failed
         if self._gap and failed is None:
             bridge = widest_blank([*self._gap, blank], text[0]) if self._shown.length else ""
-            self._ended = self._ended or self._shown.joins(bridge, text[0], instead=blank)
+            self._ended = self._ended or self._shown.changes_parse(bridge, text[0], instead=blank)
             blank = bridge
         if failed is not None or self._ended:
             self.dropped.append((claim, reason))
@@ -111,17 +119,19 @@ def apply_policy(answer: Answer, policy: Policy) -> Answer:
         f"{'Withheld' if refused else 'Taken out'}: “{clip(claim.sentence, SHOWN_CHARACTERS)}” {reason}".rstrip()
         for claim, reason in dropper.dropped
     ]
-    raw = answer.raw if answer.raw is not None else answer.text
-    update = {"warnings": (*answer.warnings, *limit_warnings(notes)), "raw": raw}
+    warnings = limit_warnings(notes)
     if refused:
-        blocks = (TextBlock(text=REFUSAL),)
-        return answer.model_copy(
-            update={"status": "abstained", "text": REFUSAL, "blocks": blocks, "citations": (), **update}
-        )
+        return withheld(answer, REFUSAL, warnings)
     text, cited = "".join(one.text for one in shown), tuple(one for part in shown for one in part.citations)
     images = {block.citation.number: block.image for block in answer.blocks if isinstance(block, ImageBlock)}
     return answer.model_copy(
-        update={"text": text, "blocks": split_blocks(text, cited, images), "citations": cited, **update}
+        update={
+            "text": text,
+            "blocks": split_blocks(text, cited, images),
+            "citations": cited,
+            "raw": original_text(answer),
+            "warnings": (*answer.warnings, *warnings),
+        }
     )
 
 

@@ -63,7 +63,11 @@ class SentenceCheck:
 @dataclass(frozen=True, slots=True)
 class _Finding:
     verdict: Verdict
-    reason: str
+    reason: str | None
+    """Why it is not `supported`."""
+
+
+_SUPPORTED = _Finding("supported", None)
 
 
 def check_sentence(
@@ -88,20 +92,11 @@ def check_sentence(
     )
     judged = []
     for citation in citations:
-        own = overall
-        quote = quotes[citation.kind, citation.number]
-        if (
-            overall is None
-            and len(evidence.quotes) > 1
-            and quote
-            and not _contributes(statement, facts, CitedEvidence([quote]))
-        ):
-            own = _Finding("unchecked", "What can be checked is in the other quotes that the sentence cites.")
-        update = {"verdict": own.verdict if own else "supported", "reason": own.reason if own else None}
-        judged.append(citation.model_copy(update=update))
-    return SentenceCheck(
-        overall.verdict if overall else "supported", overall.reason if overall else None, tuple(judged)
-    )
+        found, quote = overall, quotes[citation.kind, citation.number]
+        if found is _SUPPORTED and quote is not None and len(evidence.quotes) > 1:
+            found = _finding_on_one(quote, statement, facts)
+        judged.append(citation.model_copy(update={"verdict": found.verdict, "reason": found.reason}))
+    return SentenceCheck(overall.verdict, overall.reason, tuple(judged))
 
 
 def is_factual(text: str) -> bool:
@@ -140,8 +135,15 @@ def _without(facts: Facts, known: Facts) -> Facts:
     )
 
 
-def _judge(statement: str, facts: Facts, facts_of_question: Facts, evidence: CitedEvidence) -> _Finding | None:
-    """Return the gravest finding against `supported`, or None."""
+def _finding_on_one(quote: Quote, statement: str, facts: Facts) -> _Finding:
+    """Return the finding on one of several quotes that together support a sentence."""
+    if _contributes(statement, facts, CitedEvidence([quote])):
+        return _SUPPORTED
+    return _Finding("unchecked", "What can be checked is in the other quotes that the sentence cites.")
+
+
+def _judge(statement: str, facts: Facts, facts_of_question: Facts, evidence: CitedEvidence) -> _Finding:
+    """Return the gravest finding on a sentence."""
     first: _Finding | None = None
     for finding in _findings(statement, _without(facts, facts_of_question), evidence):
         if finding.verdict == "unsupported":  # no other finding is graver
@@ -209,8 +211,8 @@ def _not_found(what: str) -> _Finding:
     return _Finding("unsupported", f"{what} does not occur in what it cites.")
 
 
-def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding | None:
-    """Return a finding against `supported` from the words alone, where all facts occur or there are none."""
+def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding:
+    """Return the finding from the words alone, where all facts occur or there are none."""
     for name in _NAME.findall(statement):
         if find_unit(name) is None and not evidence.words.issuperset(words(name)):
             return _Finding("unchecked", f"{name.strip('.')} does not occur in what it cites.")
@@ -222,13 +224,10 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
         return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
     share = _word_overlap(statement, evidence)
     if _has_checkable_facts(facts):
-        return (
-            None
-            if share >= MIN_OVERLAP
-            else _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
-        )
+        numbers_alone = _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
+        return _SUPPORTED if share >= MIN_OVERLAP else numbers_alone
     if len(_content_words(statement)) >= MIN_WORDS and share >= MIN_OVERLAP_ALONE:
-        return None
+        return _SUPPORTED
     return _Finding("unchecked", "It states nothing that can be checked.")
 
 

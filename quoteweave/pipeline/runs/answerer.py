@@ -64,7 +64,7 @@ class EvidenceBoxes:
 
     def of_context(self, context: Context) -> dict[str, tuple[Box, ...]]:
         """The context's quotes by id to the box of each, then of its caption; a quote without a page has none."""
-        quotes = [hit.quote for hit in (*context.texts, *context.images) if hit.quote.has_pages]
+        quotes = [hit.quote for hit in context.hits if hit.quote.has_pages]
         places = {(quote.document, quote.page) for quote in quotes}
         pages = {place: self._pages.page_quotes(*place) for place in places}
         return {quote.id: self._with_caption(quote, pages[quote.document, quote.page]) for quote in quotes}
