@@ -327,8 +327,7 @@ def prepare_whole(files: Iterable[tuple[FileReading, Format]]) -> Iterator[Prepa
     """Runs in a worker: parse and prepare each file that is read whole, or give the reason for its failure."""
     for file, format in files:
         try:
-            (parsed,) = read_whole(file.source, format)
-            yield file.prepare(format, parsed)
+            yield file.prepare(format, read_whole(file.source, format))
         except MemoryError:
             raise
         except Exception as error:
@@ -338,7 +337,10 @@ def prepare_whole(files: Iterable[tuple[FileReading, Format]]) -> Iterator[Prepa
 def prepare_kept(
     counts: Iterable[int], file: FileReading, format: Format, lost: dict[int, str]
 ) -> Iterator[PreparedDocument]:
-    """Runs in a worker: assemble a document from the kept pages of a file."""
+    """Runs in a worker: assemble a document from the kept pages of a file.
+
+    `counts` holds their number alone: a task of the pool gets items, and gives one result for each.
+    """
     for count in counts:
-        for parsed in assemble_kept_pages(file.source, file.page_store, count, lost):
-            yield file.prepare(format, parsed, partial=bool(lost))
+        parsed = assemble_kept_pages(file.source, file.page_store, count, lost)
+        yield file.prepare(format, parsed, partial=bool(lost))

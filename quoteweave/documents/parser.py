@@ -200,13 +200,12 @@ def _page_data(page: PageContent) -> bytes:
 
 def assemble_kept_pages(
     source: SourceFile, page_store: UnfinishedPages, count: int, lost: Mapping[int, str]
-) -> Iterator[ParsedDocument]:
+) -> ParsedDocument:
     """Assemble a document of `count` pages from the saved ones; `lost` has the reason for each missing page.
 
     Raises DamagedDocument where no page could be read, or kept pages are gone.
     """
-    pages = [_kept_page(source, page_store, number, lost) for number in range(count)]
-    yield assemble_document(source, pages)
+    return assemble_document(source, [_kept_page(source, page_store, number, lost) for number in range(count)])
 
 
 def _kept_page(source: SourceFile, page_store: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
@@ -218,15 +217,14 @@ def _kept_page(source: SourceFile, page_store: UnfinishedPages, number: int, los
     return _PAGE.validate_json(data)
 
 
-def read_whole(source: SourceFile, format: Format) -> Iterator[ParsedDocument]:
+def read_whole(source: SourceFile, format: Format) -> ParsedDocument:
     """Parse a file without pages of its own. Raises a DocumentError."""
     if format is Format.TEXT:
-        yield parse_text(source.path)
-        return
+        return parse_text(source.path)
     parsed = (parse_markdown if format is Format.MARKDOWN else parse_html)(source.path, source.images)
     ocr = source.reader().ocr
     quotes = tuple(_with_ocr_text(quote, source.images, ocr) for quote in parsed.quotes)
-    yield _with_ocr_counts(parsed.model_copy(update={"quotes": quotes}), source.settings)
+    return _with_ocr_counts(parsed.model_copy(update={"quotes": quotes}), source.settings)
 
 
 def _with_ocr_text(quote: Quote, images: ImageStore, ocr: Ocr | None) -> Quote:
@@ -302,7 +300,7 @@ class DocumentParser:
         source = SourceFile(path.name, path, self._settings, self._images, password)
         found = inspect_file(source)
         if found.format not in PAGED_FORMATS:
-            return next(read_whole(source, found.format))
+            return read_whole(source, found.format)
         return assemble_document(source, list(read_pages(source, found.format, range(found.pages))))
 
 
