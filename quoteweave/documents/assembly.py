@@ -1,7 +1,4 @@
-"""What only the whole document tells: layouts, headings of pages, sections.
-
-Pages come in, quotes go out.
-"""
+"""Turns a document's pages into quotes: decides what needs all pages, namely layouts, headings and sections."""
 
 import itertools
 import re
@@ -21,8 +18,9 @@ from quoteweave.documents.titles import body_size, is_title
 
 # Characters in one list quote.
 LONGEST_LIST = 1000
-# Characters of a section's title; and share of a text that lies on a picture, from which on it is set on it.
+# Characters of a section's title.
 TITLE_LENGTH = 200
+# Share of a text's area within a picture from which it belongs to the picture.
 ON_PICTURE = 0.9
 EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
 

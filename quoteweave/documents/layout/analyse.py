@@ -20,18 +20,18 @@ LARGE_TYPE = 16.0
 LayoutElement = LineBlock | Figure | Table
 
 
-def analyse_layout(lines: Sequence[Line], picture: Raster, page: tuple[float, float]) -> list[LayoutElement]:
-    """Return the layout elements of a page of this width and height (points), in reading order.
+def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float, float]) -> list[LayoutElement]:
+    """Return the layout elements of a page in reading order; its size is its width and height in points.
 
     Every line is in at least one element; a paragraph on a picture is in the picture and in a block of its own.
     """
-    drawing = find_graphics(picture, lines)
-    tables = _drop_overlapping(grid_tables(drawing, lines), ruled_tables(drawing, lines, page[0]))
+    drawing = find_graphics(raster, lines)
+    tables = _drop_overlapping(grid_tables(drawing, lines), ruled_tables(drawing, lines, page_size[0]))
     tables = _merge_in_cluster(tables, drawing.clusters, lines)
     free_lines = _lines_outside(lines, tables)
     clusters = [box for box in drawing.clusters if not any(inside(box, table.box) > 0.5 for table in tables)]
     specks = [box for box in drawing.specks if not any(inside(box, table.box) > 0.5 for table in tables)]
-    figures = find_figures(clusters, free_lines, page, specks=specks)
+    figures = find_figures(clusters, free_lines, page_size, specks=specks)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [figure for figure in figures if not any(inside(figure.box, table.box) > 0.7 for table in tables)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])

@@ -67,7 +67,7 @@ class _Text:
 
 
 def find_figures(
-    clusters: Sequence[Box], lines: Sequence[Line], page: tuple[float, float], *, specks: Sequence[Box] = ()
+    clusters: Sequence[Box], lines: Sequence[Line], page_size: tuple[float, float], *, specks: Sequence[Box] = ()
 ) -> list[Figure]:
     """Return the clusters that are figures, extended by nearby labels and specks; adjacent panels become one figure.
 
@@ -75,16 +75,16 @@ def find_figures(
     """
     text = _sorted_out(lines)
     small = SpatialIndex([_Part(box, True) for box in specks if not text.walls.intersecting(box)])
-    pictures = [box for box in clusters if not _is_background(box, text, page) and not _is_prose(box, text)]
+    pictures = [box for box in clusters if not _is_background(box, text, page_size) and not _is_prose(box, text)]
     pictures = _merged(pictures, _overlap)
     grown = {box: _grown(box, text.labels, small) for box in pictures}
     panels = _merged([*grown.values()], _overlap)
-    gap = PANEL_GAP * page[0]
+    gap = PANEL_GAP * page_size[0]
     pictures = _merged(panels, lambda a, b: _overlap(a, b) or _panels(a, b, text, gap))
     # Where labels make the most of a picture, what is drawn is one of its panels.
     panels += [box for box, whole in grown.items() if area(box) < 0.5 * area(whole)]
-    if page[0] > page[1]:
-        pictures = _infographics(pictures, text, page)
+    if page_size[0] > page_size[1]:
+        pictures = _infographics(pictures, text, page_size)
     return [_figure(box, text.lines, panels) for box in pictures if area(box) >= MIN_AREA]
 
 
@@ -106,9 +106,9 @@ def _is_narrow_column(block: LineBlock) -> bool:
     return len(block.lines) > 3 and sum(len(line.words) for line in block.lines) >= 3.2 * len(block.lines)
 
 
-def _is_background(box: Box, text: _Text, page: tuple[float, float]) -> bool:
+def _is_background(box: Box, text: _Text, page_size: tuple[float, float]) -> bool:
     inner = (line for line in text.lines.intersecting(box) if inside(line.box, box) > 0.5)
-    return area(box) > BACKGROUND * page[0] * page[1] and count_letters(inner) >= 40
+    return area(box) > BACKGROUND * page_size[0] * page_size[1] and count_letters(inner) >= 40
 
 
 def _is_prose(box: Box, text: _Text) -> bool:
@@ -211,14 +211,14 @@ class _Part:
     drawn: bool
 
 
-def _infographics(pictures: Sequence[Box], text: _Text, page: tuple[float, float]) -> list[Box]:
+def _infographics(pictures: Sequence[Box], text: _Text, page_size: tuple[float, float]) -> list[Box]:
     """On a slide, drawings and the scattered labels around them are one picture."""
     short = [line for line in text.labels.items if len(line.words) <= 6]
     loose = [line for line in short if not any(inside(line.box, box) > 0.5 for box in pictures)]
     if len(loose) > MAX_LABELS:
         return list(pictures)
     parts = [*(_Part(box, True) for box in pictures), *(_Part(line.box, False) for line in loose)]
-    groups = _close_together(parts, (SLIDE_REACH[0] * page[0], SLIDE_REACH[1] * page[1]))
+    groups = _close_together(parts, (SLIDE_REACH[0] * page_size[0], SLIDE_REACH[1] * page_size[1]))
     united = [hull(part.box for part in group) for group in groups if len(group) > 5 and any(p.drawn for p in group)]
     united = [box for box in united if not _is_prose(box, text)]
     apart = [box for box in pictures if not any(inside(box, whole) > 0.9 for whole in united)]

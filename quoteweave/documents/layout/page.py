@@ -25,7 +25,7 @@ from quoteweave.documents.sources.lines import Line, Word, count_letters, transl
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 
-# A single character may stand for several words, such as the Arabic U+FDFA.
+# Replaces spaces inside a word, which packed words may not hold; one character may stand for several words, as U+FDFA.
 NO_BREAK_SPACE = "\u00a0"
 
 
@@ -122,60 +122,60 @@ class PageReader:
 
     def read(self, raw: RawPage) -> PageContent:
         """Return the page's elements and words; OCR reads it if it has no text layer, a garbled one or a mere stamp."""
-        picture, size = raw.picture, raw.size
-        lines, source, is_scan, is_read = self._lines(picture, raw.lines, size)
-        layout_elements = analyse_layout(lines, picture, size)
+        raster, size = raw.picture, raw.size
+        lines, source, is_scan, is_read = self._lines(raster, raw.lines, size)
+        layout_elements = analyse_layout(lines, raster, size)
         page_text = _PageText(
-            picture, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
+            raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
         )
-        ocr_lines = [self._read(layout_element, page_text) for layout_element in layout_elements]
-        page_text = replace(page_text, read=[line for read in ocr_lines for line in read or ()])
+        lines_of_each = [self._ocr_lines(layout_element, page_text) for layout_element in layout_elements]
+        page_text = replace(page_text, ocr_lines=[line for lines in lines_of_each for line in lines or ()])
         elements: list[PageElement] = []
         words = ReadingOrderWords()
-        for layout_element, read in zip(layout_elements, ocr_lines, strict=True):
-            elements += self._page_elements(layout_element, page_text, read)
+        for layout_element, ocr_lines in zip(layout_elements, lines_of_each, strict=True):
+            elements += self._page_elements(layout_element, page_text, ocr_lines)
             words.add(layout_element, ocr=source == "ocr")
-            words.add_lines(read or (), ocr=True)
+            words.add_lines(ocr_lines or (), ocr=True)
         if is_scan:
-            elements.append(self._whole_page(picture, size, text_by_rows(lines) if is_read else None))
+            elements.append(self._whole_page(raster, size, text_by_rows(lines) if is_read else None))
         return PageContent(
             *(raw.number, *size, raw.label, source, tuple(elements), raw.warnings, raw.bookmarks),
             words=words.packed(raw.number),
             rotation=raw.rotation,
         )
 
-    def _lines(self, picture: Raster, lines: Sequence[Line], page: tuple[float, float]) -> "_PageLines":
+    def _lines(self, raster: Raster, lines: Sequence[Line], page_size: tuple[float, float]) -> "_PageLines":
         count = count_letters(lines)
-        stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(picture, lines, page)
+        stamped = MIN_LETTERS <= count < STAMP_LETTERS and _shows_scan(raster, lines, page_size)
         scanned = count < MIN_LETTERS or stamped or is_garbled(lines)
-        is_read = scanned and self.ocr is not None and (is_garbled(lines) or not _is_blank_beside(lines, picture))
+        is_read = scanned and self.ocr is not None and (is_garbled(lines) or not _is_blank_beside(lines, raster))
         if is_read and self.ocr is not None:
-            read = self.ocr.read(picture)
+            ocr_lines = self.ocr.read(raster)
             # Codes and sequences, and languages unlike those of Europe, may look garbled and be right.
             least = 2 * count if stamped else count if count < MIN_LETTERS else 0.5 * count
-            better = not is_garbled(read) and count_letters(read) > least
+            better = not is_garbled(ocr_lines) and count_letters(ocr_lines) > least
             # The few words of a title page are right, and small ones escape OCR.
             if better or not lines or (count < MIN_LETTERS and is_garbled(lines)):
-                return _PageLines(read, "ocr" if read else "none", is_scan=True, is_read=True)
+                return _PageLines(ocr_lines, "ocr" if ocr_lines else "none", is_scan=True, is_read=True)
         return _PageLines(lines, "text_layer" if lines else "none", is_scan=scanned, is_read=is_read)
 
     def _page_elements(
-        self, layout_element: LayoutElement, page_text: "_PageText", read: Sequence[Line] | None
+        self, layout_element: LayoutElement, page_text: "_PageText", ocr_lines: Sequence[Line] | None
     ) -> Sequence[PageElement]:
-        """The elements of the page that a layout element becomes; `read` is what OCR read on it."""
+        """The elements of the page that a layout element becomes; `ocr_lines` are those that OCR read on it."""
         if isinstance(layout_element, LineBlock):
             return [_text_element(block) for block in split_long_block(layout_element)]
         if page_text.is_shown_whole(layout_element):
             return [_text_element(block) for block in _as_text(layout_element)]
         kind: ElementKind = "table" if isinstance(layout_element, Table) else layout_element.layout
         box = page_text.box_of(layout_element)
-        parts = _parts(PageElement(kind, box, ""), layout_element, page_text.page)
-        whole = self._image(PageElement(kind, box, layout_element.text), page_text, read)
+        parts = _parts(PageElement(kind, box, ""), layout_element, page_text.page_size)
+        whole = self._image(PageElement(kind, box, layout_element.text), page_text, ocr_lines)
         if isinstance(layout_element, Figure):
-            whole = self._with_values(whole, layout_element, page_text, read)
-        return [whole, *(self._image(part, page_text, read) for part in parts)]
+            whole = self._with_values(whole, layout_element, page_text, ocr_lines)
+        return [whole, *(self._image(part, page_text, ocr_lines) for part in parts)]
 
-    def _read(self, element: LayoutElement, page_text: "_PageText") -> Sequence[Line] | None:
+    def _ocr_lines(self, element: LayoutElement, page_text: "_PageText") -> Sequence[Line] | None:
         """Lines that OCR reads on an image element, in page coordinates; None if the text layer has its text."""
         if (
             isinstance(element, LineBlock)
@@ -185,18 +185,18 @@ class PageReader:
         ):
             return None
         box = page_text.box_of(element)
-        crop = Raster(page_text.picture.cut(box, margin=CROP_MARGIN), page_text.picture.scale)
+        crop = Raster(page_text.raster.cut(box, margin=CROP_MARGIN), page_text.raster.scale)
         if not shows_unread_text(crop, page_text.words_on(box)):
             return None
         x, y = _corner(box)
         return [translated(line, x, y) for line in self.ocr.read(crop)]
 
     def _with_values(
-        self, whole: PageElement, figure: Figure, page_text: "_PageText", read: Sequence[Line] | None
+        self, whole: PageElement, figure: Figure, page_text: "_PageText", ocr_lines: Sequence[Line] | None
     ) -> PageElement:
         """Pair labels and values of a figure; if the pairs are certain, it becomes a chart with them as its text."""
-        chart = read_chart(page_text.picture, whole.box, figure.lines, page_text.lines)
-        drawn = None if read is None else read_chart(page_text.picture, whole.box, read, page_text.read)
+        chart = read_chart(page_text.raster, whole.box, figure.lines, page_text.lines)
+        drawn = None if ocr_lines is None else read_chart(page_text.raster, whole.box, ocr_lines, page_text.ocr_lines)
         if chart is None and drawn is None:
             return whole
         box = hull(one.box for one in (chart, drawn) if one is not None)
@@ -211,21 +211,23 @@ class PageReader:
         return replace(whole, kind="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
     def _crop(self, box: Box, page_text: "_PageText") -> str:
-        return self.images.put(encode_image(page_text.picture.cut(box, margin=CROP_MARGIN)), suffix=".png")
+        return self.images.put(encode_image(page_text.raster.cut(box, margin=CROP_MARGIN)), suffix=".png")
 
-    def _image(self, element: PageElement, page_text: "_PageText", read: Sequence[Line] | None) -> PageElement:
+    def _image(self, element: PageElement, page_text: "_PageText", ocr_lines: Sequence[Line] | None) -> PageElement:
         """Store the crop and add the OCR text; a part of a large image gets its share of the whole image's text."""
         key = self._crop(element.box, page_text)
         if page_text.source == "ocr":
             return replace(element, text="", ocr_text=element.text, image=key)
         here = (
-            None if read is None else [line for line in read if inside(line.box, element.box) > 0.5 or not element.part]
+            None
+            if ocr_lines is None
+            else [line for line in ocr_lines if inside(line.box, element.box) > 0.5 or not element.part]
         )
         return replace(element, image=key, ocr_text=None if here is None else text_by_rows(here))
 
-    def _whole_page(self, picture: Raster, page: tuple[float, float], read: str | None) -> PageElement:
-        key = self.images.put(encode_image(picture.pixels, lossy=True), suffix=".jpg")
-        return PageElement("page", (0.0, 0.0, *page), "", image=key, ocr_text=read)
+    def _whole_page(self, raster: Raster, page_size: tuple[float, float], ocr_text: str | None) -> PageElement:
+        key = self.images.put(encode_image(raster.pixels, lossy=True), suffix=".jpg")
+        return PageElement("page", (0.0, 0.0, *page_size), "", image=key, ocr_text=ocr_text)
 
 
 class _PageLines(NamedTuple):
@@ -243,20 +245,20 @@ class _PageLines(NamedTuple):
 class _PageText:
     """A page and its text, from which the crops of elements are cut."""
 
-    picture: Raster
+    raster: Raster
     source: TextSource
-    page: tuple[float, float]
+    page_size: tuple[float, float]
     lines: Sequence[Line]
     words: SpatialIndex[Word]
-    read: Sequence[Line] = ()  # by OCR, on all pictures of a page with a text layer
+    ocr_lines: Sequence[Line] = ()  # those on all pictures of a page with a text layer
 
     def box_of(self, element: Figure | Table) -> Box:
         """The box of the element's crop."""
-        return _within(element.box, self.page, margin=0.0 if isinstance(element, Table) else 3.0)
+        return _within(element.box, self.page_size, margin=0.0 if isinstance(element, Table) else 3.0)
 
     def is_shown_whole(self, element: Figure | Table) -> bool:
         """Whether it fills a scanned page, so that the whole-page quote already shows it."""
-        return self.source != "text_layer" and area(self.box_of(element)) > 0.9 * self.page[0] * self.page[1]
+        return self.source != "text_layer" and area(self.box_of(element)) > 0.9 * self.page_size[0] * self.page_size[1]
 
     def words_on(self, box: Box) -> list[Word]:
         """The words on the crop of a box, in coordinates of the crop."""
@@ -270,21 +272,21 @@ def _corner(box: Box) -> tuple[float, float]:
     return max(0.0, box[0] - CROP_MARGIN), max(0.0, box[1] - CROP_MARGIN)
 
 
-def _shows_scan(picture: Raster, lines: Sequence[Line], page: tuple[float, float]) -> bool:
+def _shows_scan(raster: Raster, lines: Sequence[Line], page_size: tuple[float, float]) -> bool:
     """Whether a picture fills most of the page, or rows of ink stand on it where lines of text would."""
-    drawn = find_graphics(picture, lines)
-    rows = [box for box in drawn.specks if box[2] - box[0] > ROW_WIDTH * page[0] and box[3] - box[1] > ROW_HEIGHT]
-    return len(rows) >= MIN_ROWS or any(area(box) > 0.6 * page[0] * page[1] for box in drawn.clusters)
+    drawn = find_graphics(raster, lines)
+    rows = [box for box in drawn.specks if box[2] - box[0] > ROW_WIDTH * page_size[0] and box[3] - box[1] > ROW_HEIGHT]
+    return len(rows) >= MIN_ROWS or any(area(box) > 0.6 * page_size[0] * page_size[1] for box in drawn.clusters)
 
 
-def _is_blank_beside(lines: Sequence[Line], picture: Raster) -> bool:
+def _is_blank_beside(lines: Sequence[Line], raster: Raster) -> bool:
     """Whether the page is of one colour where no word of its text layer stands, so that OCR has nothing to read."""
-    rest = np.ones(picture.pixels.shape[:2], dtype=bool)
+    rest = np.ones(raster.pixels.shape[:2], dtype=bool)
     for x1, y1, x2, y2 in (word.box for line in lines for word in line.words):
-        left, top = (max(0, int((edge - CROP_MARGIN) * picture.scale)) for edge in (x1, y1))
-        right, bottom = (max(0, int((edge + CROP_MARGIN) * picture.scale) + 1) for edge in (x2, y2))
+        left, top = (max(0, int((edge - CROP_MARGIN) * raster.scale)) for edge in (x1, y1))
+        right, bottom = (max(0, int((edge + CROP_MARGIN) * raster.scale) + 1) for edge in (x2, y2))
         rest[top:bottom, left:right] = False
-    shown = picture.pixels[rest]
+    shown = raster.pixels[rest]
     return not shown.size or int(np.ptp(shown, axis=0).max()) <= BLANK
 
 
@@ -305,20 +307,20 @@ def split_long_block(block: LineBlock) -> list[LineBlock]:
     return [block_of(block.lines[a:b]) for a, b in itertools.pairwise(edges) if b > a]
 
 
-def _within(box: Box, page: tuple[float, float], *, margin: float) -> Box:
+def _within(box: Box, page_size: tuple[float, float], *, margin: float) -> Box:
     """Extend the box by the margin and clip it to the page; the margin shows that nothing is cut off."""
     low = (max(0.0, edge - margin) for edge in box[:2])
-    high = (min(side, edge + margin) for side, edge in zip(page, box[2:], strict=True))
+    high = (min(side, edge + margin) for side, edge in zip(page_size, box[2:], strict=True))
     x1, y1, x2, y2 = (*low, *high)
     return (x1, y1, x2, y2)
 
 
-def _parts(whole: PageElement, element: Figure | Table, page: tuple[float, float]) -> list[PageElement]:
+def _parts(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
     """The panels of a figure; of a large table, or a large figure whose panels leave words out, what it is cut into."""
-    large = area(whole.box) > LARGEST * area((0, 0, *page))
+    large = area(whole.box) > LARGEST * area((0, 0, *page_size))
     if isinstance(element, Figure) and (panels := element.panels_with_labels() if large else element.panels):
         return [_panel(whole, element, panel, f"part {i} of {len(panels)}") for i, panel in enumerate(panels, 1)]
-    return _cut(whole, element, page) if large else []
+    return _cut(whole, element, page_size) if large else []
 
 
 def _panel(whole: PageElement, figure: Figure, panel: Box, part: str) -> PageElement:
@@ -326,10 +328,10 @@ def _panel(whole: PageElement, figure: Figure, panel: Box, part: str) -> PageEle
     return PageElement(whole.kind, panel, text_by_rows(own), part=part)
 
 
-def _cut(whole: PageElement, element: Figure | Table, page: tuple[float, float]) -> list[PageElement]:
+def _cut(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
     """Cut a large table or figure across its longer side, between rows of its text where there are any."""
     box = whole.box
-    count = int(area(box) / (LARGEST * page[0] * page[1])) + 1
+    count = int(area(box) / (LARGEST * page_size[0] * page_size[1])) + 1
     axis = 1 if box[3] - box[1] >= box[2] - box[0] else 0
     step = (box[axis + 2] - box[axis]) / count
     edges = [
