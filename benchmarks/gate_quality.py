@@ -36,7 +36,7 @@ CANNOT_SEE = {
     "negation": "never blamed; not vouched for where the closest sentence of the quotes does not deny",
     "exchanged entity": "never blamed; not vouched for where a name, or what a number counts, is not in the quotes",
     "exchanged numbers": "a wrong number passes that the same quotes have elsewhere, whatever it belongs to there",
-    "reckoning": "a wrong sum, difference or share is never blamed where some of the numbers happen to give it",
+    "calculation": "a wrong sum, difference or share is never blamed where some of the numbers happen to give it",
 }
 _MARK = re.compile(r" ?(?:\[1\]|!\[[^\]]*\]\(image1\))")
 _DIGIT = re.compile(r"\d")

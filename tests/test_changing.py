@@ -70,7 +70,7 @@ def places_in(text: str) -> set[str]:
             r"^STOP_WORDS\b|^_NEGATION\b|\bFINGERPRINT\b|\bStemmer\b|^FORMAT\b|^\[(?:de|fr)\]$",
             (),
         ),
-        ("Kind of question", r'\.asks (?:==|in|not in|!=)|\bAnswerType\b|"reckon"', ()),
+        ("Kind of question", r'\.asks (?:==|in|not in|!=)|\bAnswerType\b|"calculation"', ()),
         ("Sign that a page answers", r'"front page", self', ()),
     ],
 )

@@ -131,7 +131,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]
         return [term for term in terms if term not in light_words()] or terms
-    phrase = words(analysis.asked_by, stop=False) if " " in analysis.asked_by and analysis.asks != "reckon" else ()
+    phrase = words(analysis.asked_by, stop=False) if " " in analysis.asked_by and analysis.asks != "calculation" else ()
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
     heavy = [term for term in terms if term not in light_words() or term in question.names]
     return heavy if len(heavy) >= LEAST_TERMS else terms

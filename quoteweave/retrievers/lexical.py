@@ -38,7 +38,11 @@ def describe_interpretation(evidence: PageEvidence) -> tuple[str, ...]:
     for analysis in evidence.analyses:
         named = [*analysis.labels, *map(_shown_name, analysis.places)]
         lines += [f"refers to: {', '.join(named)}"] if named else []
-        lines += [f"asks about: {', '.join(f'{kind}s' for kind in analysis.shows)}"] if analysis.shows else []
+        lines += (
+            [f"asks about: {', '.join(f'{kind}s' for kind in analysis.picture_types)}"]
+            if analysis.picture_types
+            else []
+        )
         lines += ["asks for what stands on a first page"] if analysis.asks_front else []
         lines += [f"compares: {side}" for side in analysis.sides]
         lines += [f"only says how to answer: {instruction}" for instruction in analysis.instructions]
@@ -78,7 +82,7 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
         "quotation": sought_in(analyses),
         "amount": [amount for analysis in analyses for amount in analysis.amounts],
         "spelling": evidence.spellings,
-        "picture type": [str(shown) for analysis in analyses for shown in analysis.shows],
+        "picture type": [str(shown) for analysis in analyses for shown in analysis.picture_types],
         "terms": list(map(str, evidence.expansions)),
         "acronyms": evidence.acronyms,
     }
@@ -219,7 +223,7 @@ class LexicalRetriever(Bm25Retriever):
         headings = self._headings_of(index)
         above = np.where(headings[at] >= 0, evidence.quotes[headings[at]], np.float32(0))
         fit = (evidence.quotes[at] + np.float32(HEADING_WEIGHT) * above) / best[of_page]
-        if any(analysis.shows or analysis.labels for analysis in evidence.analyses) or evidence.expansions:
+        if any(analysis.picture_types or analysis.labels for analysis in evidence.analyses) or evidence.expansions:
             fit += np.float32(FORM_BONUS) * index.is_image[at]
         if any(analysis.asks == "contact" for analysis in evidence.analyses):
             fit += np.float32(FORM_BONUS) * np.isin(at, self._with_contacts(index, evidence.total))

@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 _UNCOMMON = "alike around_forms colours forms light phrases quantities requesting"
-_ROMANCE = f"{_UNCOMMON} extremes instructing limits opposites prohibitable prohibiting reckons"
+_ROMANCE = f"{_UNCOMMON} calculations extremes instructing limits opposites prohibitable prohibiting"
 _HEADINGS = "contents_heading from_end references_heading which"
 _COUNTED = f"{_HEADINGS} and appendix back begins box chapter ends next_to_last of ordinals page part range section"
 LACKING: Mapping[str, Mapping[str, str]] = {

@@ -54,7 +54,7 @@ def test_what_only_says_how_to_answer_is_not_searched_for(question: str, asked: 
     ],
 )
 def test_kinds_of_pictures(question: str, kinds: list[str]) -> None:
-    assert list(analyse_question(question).shows) == kinds
+    assert list(analyse_question(question).picture_types) == kinds
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_kinds_of_pictures(question: str, kinds: list[str]) -> None:
         ("What does BM25 stand for?", "definition"),
         ("Was ist ein Kai?", "definition"),
         ("How many ships called?", "count"),
-        ("How many more ships called than before?", "reckon"),
+        ("How many more ships called than before?", "calculation"),
         ("How many charts are there?", "parts"),
         ("What percentage of ships called?", "percent"),
         ("How much does a ticket cost?", "money"),

@@ -289,14 +289,14 @@ def test_what_only_introduces_the_answer_is_none() -> None:
     assert ask("Which members has the harbour board?", context(texts)).status == "located"
 
 
-def test_what_compares_must_be_said_and_is_not_reckoned() -> None:
+def test_what_compares_must_be_said_and_is_not_computed() -> None:
     given = context(["The West Mole is 310 metres long and the East Mole 120 metres long."])
     assert ask("Which mole is longer than the East Mole?", given).status == "located"
     given = context(["The highest crane of the harbour is the crane of the grain quay."])
     assert ask("Which is the highest crane of the harbour?", given).status == "answered"
 
 
-def test_the_highest_number_of_a_column_is_reckoned_and_says_so() -> None:
+def test_the_highest_number_of_a_column_is_computed_and_says_so() -> None:
     rows = "Group | 2021 | 2022\nContainer | 1,204 | 1,310\nGrain | 486 | 512\nTimber | 331 | 318"
     given = context(images=[image("Table 1: Harbour dues by group.", rows, layout="table")])
     answer = ask("Which group had the highest harbour dues in 2022?", given)

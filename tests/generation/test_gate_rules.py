@@ -100,13 +100,13 @@ def test_what_is_worked_out_is_unchecked(sentence: str) -> None:
     assert verdict(sentence, make_quote(TABLE, layout="table")) == "unchecked"
 
 
-def test_without_a_word_of_reckoning_no_number_is_taken_for_a_difference() -> None:
+def test_without_a_word_of_calculation_no_number_is_taken_for_a_difference() -> None:
     # 547 - 318 = 229, but nothing says that the sentence compares.
     assert verdict("There was 229 of grain.", make_quote(TABLE, layout="table")) == "unsupported"
     assert verdict("There was 229 more grain than timber.", make_quote(TABLE, layout="table")) == "unchecked"
 
 
-def test_few_numbers_need_no_word_of_reckoning() -> None:
+def test_few_numbers_need_no_word_of_calculation() -> None:
     assert verdict("The surplus was 0.5.", "Income was 14.2, expenditure 13.7.") == "unchecked"
 
 

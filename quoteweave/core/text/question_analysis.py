@@ -44,8 +44,8 @@ def check_question_length(question: str) -> None:
 
 PictureType = Literal["chart", "table", "figure"]
 AnswerType = Literal[
-    "look", "reckon", "parts", "contact", "percent", "count", "money", "date", "amount", "person", "place", "reason",
-    "steps", "definition", "yes_or_no", "statement",
+    "look", "calculation", "parts", "contact", "percent", "count", "money", "date", "amount", "person", "place",
+    "reason", "steps", "definition", "yes_or_no", "statement",
 ]  # fmt: skip
 """The type of answer that a question asks for: something to be seen, calculated or counted on pages; a number
 of some kind, a name, a reason…; or any statement."""
@@ -104,7 +104,7 @@ class QuestionAnalysis(Record):
     instructions: tuple[str, ...] = Field(default=(), description="what only says in which form to answer, as written")
     places: tuple[str, ...] = Field(default=(), description="names of pages and sections (`core.text.mentions`)")
     labels: tuple[str, ...] = Field(default=(), description="names of figures and tables (`core.text.mentions`)")
-    shows: tuple[PictureType, ...] = Field(
+    picture_types: tuple[PictureType, ...] = Field(
         default=(), description="kinds of pictures that it asks about without a name"
     )
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
@@ -119,8 +119,8 @@ class QuestionAnalysis(Record):
     asks: AnswerType = Field(default="statement", description="what kind of answer it asks for")
     asked_by: str = Field(default="", description="the words that say so, as written")
     extreme: Extreme | None = Field(default=None, description="whether it asks for the highest or lowest of several")
-    reckons: Calculation | None = Field(default=None, description="what it asks several numbers to be made into")
-    limit: Threshold | None = Field(default=None, description="above or below which number it asks for something")
+    calculation: Calculation | None = Field(default=None, description="what to compute from several numbers")
+    threshold: Threshold | None = Field(default=None, description="above or below which number it asks for something")
 
 
 @lru_cache(maxsize=64)  # asked for by the search and by what answers
@@ -134,13 +134,13 @@ def analyse_question(question: str) -> QuestionAnalysis:
     if asks_denied and frozenset(words(text)) <= interrogative_words() | denying_words():
         asks, asked_by = "statement", ""  # "What is forbidden?" asks for no definition
     overview = short and asks != "count" and rules.asks_overview(text)
-    shows = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(text))
+    picture_types = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(text))
     return QuestionAnalysis(
         text=text,
         instructions=instructions,
         places=places,
         labels=labels,
-        shows=shows,
+        picture_types=picture_types,
         asks_front=overview or (not labels and not places and rules.front.search(text) is not None),
         asks_overview=overview,
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
@@ -153,8 +153,8 @@ def analyse_question(question: str) -> QuestionAnalysis:
         asks=asks,
         asked_by=asked_by,
         extreme=rules.extreme(text),
-        reckons=next((kind for kind, pattern in rules.reckons.items() if pattern.search(text)), None),
-        limit=rules.limit(text),
+        calculation=next((kind for kind, pattern in rules.calculations.items() if pattern.search(text)), None),
+        threshold=rules.threshold(text),
     )
 
 
@@ -229,7 +229,7 @@ def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
 @cache
 def calculation_words() -> frozenset[str]:
     """Words that ask for a calculation and name no table cell, tokenised by `core.text.tokens.words`."""
-    tables = ("reckons", "limits", "extremes")
+    tables = ("calculations", "limits", "extremes")
     found = (
         word
         for each in question_languages()
@@ -279,7 +279,7 @@ class _Rules:
     kinds: dict[PictureType, re.Pattern[str]]
     asks: dict[AnswerType, re.Pattern[str]]
     extremes: dict[Extreme, re.Pattern[str]]
-    reckons: dict[Calculation, re.Pattern[str]]
+    calculations: dict[Calculation, re.Pattern[str]]
     limits: tuple[re.Pattern[str], re.Pattern[str]]
     front: re.Pattern[str]
     overview: frozenset[str]
@@ -299,7 +299,7 @@ class _Rules:
         match = _WHAT_IS.fullmatch(question)
         return ("definition", match[1].strip()) if match else ("statement", "")
 
-    def limit(self, text: str) -> Threshold | None:
+    def threshold(self, text: str) -> Threshold | None:
         """The number above or below which something is asked for; None where there is none, or several."""
         sides = zip((True, False), self.limits, strict=True)
         found = [
@@ -344,7 +344,7 @@ def _rules() -> _Rules:
 
     return _Rules(
         extremes={kind: _words(_entries(languages, "extremes", kind)) for kind in get_args(Extreme)},
-        reckons={kind: _words(_entries(languages, "reckons", kind)) for kind in get_args(Calculation)},
+        calculations={kind: _words(_entries(languages, "calculations", kind)) for kind in get_args(Calculation)},
         limits=(_limit(_entries(languages, "limits", "over")), _limit(_entries(languages, "limits", "under"))),
         asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
         kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},

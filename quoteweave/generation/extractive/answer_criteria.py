@@ -251,7 +251,7 @@ class AnswerCriteria:
         )
         if layout in _LAYOUTS_WITHOUT_ANSWERS or few:
             return False
-        if "chart" in analysis.shows and layout != "chart":
+        if "chart" in analysis.picture_types and layout != "chart":
             return False
         return layout == "list" or not statement.text[:1].islower()
 

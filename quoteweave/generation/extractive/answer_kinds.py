@@ -344,7 +344,7 @@ _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "count": _counts,
     "amount": _measures,
     "percent": _percents,
-    "reckon": _compares,
+    "calculation": _compares,
     "look": _names_colour,
     "contact": lambda statement, _: CONTACT.search(statement.text) is not None,
     "money": _costs,

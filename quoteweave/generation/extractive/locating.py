@@ -72,7 +72,7 @@ LONG_WORD = 10
 """Characters per word with its space, which limit an excerpt in scripts without spaces between words."""
 NO_SCORES: Mapping[SentenceKey, float] = MappingProxyType({})
 _LEADER = re.compile(r"(?:\s?\.){4,}")
-_LOOKED_AT = ("look", "parts", "reckon")
+_LOOKED_AT = ("look", "parts", "calculation")
 
 
 class LocatedQuote(Record):
@@ -254,8 +254,8 @@ def _fit(
     headed = coverage(weights, words(quote.section or "")) if quote.kind == "text" and not quote.has_pages else 0.0
     fit += HEADING_BONUS * headed if headed >= LEAST_IN_HEADING else 0.0
     fit += INTRODUCED_BONUS if quote.id in introducing else 0.0
-    shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.shows) else set()
-    if quote.layout in shown.union(analysis.shows):
+    shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.picture_types) else set()
+    if quote.layout in shown.union(analysis.picture_types):
         fit += KIND_BONUS
     if analysis.labels and quote.kind == "image" and set(analysis.labels) & set(labels_in((quote.caption or "")[:40])):
         fit += REFERENCE_BONUS

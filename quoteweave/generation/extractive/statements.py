@@ -186,12 +186,12 @@ def image_statements(
     """Make statements of image quotes: a table's cells that the question names, else the best sentence."""
     statements = []
     for number, hit in enumerate(context.images, start=1):
-        reckoned = _computed(hit.quote, question)
-        cells = reckoned or _cells(hit.quote, question, weights)
+        computed = _computed(hit.quote, question)
+        cells = computed or _cells(hit.quote, question, weights)
         if text := cells or _best_sentence(hit.quote, weights):
             text = escape_marks(clip(text, limit))
-            kind = {"is_row": bool(cells), "is_computed": bool(reckoned)}
-            statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text)), **kind))
+            flags = {"is_row": bool(cells), "is_computed": bool(computed)}
+            statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text)), **flags))
     return statements
 
 

@@ -96,7 +96,9 @@ class PageEvidence:
     parts: "dict[str, Scores]" = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.total = self.best_quote * 0
+        import numpy as np
+
+        self.total = np.zeros_like(self.best_quote)
         """(m,) all parts together."""
 
     def add(self, part: str, scores: "Scores") -> None:
@@ -149,7 +151,7 @@ class EvidenceScorer:
         put("spelling", spelled)
         documents = self._document_scores(tokens, within)
         # Among several documents, a kind of picture alone is no evidence.
-        asks_place = any(analysis.shows or analysis.asks_front for analysis in analyses)
+        asks_place = any(analysis.picture_types or analysis.asks_front for analysis in analyses)
         among_several = asks_place and documents is not None
         found = self._in_documents_of(evidence.total > 0) if among_several else np.float32(1)
         put("picture type", self._picture_types(analyses) * found)
@@ -220,7 +222,7 @@ class EvidenceScorer:
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
         asked = Counter[PictureType]()
         for analysis, times in analyses.items():
-            asked.update(dict.fromkeys(analysis.shows, times))
+            asked.update(dict.fromkeys(analysis.picture_types, times))
         for picture_type, times in asked.items():
             shown = np.zeros_like(gained)
             for layout, share in _LAYOUTS_FOR[picture_type]:

@@ -90,13 +90,14 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     the highest and the lowest) gives "".
     """
     analysis = question.analysis
-    asked = [way for way in (analysis.extreme, analysis.reckons, analysis.limit) if way is not None]
-    sums = analysis.reckons == "sum" and analysis.asks in _OF_SUMS
-    if not (analysis.asks == "reckon" or sums) or len(asked) != 1:
+    asked = [way for way in (analysis.extreme, analysis.calculation, analysis.threshold) if way is not None]
+    sums = analysis.calculation == "sum" and analysis.asks in _OF_SUMS
+    if not (analysis.asks == "calculation" or sums) or len(asked) != 1:
         return ""
     has = _HAS_MOST.search(analysis.text) if analysis.extreme else None
     by_name = _MEASURED.search(analysis.text)
-    rest = f"{analysis.limit.number if analysis.limit else ''} {has[1] if has else ''} {by_name[1] if by_name else ''}"
+    number = analysis.threshold.number if analysis.threshold else ""
+    rest = f"{number} {has[1] if has else ''} {by_name[1] if by_name else ''}"
     left_out = calculation_words().union(words(rest), verbs_of(analysis.text) if sums else ())
     terms = set(subject_terms(question)) - left_out
     if not terms <= with_words_alike(frozenset(around), terms):
@@ -106,9 +107,13 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
         return ""
     if analysis.extreme is not None:
         return _describe_extreme(found, analysis.extreme)
-    if analysis.reckons is not None:
-        return _describe_combined(found, analysis.reckons)
-    return _describe_beyond(found, analysis.limit) if analysis.limit is not None and not _SCALED.search(text) else ""
+    if analysis.calculation is not None:
+        return _describe_combined(found, analysis.calculation)
+    return (
+        _describe_beyond(found, analysis.threshold)
+        if analysis.threshold is not None and not _SCALED.search(text)
+        else ""
+    )
 
 
 def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> CellSelection | None:
@@ -180,43 +185,45 @@ def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
     return f"{sentence}, before {second.name} with {second.text}"
 
 
-def _describe_beyond(found: CellSelection, limit: Threshold) -> str:
+def _describe_beyond(found: CellSelection, threshold: Threshold) -> str:
     """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell equals the limit."""
-    amounts = read_amounts(plain(limit.number))
+    amounts = read_amounts(plain(threshold.number))
     if len(found.cells) < LEAST_ROWS or not found.whole or len(amounts) != 1:
         return ""
     value, unit = amounts[0].value, found.cells[0].unit
-    if amounts[0].unit != unit or (unit is None and _LETTERS.search(limit.number)):
+    if amounts[0].unit != unit or (unit is None and _LETTERS.search(threshold.number)):
         return ""
-    beyond = [cell.shown for cell in found.cells if (cell.value > value) == limit.is_least]
+    beyond = [cell.shown for cell in found.cells if (cell.value > value) == threshold.is_least]
     if len(beyond) > MOST_SHOWN or any(cell.value == value for cell in found.cells):
         return ""
-    side = "above" if limit.is_least else "below"
+    side = "above" if threshold.is_least else "below"
     verb = "is" if len(beyond) == 1 else "are"
-    sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {limit.number}"
+    sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {threshold.number}"
     return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
 
 
-def _describe_combined(found: CellSelection, reckons: Calculation) -> str:
+def _describe_combined(found: CellSelection, calculation: Calculation) -> str:
     """`in 2022, the sum of Grain (512) and Timber (318) is 830`; "" where the operands are uncertain."""
     cells, values = found.cells, [cell.value for cell in found.cells]
     pair = len(cells) == 2
-    if len(cells) < 2 or len(cells) > MOST_SHOWN or (found.whole and reckons in ("difference", "ratio")):
+    if len(cells) < 2 or len(cells) > MOST_SHOWN or (found.whole and calculation in ("difference", "ratio")):
         return ""
-    if reckons == "difference" and pair:
+    if calculation == "difference" and pair:
         value = abs(values[0] - values[1])
-    elif reckons == "ratio" and pair and values[1]:
+    elif calculation == "ratio" and pair and values[1]:
         value = Decimal(f"{values[0] / values[1]:.3g}")
-    elif reckons == "sum":
+    elif calculation == "sum":
         value = sum(values, Decimal(0))
-    elif reckons == "average":
+    elif calculation == "average":
         value = Decimal(f"{sum(values, Decimal(0)) / len(values):.4g}")
     else:
         return ""
     shown = (
-        f"{cells[0].shown} to {cells[1].shown}" if reckons == "ratio" else join_with_and([cell.shown for cell in cells])
+        f"{cells[0].shown} to {cells[1].shown}"
+        if calculation == "ratio"
+        else join_with_and([cell.shown for cell in cells])
     )
-    points = " percentage points" if reckons == "difference" else " %"
-    percent = reckons != "ratio" and cells[0].unit is not None and cells[0].unit.dimension == "percent"
-    between = "between" if reckons == "difference" else "of"
-    return f"in {found.of}, the {reckons} {between} {shown} is {value.normalize():,f}{points if percent else ''}"
+    points = " percentage points" if calculation == "difference" else " %"
+    percent = calculation != "ratio" and cells[0].unit is not None and cells[0].unit.dimension == "percent"
+    between = "between" if calculation == "difference" else "of"
+    return f"in {found.of}, the {calculation} {between} {shown} is {value.normalize():,f}{points if percent else ''}"

@@ -1,4 +1,4 @@
-"""What is reckoned from the cells of a table, with the numbers that it was made of, and what is not."""
+"""What is computed from the cells of a table, with the numbers that it was made of, and what is not."""
 
 import pytest
 from harbour_quotes import DUES
@@ -10,7 +10,7 @@ from quoteweave.generation.relevance import question_terms
 WHOLE = "Group | 2021 | 2022\nContainer | 1,204 | 1,310\nGrain | 486 | 512\nTimber | 331 | 318\nTotal | 2,021 | 2,140"
 
 
-def reckoned(question: str, table: str = WHOLE) -> str:
+def computed(question: str, table: str = WHOLE) -> str:
     asked = question_terms(question)
     return compute_from_table(table, asked, set(words(f"Dues of each group of {table}")))
 
@@ -64,52 +64,52 @@ def reckoned(question: str, table: str = WHOLE) -> str:
         ("What were the dues for grain in 2022?", ""),
     ],
 )
-def test_what_is_reckoned(question: str, expected: str) -> None:
-    assert reckoned(question) == expected
+def test_what_is_computed(question: str, expected: str) -> None:
+    assert computed(question) == expected
 
 
 def test_percentages_differ_by_points_and_add_up_to_percentages() -> None:
     table = "Answer | Men | Women\nAgree | 45 % | 52 %\nRefuse | 40 % | 38 %\nUnsure | 15 % | 10 %"
-    assert reckoned("What is the difference between agree and refuse among men?", table) == (
+    assert computed("What is the difference between agree and refuse among men?", table) == (
         "in Men, the difference between Agree (45 %) and Refuse (40 %) is 5 percentage points"
     )
-    assert reckoned("What is the sum of agree and refuse among women?", table).endswith("is 90 %")
+    assert computed("What is the sum of agree and refuse among women?", table).endswith("is 90 %")
 
 
 def test_losses_count_as_such() -> None:
     table = "Shop | Sales | Note\nOak | 5 | x\nElm | -7 | x\nAsh | (9) | x"
     assert (
-        reckoned("Which shop had the highest sales?", table)
+        computed("Which shop had the highest sales?", table)
         == "in Sales, Oak is the highest of 3 rows: 5, before Elm with -7"
     )
-    assert reckoned("What is the sum of the sales of oak and ash?", table).endswith("is -4")
+    assert computed("What is the sum of the sales of oak and ash?", table).endswith("is -4")
 
 
 @pytest.mark.parametrize("cells", ["5/5/1", "5 kg/6 m/1 kg", "5/6 to 7/1", "5/-/1", ".9/1/2", "<5/1/2"])
 def test_what_cannot_be_ordered_is_not(cells: str) -> None:
     rows = "\n".join(f"{name} | {cell} | x" for name, cell in zip("abc", cells.split("/"), strict=True))
-    assert reckoned("Which shop had the highest sales?", f"Shop | Sales | Note\n{rows}") == ""
+    assert computed("Which shop had the highest sales?", f"Shop | Sales | Note\n{rows}") == ""
 
 
 def test_rows_that_are_not_named_whole_and_names_that_lack_one_leave_it_uncertain() -> None:
     models = "Model | Accuracy\nBM25 with RAPTOR | 52\nBM25 without RAPTOR | 49\nDPR with RAPTOR | 54"
-    assert reckoned("Which model has the highest accuracy?", models).startswith("in Accuracy, DPR with RAPTOR is")
-    assert reckoned("Which model without RAPTOR has the highest accuracy?", models) == ""
+    assert computed("Which model has the highest accuracy?", models).startswith("in Accuracy, DPR with RAPTOR is")
+    assert computed("Which model without RAPTOR has the highest accuracy?", models) == ""
     shifted = (
         models.replace("Accuracy", "Accuracy F1")
         .replace("52", "52 | 1")
         .replace("49", "49 | 2")
         .replace("54", "54 | 3")
     )
-    assert reckoned("Which model has the highest F1?", shifted) == ""
+    assert computed("Which model has the highest F1?", shifted) == ""
 
 
 def test_subtotals_and_totals_beside_are_no_cells_of_their_own() -> None:
     rows = ["Answer | Men | Women | Total", "Agree | 45 | 52 | 97", "Refuse | 40 | 38 | 78", "Subtotal | 85 | 90 | 175"]
     table = "\n".join([*rows, "Unsure | 5 | 9 | 14"])
-    assert reckoned("What is the total of agree among men and women?", table).endswith("is 97")
-    assert reckoned("What is the highest among men?", table).startswith("in Men, Agree is")
+    assert computed("What is the total of agree among men and women?", table).endswith("is 97")
+    assert computed("What is the highest among men?", table).startswith("in Men, Agree is")
 
 
-def test_a_column_with_an_empty_cell_is_not_reckoned() -> None:
-    assert reckoned("Which group is the highest in 2022?", DUES) == ""
+def test_a_column_with_an_empty_cell_is_not_computed() -> None:
+    assert computed("Which group is the highest in 2022?", DUES) == ""
