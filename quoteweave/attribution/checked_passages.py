@@ -24,10 +24,10 @@ from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_citations
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
+from quoteweave.pipeline.composition.make_search import resources_of
 from quoteweave.pipeline.composition.progress import Progress
 from quoteweave.pipeline.gate import make_checker
 from quoteweave.pipeline.settings import RetrievalSettings
-from quoteweave.retrievers.registry import Resources
 
 DENIED = "The checker does not find that the passage supports it."
 
@@ -50,8 +50,7 @@ def make_confirming_checker(settings: RetrievalSettings, progress: Progress) -> 
     """Make the checker that the settings name, if they do. Raises what `make_checker` raises."""
     if not isinstance(settings, AttributionSettings) or settings.check is None:
         return None
-    resources = Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
-    return make_checker(settings.check, resources=resources)
+    return make_checker(settings.check, resources=resources_of(settings, progress))
 
 
 async def confirm(claim: str, candidates: Sequence[Candidate], checker: ClaimChecker) -> tuple[Candidate, ...]:

@@ -157,7 +157,7 @@ def make_checker(text: str, *, resources: Resources | None = None, chats: ChatMo
     for a folder or hub name without an entailment model.
     """
     resources = resources or Resources()
-    if text == "chat" and chats.plain is None:
+    if text == "chat" and chats.default is None:
         raise UsageError("which chat model is to check? write chat:MODEL@URL, or name the one that answers")
     chat = make_chat_model(text, resources, chats, sent="cited sentences and their quotes are sent")
     if chat is not None:

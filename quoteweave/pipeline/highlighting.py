@@ -45,7 +45,7 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
     """
     found: list[Citation] = []
     located = _QuoteLocations(pages)
-    for claim, citation in _cited_claims(answer):
+    for claim, citation in _claims_to_highlight(answer):
         quote = context.quote(citation.kind, citation.number)
         if quote is None:
             continue
@@ -81,7 +81,7 @@ def evidence_for(claim: str, quote: Quote, pages: PageSource) -> tuple[Span, ...
     return tuple(located.span(quote, start, end) for start, end in find_highlights(claim, quote))
 
 
-def _cited_claims(answer: Answer) -> Iterator[tuple[str, Citation]]:
+def _claims_to_highlight(answer: Answer) -> Iterator[tuple[str, Citation]]:
     """Yield the claim of each citation: its sentence, or all sentences of the list item at whose end it stands.
 
     Where places are shown it is what is quoted before its mark.
@@ -111,9 +111,9 @@ class _QuoteLocations:
     def __init__(self, pages: PageSource) -> None:
         self._pages = pages
         self._aligned: dict[str, WordAlignment] = {}
-        self._words = lru_cache(maxsize=None)(self._words_of)
-        self._page = lru_cache(maxsize=None)(self._page_of)
-        self._texts = lru_cache(maxsize=None)(self._body_text)
+        self._words = lru_cache(maxsize=None)(self._read_words)
+        self._page = lru_cache(maxsize=None)(self._read_page)
+        self._body_texts = lru_cache(maxsize=None)(self._read_body_texts)
 
     def span(self, quote: Quote, start: int, end: int) -> Span:
         aligned = self._alignment(quote)
@@ -174,18 +174,18 @@ class _QuoteLocations:
         if quote.layout not in BODY_LAYOUTS:
             return None
         try:
-            here = self._texts(quote.document, quote.page)
+            here = self._body_texts(quote.document, quote.page)
             at = next((place for place, one in enumerate(here) if one.id == quote.id), None)
             if at is None:
                 return None
             if 0 <= at + step < len(here):
                 return here[at + step]
-            beside = self._texts(quote.document, quote.page + step) if quote.page + step >= 0 else []
+            beside = self._body_texts(quote.document, quote.page + step) if quote.page + step >= 0 else []
         except (UsageError, CollectionError):
             return None
         return beside[0 if step > 0 else -1] if beside else None
 
-    def _body_text(self, document: str, page: int) -> list[Quote]:
+    def _read_body_texts(self, document: str, page: int) -> list[Quote]:
         quotes = self._pages.page_quotes(document, page)
         return [quote for quote in quotes if quote.layout in BODY_LAYOUTS]
 
@@ -195,14 +195,14 @@ class _QuoteLocations:
             self._aligned[quote.id] = WordAlignment(text_of(quote), quote.bbox, words)
         return self._aligned[quote.id]
 
-    def _words_of(self, document: str, page: int) -> tuple[PageWord, ...]:
+    def _read_words(self, document: str, page: int) -> tuple[PageWord, ...]:
         try:
             found = self._pages.page_words(document, page)
         except (UsageError, CollectionError):  # `check` tells of damage, and the element is still shown
             found = None
         return () if found is None else found.words
 
-    def _page_of(self, document: str, number: int) -> Page | None:
+    def _read_page(self, document: str, number: int) -> Page | None:
         try:
             return self._pages.page(document, number)
         except (UsageError, CollectionError):

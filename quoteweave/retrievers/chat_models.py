@@ -27,9 +27,9 @@ def _counted(model: ChatModel) -> ChatModel:
 class ChatModels:
     """The chat models for expansion and reranking, and their prompts."""
 
-    plain: ChatModel | None = None
+    default: ChatModel | None = None
     """The model that `chat` without a name selects."""
-    through: Callable[[ChatModel], ChatModel] = _counted
+    wrap: Callable[[ChatModel], ChatModel] = _counted
     """Wraps a model that a name selects, with limits, a budget or a cache of calls; without one, its calls count."""
     prompts: Path | None = None
     """A folder whose prompt files replace the built-in ones."""
@@ -41,16 +41,16 @@ NO_CHAT_MODELS = ChatModels()
 def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent: str) -> ChatModel | None:
     """Build the chat model that a name selects; None for a name of another kind.
 
-    `sent` begins the notice of what leaves the machine; the notice on the plain model is left to the caller who
+    `sent` begins the notice of what leaves the machine; the notice on the default model is left to the caller who
     configured it. Raises UsageError for `chat` where no model is configured, and for an invalid address.
     """
     if text == "chat":
-        if chats.plain is None:
+        if chats.default is None:
             raise UsageError(
                 "which chat model? none is set that could be used",
                 remedy="write chat:MODEL@URL, or name one with --model or QUOTEWEAVE_MODEL",
             )
-        return chats.plain
+        return chats.default
     if not text.startswith("chat:"):
         return None
     name, url = split_address(text, "chat:")
@@ -60,7 +60,7 @@ def make_chat_model(text: str, resources: Resources, chats: ChatModels, *, sent:
         resources.notify(f"{sent} to {openai_address(name, url, None).destination}")
     options = ChatOptions(base_url=url)
     model = open_chat_model(name, options, hardware=resources.hardware, retry_options=resources.retry_options)
-    return chats.through(model)
+    return chats.wrap(model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ def test_checkers_are_named_as_other_steps_are(tmp_path: Path) -> None:
         return chat
 
     named = make_checker(
-        "chat:me@home@http://localhost:9/v1", resources=Resources(notify=told.append), chats=ChatModels(through=through)
+        "chat:me@home@http://localhost:9/v1", resources=Resources(notify=told.append), chats=ChatModels(wrap=through)
     )
     assert isinstance(named, ChatClaimChecker)
     assert (named.model, [model.name for model in limited]) == (chat, ["me@home"])

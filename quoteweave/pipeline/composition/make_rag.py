@@ -17,7 +17,12 @@ from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerat
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
-from quoteweave.pipeline.composition.make_search import make_search, read_all_terms, terms_fingerprint
+from quoteweave.pipeline.composition.make_search import (
+    make_search,
+    read_all_terms,
+    resources_of,
+    terms_fingerprint,
+)
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.composition.sentence_scorers import make_sentence_scorer
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
@@ -25,7 +30,6 @@ from quoteweave.pipeline.gate import Gate, make_checker
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, Limits
 from quoteweave.retrievers.chat_models import ChatModels, ChatOptions, open_chat_model
-from quoteweave.retrievers.registry import Resources
 from quoteweave.retrievers.terms import Terms
 
 
@@ -133,16 +137,14 @@ def make_configured_scorer(settings: AnswerSettings, *, fallback: bool, progress
             f"{name} can order the sentences of answers without a model, and {settings.model} is to write",
             remedy="leave out sentence_scorer or the model, or (ask) add --fallback extractive",
         )
-    resources = Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
-    return make_sentence_scorer(name, resources=resources)
+    return make_sentence_scorer(name, resources=resources_of(settings, progress))
 
 
 def make_claim_checker(settings: AnswerSettings, chats: ChatModels, progress: Progress) -> ClaimChecker | None:
     """Make the checker of cited sentences, if one is set. Raises what `make_checker` raises."""
     if settings.check is None:
         return None
-    resources = Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
-    return make_checker(settings.check, resources=resources, chats=chats)
+    return make_checker(settings.check, resources=resources_of(settings, progress), chats=chats)
 
 
 def read_calibration(
@@ -180,7 +182,7 @@ def make_gate(
         None if settings.gate == "off" else settings.gate,
         make_claim_checker(settings, chats, progress),
         read_calibration(settings, terms, own_quotes=own_quotes),
-        check_topic=chats.plain is not None and check_topic,
+        check_topic=chats.default is not None and check_topic,
     )
 
 
@@ -221,7 +223,7 @@ def make_rag_without_environment(
     gate = make_gate(settings, chats, terms, check_topic=True, progress=progress)
     scorer = make_configured_scorer(settings, fallback=fallback, progress=progress)
     search = make_search(collection, settings, where, chats=chats, progress=progress, terms=terms)
-    generator = make_generator(settings, collection, chats.plain, fallback=fallback, scorer=scorer)
+    generator = make_generator(settings, collection, chats.default, fallback=fallback, scorer=scorer)
     if limits.calls is None:  # which may hold the answer
         settings.check_address()
     return Rag(
@@ -239,7 +241,7 @@ def make_follow_ups(settings: ChatSettings) -> FollowUps:
 
     Raises UsageError for prompts that cannot be read.
     """
-    return FollowUps(make_limited_chat_models(settings, Limits()).plain, prompts_folder=settings.prompts)
+    return FollowUps(make_limited_chat_models(settings, Limits()).default, prompts_folder=settings.prompts)
 
 
 def make_limited_chat_models(settings: ChatSettings, limits: Limits) -> ChatModels:

@@ -1,6 +1,7 @@
 """Builds a search from settings: retrievers, fusion, expansion and reranking over a collection."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from quoteweave.collection.collection import Collection
@@ -27,12 +28,16 @@ def terms_fingerprint(terms: Sequence[Terms]) -> dict[str, str]:
     return {"terms": ", ".join(each.fingerprint for each in terms)} if terms else {}
 
 
+def resources_of(settings: ResourceSettings, progress: Progress) -> Resources:
+    """Return the resources with which models are made that belong to no collection; progress notes what is sent."""
+    return Resources(settings.hardware, notify=progress.note, retry_options=settings.retry_options)
+
+
 def resources_for(
     collection: Collection, settings: ResourceSettings, progress: Progress = NO_PROGRESS, terms: Sequence[Terms] = ()
 ) -> Resources:
     """Return the resources with which retrievers of a collection are made; progress notes what leaves the machine."""
-    pictures = CollectionPictures(collection)
-    return Resources(settings.hardware, pictures, progress.note, settings.retry_options, tuple(terms))
+    return replace(resources_of(settings, progress), pictures=CollectionPictures(collection), terms=tuple(terms))
 
 
 def name_chat_model(settings: Settings) -> Settings:
