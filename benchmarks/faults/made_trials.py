@@ -208,7 +208,7 @@ def _look(root: Path, kind: str, answer: Connection) -> None:
                 collection.pages(document.name)
             ):
                 wrong.append(f"{document.name} is not whole")
-            if not collection.source(document.name).is_file():
+            if not collection.source_file(document.name).is_file():
                 wrong.append(f"the copy of {document.name} is missing")
             wrong += [
                 f"the crop {q.image} is missing"

@@ -212,7 +212,7 @@ class Collection:
             for root, path, document in documents
         }
 
-    def source(self, name: str) -> Path:
+    def source_file(self, name: str) -> Path:
         """The stored copy of a document's file, verified. Raises CollectionError where it is missing or damaged."""
         with self._catalog.read() as db:
             require_documents(db, [name])
@@ -221,11 +221,11 @@ class Collection:
         return self._folder.sources.verified(key, name)
 
     def source_keys(self) -> dict[str, str]:
-        """The key of each document's stored file, for `stored_source`, by the document's name."""
+        """The key of each document's stored file, for `source_file_by_key`, by the document's name."""
         with self._catalog.read() as db:
             return {name: key for name, key, _ in db.execute("SELECT name, source, record FROM checked_documents")}
 
-    def stored_source(self, key: str) -> Path:
+    def source_file_by_key(self, key: str) -> Path:
         """A stored file, verified. Raises CollectionError where it is missing or damaged."""
         return self._folder.sources.verified(key)
 

@@ -110,7 +110,7 @@ def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -
         origin = document.origin
         settings = _settings(origin)
         try:
-            path = collection.stored_source(document.source)
+            path = collection.source_file_by_key(document.source)
         except CollectionError as error:
             found[name] = str(error)
             continue

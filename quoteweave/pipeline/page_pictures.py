@@ -32,7 +32,7 @@ def page_picture(collection: Collection, document: str, page: int, *, password: 
     if found.format not in set(Format):  # imported without its file
         return None
     draw = draw_within_limits if _is_untried(collection, found, page) else render_document_page
-    return draw(collection.source(document), Format(found.format), page, password)
+    return draw(collection.source_file(document), Format(found.format), page, password)
 
 
 def _is_untried(collection: Collection, document: Document, page: int) -> bool:

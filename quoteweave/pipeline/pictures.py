@@ -187,7 +187,7 @@ class CollectionPictures:
 
     def _opens(self, name: str, password: str | None) -> bool:
         try:
-            with open_pdf(self._collection.source(name), password):
+            with open_pdf(self._collection.source_file(name), password):
                 return True
         except EncryptedDocument:
             return False

@@ -70,7 +70,10 @@ class Trace(Record):
 
 
 def hit_fields(hit: Hit) -> dict[str, object]:
-    """Return a hit as the command line and the server write it, without the place of its picture."""
+    """Return a hit as the command line and the server write it, without the key of its picture.
+
+    `interchange.responses.FoundQuote` has these fields, and refuses others.
+    """
     quote = hit.quote
     return {
         "rank": hit.rank,

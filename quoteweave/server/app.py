@@ -14,21 +14,21 @@ from quoteweave.server.dialects import openai_chat, openai_responses
 from quoteweave.server.dialects.openai_errors import error_format_of
 from quoteweave.server.examples import add_response_examples
 from quoteweave.server.jobs.service import Jobs
-from quoteweave.server.mcp.http import add_mcp
-from quoteweave.server.middleware import RequestContext
+from quoteweave.server.mcp.http import McpEndpoint
 from quoteweave.server.problems import handle_problems
+from quoteweave.server.request_context import RequestContext
 from quoteweave.server.routes import (
     answers,
     collections,
     conversations,
     documents,
     health,
-    jobs,
     models,
     page,
     quotes,
     session,
 )
+from quoteweave.server.routes import jobs as job_routes
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings
 
@@ -37,7 +37,7 @@ ROUTERS = (
     quotes.router,
     collections.router,
     documents.router,
-    jobs.router,
+    job_routes.router,
     conversations.router,
     models.router,
     openai_chat.router,
@@ -63,16 +63,17 @@ def make_app(settings: ServerSettings) -> FastAPI:
     >>> app.title
     'quoteweave'
     """
-    served, changes = Served(settings), Jobs(settings)
+    served, jobs = Served(settings), Jobs(settings)
+    mcp = McpEndpoint(served)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await run_in_threadpool(changes.start)
+        await run_in_threadpool(jobs.start)
         try:
             async with mcp.run():
                 yield
         finally:
-            await run_in_threadpool(changes.stop)
+            await run_in_threadpool(jobs.stop)
             served.close()
 
     app = FastAPI(
@@ -84,10 +85,10 @@ def make_app(settings: ServerSettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.served, app.state.jobs, app.state.error_format = served, changes, error_format_of
+    app.state.served, app.state.jobs, app.state.error_format = served, jobs, error_format_of
     for router in ROUTERS:
         app.include_router(router)
-    mcp = add_mcp(app, served)
+    app.router.routes.append(mcp.route)
     add_response_examples(app)
     handle_problems(app)
     protect(app, settings)

@@ -146,7 +146,7 @@ def test_what_was_put_is_read_back(tmp_path: Path) -> None:
             q.model_copy(update={"id": p.id, "document": ""}) for q, p in zip(quotes, parsed.quotes, strict=True)
         ] == [*parsed.quotes]
         assert collection.quote(quotes[1].id) == quotes[1]
-        assert collection.source(name).read_bytes() == (tmp_path / Path(name).name).read_bytes()
+        assert collection.source_file(name).read_bytes() == (tmp_path / Path(name).name).read_bytes()
         assert collection.origins()[name].root == tmp_path
         assert collection.origins()[name].content == document.content
 
@@ -216,9 +216,9 @@ def test_a_source_removed_by_hand_is_named(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
             put(writer, tmp_path, "a.txt", made(["text"]))
-        collection.source("a.txt").unlink()
+        collection.source_file("a.txt").unlink()
         with pytest.raises(CollectionError, match=r"the file of 'a\.txt', is missing"):
-            collection.source("a.txt")
+            collection.source_file("a.txt")
 
 
 def test_a_closed_collection_cannot_be_read(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def assert_whole(collection: Collection) -> None:
         assert [word.text for page in words if page for word in page.words] == [quotes[0].text] * document.pages
         (picture,) = (quote for quote in quotes if quote.image)
         assert len({quote.text for quote in quotes if quote is not picture}) == 1
-        source = collection.source(document.name).read_bytes()
+        source = collection.source_file(document.name).read_bytes()
         assert hashlib.sha256(source).hexdigest() == document.content
         assert source.decode().splitlines()[0] == quotes[0].text
         image = collection.images.path(str(picture.image))
@@ -69,7 +69,10 @@ def assert_finished(root: Path) -> None:
         (state,) = collection.indexes()
         assert state.revision == collection.revision()
         image = collection.images.path(next(quote.image for quote in quotes if quote.image))
-        assert stored_files(root / "images") | stored_files(root / "sources") == {image, collection.source("a.txt")}
+        assert stored_files(root / "images") | stored_files(root / "sources") == {
+            image,
+            collection.source_file("a.txt"),
+        }
         assert stored_files(root / "lexical") == set(collection.segments()[0])
         assert stored_files(root / "indexes") == {state.folder / "one", state.folder / "two"}
     assert sorted(path.name for path in root.iterdir()) == [

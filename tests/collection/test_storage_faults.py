@@ -75,11 +75,11 @@ def test_a_disk_that_refuses_leaves_what_was_there(
         assert str(tmp_path / "c") in str(caught.value)
         assert [document.name for document in collection.documents()] == ["a.txt"]
         assert [quote.text for quote in collection.document_quotes("a.txt")] == ["old"]
-        assert collection.source("a.txt").read_bytes() == b"old"
+        assert collection.source_file("a.txt").read_bytes() == b"old"
         with collection.writer() as writer:
             put(writer, tmp_path, "a.txt", made(["new"]))
         assert [quote.text for quote in collection.document_quotes("a.txt")] == ["new"]
-        kept = {collection.source("a.txt")}
+        kept = {collection.source_file("a.txt")}
         assert set().union(*(stored_files(collection.root / name) for name in ("sources", "images", "vectors"))) == kept
         assert stored_files(collection.root / "indexes") == set()
 
@@ -224,4 +224,4 @@ def test_a_collection_copied_elsewhere_stands_by_itself(tmp_path: Path) -> None:
     (tmp_path / "a.txt").unlink()
     shutil.move(tmp_path / "c", tmp_path / "elsewhere")
     with Collection.open(tmp_path / "elsewhere") as collection:
-        assert collection.source("a.txt").read_bytes() == b"text"
+        assert collection.source_file("a.txt").read_bytes() == b"text"

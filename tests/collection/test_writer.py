@@ -34,7 +34,7 @@ def test_a_document_of_the_same_name_is_replaced_whole(tmp_path: Path, collectio
     old_image = collection.images.put(b"old", suffix=".png")
     with collection.writer() as writer:
         put(writer, tmp_path, "a.txt", made(["one", "two", "three"], image=old_image))
-    old_rows, old_source = collection.select().tolist(), collection.source("a.txt")
+    old_rows, old_source = collection.select().tolist(), collection.source_file("a.txt")
     with collection.writer() as writer:
         new_image = collection.images.put(b"new", suffix=".png")
         put(writer, tmp_path, "a.txt", made(["four"], image=new_image))
@@ -51,11 +51,11 @@ def test_an_image_that_two_documents_share_stays_until_both_are_gone(tmp_path: P
     with collection.writer() as writer:
         put(writer, tmp_path, "a.txt", made(["same"], image=image))
         put(writer, tmp_path, "b.txt", made(["same"], image=image))
-    assert collection.source("a.txt") == collection.source("b.txt")
+    assert collection.source_file("a.txt") == collection.source_file("b.txt")
     with collection.writer() as writer:
         writer.remove("a.txt")
     assert collection.images.path(image).exists()
-    assert collection.source("b.txt").exists()
+    assert collection.source_file("b.txt").exists()
     with collection.writer() as writer:
         writer.remove("b.txt")
     assert stored_files(collection.root / "images") == stored_files(collection.root / "sources") == set()

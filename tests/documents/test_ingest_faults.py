@@ -118,7 +118,7 @@ def assert_whole(root: Path) -> int:
         for document, rows, quotes in collection.iter_documents_quotes():
             assert document.quotes == len(rows) == len(quotes)
             assert document.pages == len(collection.pages(document.name))
-            assert collection.source(document.name).is_file()
+            assert collection.source_file(document.name).is_file()
             assert all(collection.images.path(quote.image).is_file() for quote in quotes if quote.image)
         return len(collection.documents())
 

@@ -69,7 +69,7 @@ def read_all(root: Path) -> list[Any]:
             found += [collection.documents(), list(map(str, collection.iter_documents_quotes())), collection.counts()]
             for document in collection.documents():
                 found += [collection.page_words(document.name, page) for page in range(document.pages)]
-                found += [collection.pages(document.name), collection.source(document.name).read_bytes()]
+                found += [collection.pages(document.name), collection.source_file(document.name).read_bytes()]
             keys = {q.image for d in collection.documents() for q in collection.document_quotes(d.name) if q.image}
             for key in sorted(keys):
                 found.append(collection.images.read(key))

@@ -107,7 +107,7 @@ def test_a_repair_that_was_killed_at_any_step_is_finished_by_the_next(
 def lost(copy: Path) -> Path:
     """A collection of which a document is lost, and its stored file as well."""
     with Collection.open(copy) as collection:
-        path = collection.stored_source(collection.source_keys()["first.txt"])
+        path = collection.source_file_by_key(collection.source_keys()["first.txt"])
     lose_a_document(copy)
     path.unlink()
     report = check_and_repair(copy)

@@ -200,7 +200,7 @@ def test_a_crop_that_is_cut_short_or_gone_is_told(samples_copied: Collection) ->
 
 def test_a_file_that_is_gone_concerns_its_document_alone(samples_copied: Collection) -> None:
     quote = text_quotes(samples_copied)[0]
-    samples_copied.source("harbour-report.pdf").unlink()
+    samples_copied.source_file("harbour-report.pdf").unlink()
     with pytest.raises(DocumentError, match=rf"quote {quote.id} .* is missing"):
         CollectionPictures(samples_copied).crop(quote)
     with pytest.raises(DocumentError, match=r"page 3 of 'harbour-report.pdf' .* is missing"):
@@ -208,7 +208,7 @@ def test_a_file_that_is_gone_concerns_its_document_alone(samples_copied: Collect
 
 
 def test_a_message_names_a_document_once_and_as_people_do(samples_copied: Collection) -> None:
-    quote, source = text_quotes(samples_copied)[0], samples_copied.source("harbour-report.pdf")
+    quote, source = text_quotes(samples_copied)[0], samples_copied.source_file("harbour-report.pdf")
     for spoil in (lambda: source.write_bytes(b"no PDF"), source.unlink):
         spoil()
         with pytest.raises(DocumentError) as told:

@@ -188,7 +188,7 @@ def test_a_cited_page_whose_file_is_damaged_is_shown_as_text_and_told(sample_col
     shutil.copytree(sample_collection, tmp_path / "copy")
     with Collection.open(tmp_path / "copy") as collection:
         quote = a_quote(collection, "harbour-report.pdf", "chart")
-        source = collection.source("harbour-report.pdf")
+        source = collection.source_file("harbour-report.pdf")
         data = bytearray(source.read_bytes())
         data[len(data) // 2] ^= 1
         source.write_bytes(data)
@@ -203,7 +203,7 @@ def test_what_is_not_there_is_told(samples_opened: Collection, sample_collection
         page_picture(samples_opened, "harbour.pdf", 0)
     shutil.copytree(sample_collection, tmp_path / "copy")
     with Collection.open(tmp_path / "copy") as collection:
-        collection.source("harbour-report.pdf").unlink()
+        collection.source_file("harbour-report.pdf").unlink()
         with pytest.raises(CollectionError, match="is missing"):
             page_picture(collection, "harbour-report.pdf", 0)
 

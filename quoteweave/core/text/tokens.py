@@ -68,7 +68,7 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
     found: list[str] = []
     folded = normalize_text(text)
     if stem and stop and folded.isascii():
-        return [stem for stem in map(_STEMS.__getitem__, _ASCII_TOKEN.findall(folded)) if stem]
+        return [known for known in map(_STEMS.__getitem__, _ASCII_TOKEN.findall(folded)) if known]
     for word in _TOKEN.findall(folded):
         if _RUN.match(word):
             found.extend([word[at : at + 2] for at in range(len(word) - 1)] or [word])

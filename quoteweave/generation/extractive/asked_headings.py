@@ -92,7 +92,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
         elif own and _is_noun_asked(heading, question, known, own):
             naming.append(own)
     found = asking[:1] or (naming if len(naming) == 1 else [])
-    return sorted(found[0], key=lambda one: (*place_in_document(one.quote), one.place)) if found else []
+    return sorted(found[0], key=lambda one: (*place_in_document(one.quote), one.sentence_index)) if found else []
 
 
 def _headings_of(statement: Statement, context: Context) -> list[str]:

@@ -42,9 +42,9 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
             text += _shown(same[0].number, context)
             used.append(quote)
             continue
-        shown = {statement.place for statement in same}
+        shown = {statement.sentence_index for statement in same}
         for statement in same:
-            if statement.before and statement.place - 1 not in shown:
+            if statement.before and statement.sentence_index - 1 not in shown:
                 text += f"{add_mark(statement.before, f'[{statement.number}]')} "
             text += f"{add_mark(statement.text, f'[{statement.number}]')} "
             used.append(quote)
@@ -134,7 +134,7 @@ def in_document_order(chosen: Sequence[Statement]) -> list[Statement]:
     def place(statement: Statement) -> tuple[int, bool, int, float, str, int]:
         quote = statement.quote
         rank = documents.index(quote.document)
-        return (rank, quote.id != first, quote.page, quote.bbox[1], quote.id, statement.place)
+        return (rank, quote.id != first, quote.page, quote.bbox[1], quote.id, statement.sentence_index)
 
     return sorted(chosen, key=place)
 

@@ -218,7 +218,7 @@ class SentenceScores(Record):
 
 def sentence_key(statement: Statement) -> SentenceKey:
     """The key that identifies a statement within its context."""
-    return statement.quote.id, statement.place
+    return statement.quote.id, statement.sentence_index
 
 
 async def score_sentences(scorer: SentenceScorer, question: str, statements: Sequence[Statement]) -> SentenceScores:

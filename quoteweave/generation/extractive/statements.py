@@ -59,8 +59,8 @@ class Statement(Record):
     hit: Hit
     number: int
     """Number of its quote in the context, among those of its kind, from 1."""
-    place: int = 0
-    """Index of the sentence in its quote, from 0."""
+    sentence_index: int = 0
+    """In its quote, from 0."""
     words: tuple[str, ...]
     is_row: bool = False
     """Whether it consists of cells of a table, named by their rows and columns."""
@@ -159,21 +159,21 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
         last, denied = "", denied_from(hit.quote.text)
         all_denied = denying_hit(hit.quote, context) is not None
         headed = heading_denies(hit.quote.section or "")
-        for place, sentence in enumerate(split_sentences(hit.quote.text)):
+        for index, sentence in enumerate(split_sentences(hit.quote.text)):
             text = tidy(sentence.text, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
-            parts = introduced_parts(hit.quote, number, context, place) if introduces(sentence.text) else ()
+            parts = introduced_parts(hit.quote, number, context, index) if introduces(sentence.text) else ()
             statements.append(
                 Statement(
                     text=text,
                     hit=hit,
                     number=number,
-                    place=place,
+                    sentence_index=index,
                     words=tuple(words(text)),
                     before=before,
                     introduced=tuple(parts),
                     is_denied=all_denied
-                    or (denied is not None and place > denied)
+                    or (denied is not None and index > denied)
                     or (headed and not denies(sentence.text)),
                 )
             )

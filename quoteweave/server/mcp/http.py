@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
-from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -30,6 +29,7 @@ class McpEndpoint:
     def __init__(self, served: Served) -> None:
         self._served = served
         self._running: _Running | None = None
+        # Without sessions a server has nothing to send but answers, and a stream opened by GET would stay empty.
         self.route = Route(PATH, self, methods=["POST"], include_in_schema=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,13 +84,3 @@ async def _hold(manager: "StreamableHTTPSessionManager", *, task_status: TaskSta
     async with manager.run():
         task_status.started()
         await anyio.sleep_forever()
-
-
-def add_mcp(app: FastAPI, served: Served) -> McpEndpoint:
-    """Add `/mcp` to an application, whose lifespan has to `run` what this returns.
-
-    Only POST: without sessions a server has nothing to send but answers, and a stream opened by GET would stay empty.
-    """
-    endpoint = McpEndpoint(served)
-    app.router.routes.append(endpoint.route)
-    return endpoint
