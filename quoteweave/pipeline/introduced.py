@@ -9,7 +9,8 @@ document says ("Never do any of the following:"), so a sentence that prohibits i
 """
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from quoteweave.collection.collection import Collection
@@ -48,34 +49,64 @@ def add_introduced(
     """
     if where.kind is not None or where.layouts is not None:
         return context
-    subject = frozenset(subject_terms(question_terms(question)))
     neighbours = _Neighbours(collection, where)
-    introducing = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
-    introducing = introducing[:MOST_INTRODUCING]
-    known = {quote.id for quote in introducing}
-    above = {one.id: one for hit in context.texts for one in _introducers_of(hit.quote, neighbours)}
-    best = {one.id for hit in context.texts[:MOST_INTRODUCING] for one in _introducers_of(hit.quote, neighbours)}
-    denying = [one for one in above.values() if ends_by_denying(one.text)]
-    above = {id: one for id, one in above.items() if id not in known and (id in best or one in denying)}
-    both = (*introducing, *above.values())
-    introduced = {one.id: found for one in both if (found := _introduced_by(one, neighbours))}
-    wanted = [*denying]
-    for id, found in introduced.items():
-        wanted += [*([above[id]] if id in above else []), *found[:MOST_FOLLOWING]]
-    there = {hit.quote.id for hit in context.hits}
-    added = {one.id: one for one in wanted if one.id not in there}
-    texts, images = ([one for one in added.values() if one.kind == kind] for kind in ("text", "image"))
-    must = {one.id for one in denying}
+    introducing = _introducing_texts(question, context, neighbours)
+    introduced = {one.id: found for one in introducing.texts if (found := _introduced_by(one, neighbours))}
+    missing = _missing(context, introducing, introduced)
     return context.model_copy(
         update={
-            "texts": _with_added(
-                context.texts, texts[: max(len(must & added.keys()), size.texts // 2)], size.texts, must
-            ),
-            "images": _with_added(context.images, images[: size.images // 2], size.images, must),
+            **_fitted(context, missing, size, {one.id for one in introducing.denying}),
             "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
             "titles": _titles(context, neighbours),
         }
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _IntroducingTexts:
+    """Texts of a context that introduce something, and texts that introduce those of the context."""
+
+    texts: Sequence[Quote]
+    """Those for which what they introduce is looked up."""
+    denying: Sequence[Quote]
+    """Those that prohibit what they introduce, which is of the context."""
+
+
+def _introducing_texts(question: str, context: Context, neighbours: "_Neighbours") -> _IntroducingTexts:
+    subject = frozenset(subject_terms(question_terms(question)))
+    own = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
+    own = own[:MOST_INTRODUCING]
+    above = [list(_introducers_of(hit.quote, neighbours)) for hit in context.texts]
+    of_best = {one.id for introducers in above[:MOST_INTRODUCING] for one in introducers}
+    distinct = {one.id: one for introducers in above for one in introducers}.values()
+    denying = [one for one in distinct if ends_by_denying(one.text)]
+    known = {one.id for one in own}
+    further = [one for one in distinct if one.id not in known and (one.id in of_best or one in denying)]
+    return _IntroducingTexts([*own, *further], denying)
+
+
+def _missing(
+    context: Context, introducing: _IntroducingTexts, introduced: Mapping[str, Sequence[Quote]]
+) -> list[Quote]:
+    """What the context lacks: texts that prohibit, then each text that introduces something, with what that is."""
+    wanted = [*introducing.denying]
+    for one in introducing.texts:
+        if one.id in introduced:
+            wanted += [one, *introduced[one.id][:MOST_FOLLOWING]]
+    present = {hit.quote.id for hit in context.hits}
+    return list({one.id: one for one in wanted if one.id not in present}.values())
+
+
+def _fitted(
+    context: Context, missing: Sequence[Quote], size: ContextSize, must: Set[str]
+) -> dict[str, tuple[Hit, ...]]:
+    """The context's texts and images with so many of those missing as fit; all texts that `must` be there."""
+    texts, images = ([one for one in missing if one.kind == kind] for kind in ("text", "image"))
+    most_texts = max(sum(one.id in must for one in missing), size.texts // 2)
+    return {
+        "texts": _with_added(context.texts, texts[:most_texts], size.texts, must),
+        "images": _with_added(context.images, images[: size.images // 2], size.images, must),
+    }
 
 
 def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
@@ -130,7 +161,7 @@ class _Neighbours:
             return []
         return [one for one in found if one is not None]
 
-    def behind(self, quote: Quote) -> Iterator[Quote]:
+    def after(self, quote: Quote) -> Iterator[Quote]:
         """Those after a quote on its page and the next."""
         own = self.of_page(quote.document, quote.page)
         yield from own[_place(quote, own) + 1 :]
@@ -177,7 +208,7 @@ def _introducer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
 def _introduced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
     """The quote after a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
-    for one in neighbours.behind(quote):
+    for one in neighbours.after(quote):
         if one.layout in _ENDS_BLOCK:
             break
         if not found and (one.layout in _BETWEEN or _FOOTNOTE.match(one.text)):
