@@ -9,8 +9,6 @@ chat:local=/path                         one on this machine
 The thresholds for abstaining are those of a `Calibration`, which `core.confidence.load_calibration` reads.
 """
 
-import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Answer, Context
@@ -18,9 +16,9 @@ from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.confidence import Calibration
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
-from quoteweave.core.protocols import ClaimChecker, Entailment, PageSource
-from quoteweave.generation.chat_checker import ChatClaimChecker
+from quoteweave.core.protocols import ClaimChecker, PageSource
 from quoteweave.generation.citations import abstention, withheld
+from quoteweave.generation.claim_checkers import ChatClaimChecker, EntailmentClaimChecker
 from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.extractive import MODEL, off_topic_abstention
@@ -134,22 +132,6 @@ def _low(confidence: float, least: float, calibration: Calibration) -> str:
     )
 
 
-class EntailedClaims:
-    """Implements `core.protocols.ClaimChecker` with an entailment model, run in its own thread."""
-
-    def __init__(self, model: Entailment) -> None:
-        self.model = model
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self.model.name
-
-    async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-        """Return whether each premise entails its claim. Raises ModelError."""
-        return [*await asyncio.to_thread(self.model.entails, pairs)]
-
-
 def make_checker(text: str, *, resources: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> ClaimChecker:
     """Make the checker of claims of that name.
 
@@ -167,4 +149,4 @@ def make_checker(text: str, *, resources: Resources | None = None, chats: ChatMo
             f"there is no checker {text!r}; there are: chat, chat:MODEL, chat:MODEL@URL, and entailment models, by "
             "folder or by name on the hub (owner/name)"
         )
-    return EntailedClaims(make_shared(make_entailment, text, resources.hardware))
+    return EntailmentClaimChecker(make_shared(make_entailment, text, resources.hardware))

@@ -11,8 +11,8 @@ from tiny_entailment import make_t5
 from quoteweave.core.answers import Completion
 from quoteweave.core.errors import BudgetSpent, EndpointRefused, EndpointUnreachable, ModelNotFound, UsageError
 from quoteweave.core.protocols import ChatModel, ClaimChecker
-from quoteweave.generation.chat_checker import ChatClaimChecker, read_verdict
-from quoteweave.pipeline.gate import EntailedClaims, make_checker
+from quoteweave.generation.claim_checkers import ChatClaimChecker, EntailmentClaimChecker, read_verdict
+from quoteweave.pipeline.gate import make_checker
 from quoteweave.retrievers.chat_models import ChatModels
 from quoteweave.retrievers.registry import Resources
 from quoteweave.testing import FakeChat, ModelServer, Reply
@@ -96,7 +96,7 @@ def test_the_prompt_can_be_replaced_and_names_the_checker(tmp_path: Path) -> Non
 
 
 def test_only_so_many_claims_are_judged_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quoteweave.generation.chat_checker.AT_ONCE", 2)
+    monkeypatch.setattr("quoteweave.generation.claim_checkers.AT_ONCE", 2)
     under_way, most = 0, 0
 
     class Slow(FakeChat):
@@ -123,7 +123,7 @@ def test_an_entailment_model_computes_in_another_thread() -> None:
             assert threading.current_thread() is not threading.main_thread()
             return [claim in premise for premise, claim in pairs]
 
-    checker: ClaimChecker = EntailedClaims(Where())
+    checker: ClaimChecker = EntailmentClaimChecker(Where())
     assert checker.name == "where"
     assert asyncio.run(checker.check([("a b", "a"), ("a b", "c")])) == [True, False]
 
@@ -150,7 +150,7 @@ def test_checkers_are_named_as_other_steps_are(tmp_path: Path) -> None:
     assert here.name.startswith("chat:local=/no/such check_claim ")
     assert len(told) == 1
     local = make_checker(str(make_t5(tmp_path / "t5")))
-    assert isinstance(local, EntailedClaims)
+    assert isinstance(local, EntailmentClaimChecker)
     assert local.name.startswith(str(tmp_path))
 
 

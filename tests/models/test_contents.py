@@ -11,8 +11,8 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from quoteweave.models import weights_hash as contents
-from quoteweave.models.weights_hash import content_hash, tensor_shapes
+from quoteweave.models import checkpoints as contents
+from quoteweave.models.checkpoints import content_hash, tensor_shapes
 
 # Of 4 bytes a number: nothing, one, less and more than is read whole of a tensor, and two matrices like a model's.
 SHAPES = {"none": (0,), "scale": (1,), "bias": (4096,), "norm": (8193,), "first": (512, 512), "last": (700, 512)}

@@ -7,8 +7,7 @@ from types import MappingProxyType
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Encoder
-from quoteweave.models.checkpoints import Hardware, is_local, locate_checkpoint, read_config
-from quoteweave.models.weights_hash import tensor_shapes
+from quoteweave.models.checkpoints import Hardware, is_local, locate_checkpoint, read_config, tensor_shapes
 from quoteweave.retrievers.catalogue import Loader, ModelRow
 from quoteweave.retrievers.encoders.late_interaction import is_stanford, reads_pictures
 from quoteweave.retrievers.encoders.text import truncate_dim

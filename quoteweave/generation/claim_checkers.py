@@ -1,5 +1,6 @@
-"""Check claims against their evidence with a chat model."""
+"""Check claims against their evidence: by a chat model, or by an entailment model."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from quoteweave.core.chat.prompts import indented, load_prompt
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import EndpointError, ModelFailed
-from quoteweave.core.protocols import ChatModel
+from quoteweave.core.protocols import ChatModel, Entailment
 
 AT_ONCE = 8
 """Claims judged concurrently, unless the model itself is limited to fewer."""
@@ -72,3 +73,19 @@ def read_verdict(reply: str) -> bool | None:
     answer = reply.rpartition("</think>")[2]
     verdicts = {verdict.casefold() in ("yes", "true") for verdict in _VERDICT.findall(answer)}
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+class EntailmentClaimChecker:
+    """Implements `core.protocols.ClaimChecker` with an entailment model, run in its own thread."""
+
+    def __init__(self, model: Entailment) -> None:
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model.name
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
+        """Return whether each premise entails its claim. Raises ModelError."""
+        return [*await asyncio.to_thread(self.model.entails, pairs)]
