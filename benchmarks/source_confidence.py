@@ -32,7 +32,7 @@ from quoteweave.attribution.literature.library.paper_library import PaperLibrary
 from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution
-from quoteweave.core.confidence import ATTRIBUTION_SIGNALS
+from quoteweave.core.confidence import ALL_SIGNALS
 from quoteweave.core.records import Record
 from quoteweave.evaluation.calibration import CalibrationExample, CalibrationReport, calibrate
 from quoteweave.testing import LibraryServer
@@ -120,7 +120,7 @@ def _calibrated(results: Sequence[Result]) -> CalibrationReport:
         for one in results
         if one.found.signals is not None
     ]
-    return calibrate(asked, ATTRIBUTION_SIGNALS, retriever="literature", model="attribution", risk=RISK)
+    return calibrate(asked, (*ALL_SIGNALS, "cited"), retriever="literature", model="attribution", risk=RISK)
 
 
 def _outcomes(results: Sequence[Result]) -> tuple[Table, dict[str, Any]]:

@@ -3,7 +3,7 @@
 import io
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from builders import make_context
@@ -22,7 +22,7 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout, Page, Quote
-from quoteweave.pipeline.answer_page.render import AnswerView, PagePicture
+from quoteweave.pipeline.answer_page.render import AnswerView, PagePicture, render_answers
 
 WIDTH, HEIGHT, SCALE = 612.0, 792.0, 2
 REPORT, NOTES = "reports/harbour-tidal-pilot-2023.pdf", "notes/site-visit.md"
@@ -55,6 +55,14 @@ def make_quote(place: str, text: str, bbox: Box, layout: Layout = "paragraph", *
         | {"text": text if layout == "table" else " ".join(text.split())}
         | fields
     )
+
+
+def rendered(
+    answer: Answer, context: Context, pages: Sequence[PagePicture] = (), crops: Mapping[str, bytes] | None = None
+) -> str:
+    """The page of one answer, under its question."""
+    view = AnswerView(answer=answer, context=context, pages=tuple(pages), crops=crops or {})
+    return render_answers([view], answer.question)
 
 
 def make_answer(question: str, text: str, context: Context, **more: object) -> Answer:

@@ -24,8 +24,6 @@ RETRIEVAL_SIGNALS: tuple[SignalName, ...] = ("score", "bearing")
 """Signals that are known before the model is called."""
 ALL_SIGNALS: tuple[SignalName, ...] = (*RETRIEVAL_SIGNALS, "support")
 """Signals of an answer."""
-ATTRIBUTION_SIGNALS: tuple[SignalName, ...] = (*ALL_SIGNALS, "cited")
-"""Signals of a source found in the literature."""
 
 
 class Signals(Record):

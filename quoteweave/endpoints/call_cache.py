@@ -9,21 +9,18 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from pydantic import ValidationError
 
 from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.chat.streams import as_stream, stream_completion
 from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
-from quoteweave.core.errors import EndpointError, StorageError
+from quoteweave.core.errors import StorageError
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.endpoints.chat_wrappers import WrappedChat
-from quoteweave.endpoints.errors import one_line
 
-CacheMode = Literal["record", "replay", "both"]
 Messages = Sequence[Mapping[str, object]]
 
 
@@ -36,23 +33,21 @@ class _Call(Record):
 class CachedChat(WrappedChat):
     """Wraps a chat model and caches its calls in `folder`. Implements `core.protocols.StreamingChatModel`.
 
-    With mode "both" a call that the folder holds is not made again; "record" makes every call and replaces what is
-    there; "replay" makes none. Calls are the same whose model's name, messages and `request_settings` are, whatever
-    endpoint answered. Of equal calls at the same time one is made. A call that failed, or a stream that was not read
-    to its end, is not kept, and a file that is damaged is as if it were not there. Processes may share a folder.
+    A call that the folder holds is not made again. Calls are the same whose model's name, messages and
+    `request_settings` are, whatever endpoint answered. Of equal calls at the same time one is made. A call that failed,
+    or a stream that was not read to its end, is not kept, and a file that is damaged is as if it were not there.
+    Processes may share a folder.
     """
 
-    def __init__(self, model: ChatModel, folder: Path, mode: CacheMode = "both") -> None:
+    def __init__(self, model: ChatModel, folder: Path) -> None:
         super().__init__(model)
         self._folder = folder
-        self._mode = mode
         self._calls: SharedCalls[Completion] = SharedCalls()
 
     async def complete(self, messages: Messages) -> Completion:
         """Return the cached completion, or else call the model.
 
-        Raises EndpointError for a call that is to be replayed and was not recorded, StorageError where the folder
-        cannot be read or written, and what the model raises.
+        Raises StorageError where the folder cannot be read or written, and what the model raises.
         """
         async with self._turn(messages) as turn:
             return turn.result or self._keep(turn, await self._model.complete(messages))
@@ -76,15 +71,6 @@ class CachedChat(WrappedChat):
         _write(self._path(turn.key), _Call(request=turn.key, completion=completion, when=datetime.now(UTC)))
         return completion
 
-    def _find(self, key: str, messages: Messages) -> Completion | None:
-        found = None if self._mode == "record" else _read(self._path(key), key)
-        if found is None and self._mode == "replay":
-            raise EndpointError(
-                f"{self._folder} holds no answer of the model {self.name} to {_question(messages)}; record it "
-                "there first, with the same model, settings and prompts"
-            )
-        return found
-
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"
 
@@ -92,7 +78,7 @@ class CachedChat(WrappedChat):
     async def _turn(self, messages: Messages) -> AsyncIterator[SharedCall[Completion]]:
         """Wait for identical calls; the result is set if the folder or an identical call provided one."""
         async with self._calls.turn(request_key(self.name, messages, self.request_settings())) as turn:
-            turn.result = turn.result or self._find(turn.key, messages)
+            turn.result = turn.result or _read(self._path(turn.key), turn.key)
             yield turn
 
 
@@ -119,11 +105,3 @@ def _write(path: Path, call: _Call) -> None:
             file.write(call.model_dump_json().encode())
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}; free space and resume") from error
-
-
-def _question(messages: Messages) -> str:
-    """The text of the last message, to identify the call in an error."""
-    content = messages[-1].get("content") if messages else None
-    parts = content if isinstance(content, list) else [{"text": content}]
-    words = " ".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping))
-    return f"{one_line(words)!r}"

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, JsonValue, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
 from quoteweave.core.answers import CONTEXT_SIZES, ContextSize
 from quoteweave.core.chat.tokens import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
-from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.generation.prompt_pictures import PictureLimits
@@ -187,18 +186,6 @@ class ChatSettings(ResourceSettings):
         description="have the model think first or not, if its chat template can; the default is the template's",
     )
     extra: Mapping[str, JsonValue] = Field(default_factory=dict, description="further fields of each request")
-
-    @classmethod
-    def from_environment(cls, given: Mapping[str, object]) -> Self:
-        """Build settings from the values that are not None, completed by `with_environment`.
-
-        Raises UsageError, naming the setting, for a value that is not allowed.
-        """
-        try:
-            read = cls.model_validate({key: value for key, value in given.items() if value is not None})
-        except ValidationError as error:
-            raise UsageError(describe_validation_error(error)) from error
-        return read.with_environment()
 
     def with_environment(self) -> Self:
         """Return settings with the model and address of QUOTEWEAVE_MODEL and OPENAI_BASE_URL where none is set.

@@ -204,7 +204,7 @@ def test_wrapped_models_keep_their_limits_and_caches_with_tools(tmp_path: Path) 
     with ModelServer([reply, choice]) as server:
         model = CachedChat(BudgetedChat(OpenAIChat("m", base_url=server.base_url), budget), tmp_path)
         found = find(model)
-        again = find(CachedChat(OpenAIChat("m", base_url="http://127.0.0.1:9/v1"), tmp_path, "replay"))
+        again = find(CachedChat(OpenAIChat("m", base_url="http://127.0.0.1:9/v1"), tmp_path))
 
     assert budget.spent.tokens == 80
     assert again.selected == found.selected == TARGET

@@ -1,13 +1,14 @@
 """Entries are read back by a strict reader: what the source said is there, and nothing that LaTeX would run."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.attribution.drafts.bibtex import bibtex, bibtex_keys, missing_fields
+from quoteweave.attribution.drafts.bibtex import bibtex_entry, bibtex_keys, missing_fields
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 
 UNESCAPED = {
@@ -25,6 +26,10 @@ class Entry(NamedTuple):
     kind: str
     key: str
     fields: dict[str, str]
+
+
+def bibtex(papers: Sequence[Paper]) -> str:
+    return "\n".join(map(bibtex_entry, papers, bibtex_keys(papers)))
 
 
 def read(text: str) -> list[Entry]:

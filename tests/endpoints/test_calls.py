@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.answers import Completion, Usage
-from quoteweave.core.errors import EndpointError, EndpointUnreachable, StorageError
+from quoteweave.core.errors import EndpointUnreachable, StorageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.endpoints.call_cache import CachedChat, CacheMode, request_key
+from quoteweave.endpoints.call_cache import CachedChat, request_key
 from quoteweave.testing.fakes import FakeChat
 
 ASKED = [{"role": "system", "content": "Cite."}, {"role": "user", "content": "Did sales grow?"}]
@@ -102,7 +102,7 @@ def test_a_call_is_paid_once_and_replayed_without_a_model(tmp_path: Path) -> Non
     )
     model = FakeChat([said])
     assert ask(CachedChat(model, tmp_path)) == ask(CachedChat(model, tmp_path)) == said
-    assert ask(CachedChat(FakeChat([]), tmp_path, "replay")) == said
+    assert ask(CachedChat(FakeChat([]), tmp_path)) == said
     (path,) = files(tmp_path)
     key = request_key("fake", ASKED, {})
     assert path == tmp_path / key[:2] / f"{key}.json"
@@ -119,30 +119,11 @@ def test_other_settings_and_other_pictures_are_other_calls(tmp_path: Path) -> No
     assert [ask(chat, each).text for each in (SHOWN, other, SHOWN)] == ["one", "two", "one"]
 
 
-def test_recording_asks_again_and_replaces(tmp_path: Path) -> None:
-    chat = CachedChat(FakeChat(["first", "second"]), tmp_path, "record")
-    assert [ask(chat).text, ask(chat).text] == ["first", "second"]
-    assert ask(CachedChat(FakeChat([]), tmp_path, "replay")).text == "second"
-
-
-@pytest.mark.parametrize(("asked", "question"), [(ASKED, "Did sales grow?"), (SHOWN, "What is shown?"), ([], "''")])
-def test_what_was_not_recorded_is_named(tmp_path: Path, asked: Sequence[Mapping[str, object]], question: str) -> None:
-    model = FakeChat(["never"])
-    with pytest.raises(EndpointError) as raised:
-        ask(CachedChat(model, tmp_path / "calls", "replay"), asked)
-    assert str(tmp_path / "calls") in str(raised.value)
-    assert question in str(raised.value)
-    assert "AAAA" not in str(raised.value)
-    assert (model.requests, list(tmp_path.iterdir())) == ([], [])
-
-
 @pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xfe", b"null", b'{"request": "0"}'])
 def test_a_damaged_file_is_replaced(tmp_path: Path, damage: bytes) -> None:
     ask(CachedChat(FakeChat(["old"]), tmp_path))
     (path,) = files(tmp_path)
     path.write_bytes(damage)
-    with pytest.raises(EndpointError, match="holds no answer"):
-        ask(CachedChat(FakeChat([]), tmp_path, "replay"))
     assert ask(CachedChat(FakeChat(["new"]), tmp_path)).text == "new"
     assert ask(CachedChat(FakeChat([]), tmp_path)).text == "new"
 
@@ -165,11 +146,10 @@ def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
     assert ask(chat).text == "now"
 
 
-@pytest.mark.parametrize("mode", ["record", "both"])
-def test_equal_calls_at_the_same_time_are_one(tmp_path: Path, mode: CacheMode) -> None:
+def test_equal_calls_at_the_same_time_are_one(tmp_path: Path) -> None:
     async def twice() -> tuple[list[Completion], int]:
         model = Held()
-        chat = CachedChat(model, tmp_path, mode)
+        chat = CachedChat(model, tmp_path)
         calls = [asyncio.create_task(chat.complete(asked)) for asked in (ASKED, ASKED, reversed_fields(ASKED))]
         await model.asked.wait()
         model.go.set()
@@ -200,5 +180,3 @@ def test_a_folder_that_cannot_be_says_so(tmp_path: Path) -> None:
     (tmp_path / "calls").write_text("a file")
     with pytest.raises(StorageError, match="calls"):
         ask(CachedChat(FakeChat(["x"]), tmp_path / "calls"))
-    with pytest.raises(StorageError, match="cannot write"):
-        ask(CachedChat(FakeChat(["x"]), tmp_path / "calls", "record"))

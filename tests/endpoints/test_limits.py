@@ -1,4 +1,4 @@
-"""How many calls are under way at once, and how many tokens a minute; on a clock of its own, without waiting."""
+"""How many tokens a minute calls take; on a clock of its own, without waiting."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from quoteweave.core.answers import Completion, Usage
-from quoteweave.core.errors import EndpointUnreachable, UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.rate_limits import RateLimitedChat, TokenBucket
 from quoteweave.testing.fakes import FakeChat
@@ -26,26 +25,6 @@ class Time:
         self.slept.append(seconds)
         self.now += seconds
         await asyncio.sleep(0)
-
-
-class Gated:
-    """Counts the calls that are under way, and answers when `go` is set."""
-
-    def __init__(self) -> None:
-        self.name = "gated"
-        self.go = asyncio.Event()
-        self.under_way = self.most = self.calls = 0
-
-    def request_settings(self) -> Mapping[str, object]:
-        return {}
-
-    async def complete(self, messages: Sequence[Mapping[str, object]]) -> Completion:
-        self.calls += 1
-        self.under_way += 1
-        self.most = max(self.most, self.under_way)
-        await self.go.wait()
-        self.under_way -= 1
-        return Completion(text="ok", model=self.name)
 
 
 class Counted:
@@ -73,43 +52,8 @@ async def ask_in_turn(chat: ChatModel, *sizes: int) -> None:
         await chat.complete(words(size))
 
 
-async def settle() -> None:
-    """Lets every task run until it waits for something."""
-    for _ in range(20):
-        await asyncio.sleep(0)
-
-
-def test_64_allowed_at_once_are_64_under_way() -> None:
-    async def run() -> tuple[int, int, int]:
-        model = Gated()
-        chat = RateLimitedChat(model, concurrency=64, tokens_per_minute=10_000_000)
-        calls = [asyncio.create_task(chat.complete(words(10))) for _ in range(100)]
-        await settle()
-        waiting = model.under_way
-        model.go.set()
-        await asyncio.gather(*calls)
-        return waiting, model.most, model.calls
-
-    assert asyncio.run(run()) == (64, 64, 100)
-
-
-def test_a_call_that_fails_or_is_given_up_makes_room() -> None:
-    async def run() -> list[str]:
-        chat = RateLimitedChat(FakeChat([EndpointUnreachable("down"), "up"]), concurrency=1)
-        first = await asyncio.gather(chat.complete(words(1)), return_exceptions=True)
-        held = Gated()
-        limited = RateLimitedChat(held, concurrency=1)
-        given_up, other = (asyncio.create_task(limited.complete(words(1))) for _ in range(2))
-        await settle()
-        given_up.cancel()
-        held.go.set()
-        return [str(first[0]), (await chat.complete(words(1))).text, (await other).text]
-
-    assert asyncio.run(run()) == ["down", "up", "ok"]
-
-
 def test_one_model_serves_one_event_loop_after_another() -> None:
-    chat = RateLimitedChat(FakeChat(["x"] * 6), concurrency=1, tokens_per_minute=1000)
+    chat = RateLimitedChat(FakeChat(["x"] * 6), TokenBucket(1000))
 
     async def three() -> int:
         return len(await asyncio.gather(*(chat.complete(words(1)) for _ in range(3))))
@@ -120,7 +64,7 @@ def test_one_model_serves_one_event_loop_after_another() -> None:
 def test_tokens_beyond_a_minutes_wait_until_they_have_filled_up() -> None:
     time = Time()
     model = Counted(time, Usage(input_tokens=40, output_tokens=0))
-    chat = RateLimitedChat(model, tokens_per_minute=60, clock=time, sleep=time.sleep)
+    chat = RateLimitedChat(model, TokenBucket(60, time), sleep=time.sleep)
     asyncio.run(ask_in_turn(chat, 40, 40, 40))
     # 60 to begin with: 20 are left, so that 20 s bring the next 40, and 40 s those after.
     assert [at for at, _ in model.asked] == pytest.approx([0, 20, 60])
@@ -129,25 +73,25 @@ def test_tokens_beyond_a_minutes_wait_until_they_have_filled_up() -> None:
 def test_what_the_endpoint_counts_puts_the_estimate_right() -> None:
     time = Time()
     more = Counted(time, Usage(input_tokens=10, output_tokens=80))
-    asyncio.run(ask_in_turn(RateLimitedChat(more, tokens_per_minute=60, clock=time, sleep=time.sleep), 10, 10))
+    asyncio.run(ask_in_turn(RateLimitedChat(more, TokenBucket(60, time), sleep=time.sleep), 10, 10))
     assert [at for at, _ in more.asked] == pytest.approx([0, 40])  # 30 too many were taken, and 10 are wanted
     less = Counted(time, Usage(input_tokens=1, output_tokens=1))
     time.slept.clear()
-    asyncio.run(ask_in_turn(RateLimitedChat(less, tokens_per_minute=60, clock=time, sleep=time.sleep), 50, 50, 50))
+    asyncio.run(ask_in_turn(RateLimitedChat(less, TokenBucket(60, time), sleep=time.sleep), 50, 50, 50))
     assert time.slept == []
 
 
 def test_a_call_of_more_than_a_minutes_tokens_is_made_when_nothing_else_was() -> None:
     time = Time()
     model = Counted(time, Usage(input_tokens=120, output_tokens=0))
-    asyncio.run(ask_in_turn(RateLimitedChat(model, tokens_per_minute=60, clock=time, sleep=time.sleep), 120, 120))
+    asyncio.run(ask_in_turn(RateLimitedChat(model, TokenBucket(60, time), sleep=time.sleep), 120, 120))
     assert [at for at, _ in model.asked] == pytest.approx([0, 120])
 
 
 def test_calls_keep_their_order_so_that_a_large_one_is_not_passed_by_for_ever() -> None:
     time = Time()
     model = Counted(time, Usage())
-    chat = RateLimitedChat(model, tokens_per_minute=60, clock=time, sleep=time.sleep)
+    chat = RateLimitedChat(model, TokenBucket(60, time), sleep=time.sleep)
 
     async def run() -> None:
         asked = (words(50, "a"), words(60, "b"), words(1, "c"), words(1, "d"))
@@ -167,14 +111,7 @@ def test_a_bucket_does_not_fill_up_beyond_a_minute() -> None:
     assert bucket.take(30) == 0
 
 
-@pytest.mark.parametrize("limit", [{"concurrency": 0}, {"tokens_per_minute": 0}])
-def test_a_limit_that_lets_nothing_pass_is_refused(limit: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match=next(iter(limit))):
-        RateLimitedChat(
-            FakeChat([]), concurrency=limit.get("concurrency"), tokens_per_minute=limit.get("tokens_per_minute")
-        )
-
-
 def test_name_and_settings_are_the_models_own() -> None:
     model = FakeChat([], name="m")
-    assert (RateLimitedChat(model).name, RateLimitedChat(model).request_settings()) == ("m", {})
+    limited = RateLimitedChat(model, TokenBucket(60))
+    assert (limited.name, limited.request_settings()) == ("m", {})

@@ -27,10 +27,8 @@ def test_three_words_in_order_of_five_and_of_four() -> None:
     )
 
 
-def test_marks_are_no_words_unless_kept() -> None:
+def test_marks_are_no_words() -> None:
     assert row("it rose [1]", "it rose [2]")["rouge_l.f1"] == 1
-    kept = RougeL("own", marks_kept=True).row(said("it rose [1]"), gold("it rose [2]"))
-    assert kept["rouge_l.f1.marks_kept"] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(("answer", "golden"), [(None, "a"), ("a", None), ("a", "–"), ("a", "[1]")])

@@ -15,6 +15,7 @@ from example_answers import (
     make_page,
     make_quote,
     moorings_view,
+    rendered,
     tidal_view,
 )
 from lxml import html
@@ -23,7 +24,7 @@ from lxml.html import HtmlElement
 from quoteweave.core.answers import NO_TOKENS, Context
 from quoteweave.core.boxes import Box
 from quoteweave.generation.citations import build_answer
-from quoteweave.pipeline.answer_page.render import AnswerView, PagePicture, render_answer, render_answers
+from quoteweave.pipeline.answer_page.render import AnswerView, PagePicture, render_answers
 from quoteweave.pipeline.answer_page.sections import data_url
 
 VIEWS = [tidal_view, moorings_view, abstained_view, hostile_view]
@@ -74,7 +75,7 @@ def test_boxes_are_placed_in_per_cent_of_the_page() -> None:
     outside = make_quote("a.pdf:0", "more", (-10, 700, 9999, 900))
     context = make_context(quote, outside)
     pages = [PagePicture(document="a.pdf", page=make_page(0), image=PNG)]
-    text = render_answer(make_answer("?", "So [1, 2].", context), context, pages, {})
+    text = rendered(make_answer("?", "So [1, 2].", context), context, pages)
     assert "#answer-1-text-1-box{left:10.000%;top:10.000%;width:40.000%;height:40.000%}" in text
     assert "#answer-1-text-2-box{left:0.000%;top:88.384%;width:100.000%;height:11.616%}" in text
 
@@ -92,7 +93,7 @@ def test_boxes_are_placed_in_per_cent_of_the_page() -> None:
 def test_the_number_of_a_box_stands_where_there_is_room(bbox: Box, place: str) -> None:
     context = make_context(make_quote("a.pdf:0", "words", bbox))
     pages = [PagePicture(document="a.pdf", page=make_page(0), image=PNG)]
-    text = render_answer(make_answer("?", "So [1].", context), context, pages, {})
+    text = rendered(make_answer("?", "So [1].", context), context, pages)
     (box,) = html.document_fromstring(text).find_class("box")
     assert f"number-{place}" in box.get("class").split()
 
@@ -159,7 +160,7 @@ def test_an_image_with_neither_crop_nor_page_picture_is_told_in_words() -> None:
     chart = make_quote("a.pdf:0", "bars", (0, 0, 100, 100), "chart", image="c.png")
     context = make_context(chart)
     answer = make_answer("?", "![rising bars](image1)", context)
-    page = html.document_fromstring(render_answer(answer, context, [], {"c.png": b"<svg onload=alert(1)>"}))
+    page = html.document_fromstring(rendered(answer, context, crops={"c.png": b"<svg onload=alert(1)>"}))
     assert words(page.xpath("//figure")[0]) == "The picture itself is not at hand. 1 rising bars"
     assert page.find_class("chip")[0].get("href") == "#answer-1-image-1"
 
@@ -175,7 +176,7 @@ def test_a_page_without_picture_is_shown_as_text_with_its_cited_quotes_marked() 
 def test_a_cited_quote_that_its_page_view_leaves_out_is_shown_all_the_same() -> None:
     context = make_context(make_quote("a.md:0", "Said here.", (0, 0, 1, 1)))
     pages = [PagePicture(document="a.md", page=make_page(0))]
-    page = html.document_fromstring(render_answer(make_answer("?", "So [1].", context), context, pages, {}))
+    page = html.document_fromstring(rendered(make_answer("?", "So [1].", context), context, pages))
     assert words(page.get_element_by_id("answer-1-text-1-box")) == "1 Said here."
 
 
@@ -189,7 +190,7 @@ def test_an_abstained_answer_is_a_plain_notice_without_pages() -> None:
 
 
 def test_hostile_text_stays_text_everywhere() -> None:
-    text = render_answer(hostile_view().answer, hostile_view().context, hostile_view().pages, {})
+    text = rendered(hostile_view().answer, hostile_view().context, hostile_view().pages)
     page = html.document_fromstring(text)
     assert len(page.xpath("//script")) == 1
     assert not page.xpath("//*[@onerror or @onload]")
@@ -203,7 +204,7 @@ def test_hostile_text_stays_text_everywhere() -> None:
 def test_a_citation_outside_the_context_is_refused() -> None:
     view = tidal_view()
     with pytest.raises(ValueError, match="cites text quote 1, which is not in its context"):
-        render_answer(view.answer, Context(), [], {})
+        rendered(view.answer, Context())
 
 
 @pytest.mark.parametrize(
@@ -223,5 +224,5 @@ def test_no_word_is_lost_where_a_mark_was_taken_out() -> None:
     context = make_context(make_quote("report:0:1", "Bars were read.", (10.0, 10.0, 90.0, 30.0)))
     answer = build_answer("Which?", "Foo [9] bar baz [1]. And more [1].", context, model="m")
     assert answer.unresolved
-    page = render_answer(answer, context, [], {})
+    page = rendered(answer, context)
     assert "Foo bar baz" in re.sub(r"<[^>]+>", "", page)

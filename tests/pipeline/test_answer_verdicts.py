@@ -2,13 +2,13 @@
 
 import pytest
 from builders import make_context
-from example_answers import HOSTILE, checked_view, make_answer, make_quote, tidal_view
+from example_answers import HOSTILE, checked_view, make_answer, make_quote, rendered, tidal_view
 from lxml import html
 from lxml.html import HtmlElement
 
 from quoteweave.core.answers import Answer, Context, Verdict
 from quoteweave.generation.gate import REFUSAL, apply_policy, check_citations
-from quoteweave.pipeline.answer_page.render import AnswerView, render_answer
+from quoteweave.pipeline.answer_page.render import AnswerView
 from quoteweave.pipeline.answer_page.sections import checked_citations, tally
 
 CONTEXT = make_context(make_quote("a.pdf:0", "Grain came to 547 tons.", (0, 0, 100, 20)))
@@ -21,7 +21,7 @@ def answer(verdict: Verdict | None, checker_verdict: bool | None = None, reason:
 
 
 def page_of(shown: Answer, context: Context = CONTEXT) -> HtmlElement:
-    return html.document_fromstring(render_answer(shown, context, [], {}))
+    return html.document_fromstring(rendered(shown, context))
 
 
 def words(element: HtmlElement) -> str:
@@ -57,7 +57,7 @@ def test_where_nobody_was_asked_nothing_is_shown() -> None:
 
 
 def test_sources_list_each_sentence_with_both_verdicts_and_the_reason() -> None:
-    page = html.document_fromstring(render_answer(checked_view().answer, checked_view().context, [], {}))
+    page = html.document_fromstring(rendered(checked_view().answer, checked_view().context))
     found = page.get_element_by_id("answer-1-text-2").find_class("found")
     assert [words(one) for one in found] == [
         "“The fourth quarter gave 1.32 GWh, more than twice the first.” "
@@ -72,7 +72,7 @@ def test_sources_list_each_sentence_with_both_verdicts_and_the_reason() -> None:
 
 
 def test_each_mark_names_its_own_entry_in_the_sources() -> None:
-    page = html.document_fromstring(render_answer(checked_view().answer, checked_view().context, [], {}))
+    page = html.document_fromstring(rendered(checked_view().answer, checked_view().context))
     for place, chip in enumerate(page.find_class("chip"), start=1):
         source = page.get_element_by_id(chip.get("data-source"))
         (found,) = source.xpath(f".//*[@data-citation='{place}']")
@@ -82,7 +82,7 @@ def test_each_mark_names_its_own_entry_in_the_sources() -> None:
 
 def test_the_head_counts_the_verdicts() -> None:
     view = checked_view()
-    page = html.document_fromstring(render_answer(view.answer, view.context, view.pages, view.crops))
+    page = html.document_fromstring(rendered(view.answer, view.context, view.pages, view.crops))
     assert [words(one) for one in page.find_class("tally")[0]] == ["2 supported", "2 not supported", "2 not checked"]
     assert tally(checked_citations(tidal_view().answer)) == []
 
@@ -106,5 +106,5 @@ def test_an_answer_that_was_refused_says_so_and_why() -> None:
 def test_a_thousand_citations_are_each_shown() -> None:
     many = make_answer("?", "So it is [1]. " * 1000, CONTEXT)
     view = AnswerView(answer=many, context=CONTEXT)
-    page = html.document_fromstring(render_answer(view.answer, view.context, [], {}))
+    page = html.document_fromstring(rendered(view.answer, view.context))
     assert len({chip.get("data-citation") for chip in page.find_class("chip")}) == 1000

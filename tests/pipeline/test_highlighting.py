@@ -284,12 +284,13 @@ def test_what_the_gate_does_not_support_has_no_words() -> None:
 
 
 def test_the_page_shows_the_element_lightly_and_the_words_darker(harbour: Collection) -> None:
-    from quoteweave.pipeline.answer_page.render import render_answer
+    from example_answers import rendered
+
     from quoteweave.pipeline.page_pictures import cited_pages
 
     found = asked("How many vessel calls did the port receive?", harbour)
     pages, _ = cited_pages(harbour, found.answer)
-    page = lxml.html.fromstring(render_answer(found.answer, found.context, pages, {}))
+    page = lxml.html.fromstring(rendered(found.answer, found.context, pages))
     (words,) = page.xpath("//rect[@class='words']")
     (box,) = found.answer.citations[0].spans[0].boxes
     assert [float(words.get(side)) for side in ("x", "y", "width", "height")] == pytest.approx(

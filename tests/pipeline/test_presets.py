@@ -8,7 +8,7 @@ from quoteweave.attribution.agent.runs import PaperRunSettings
 from quoteweave.attribution.drafts.post_hoc_runs import PostHocSettings
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.presets import Preset, PresetSettings, list_presets, load_preset
-from quoteweave.pipeline.runs.config import RunSettings, preset_run_file, read_run_file
+from quoteweave.pipeline.runs.config import RunFile, RunSettings, preset_run_file, read_run_file
 from quoteweave.pipeline.settings import AnswerSettings, JudgeSettings, RetrievalSettings
 
 RECORDS: dict[str, type[PresetSettings]] = {
@@ -42,7 +42,7 @@ def test_a_preset_of_retrieval_runs_no_retriever_that_nobody_named(name: str) ->
     with pytest.raises(UsageError, match=r"name a retriever with -r, or as retriever in the configuration"):
         RetrievalSettings(preset=name)
     with pytest.raises(UsageError, match=r"name a retriever in the configuration"):
-        preset_run_file(name)
+        preset_run_file(RunFile, name)
 
 
 def test_a_retriever_that_was_not_published_is_refused_with_those_that_were() -> None:
@@ -102,5 +102,5 @@ def test_a_file_names_a_preset_or_the_command_does(tmp_path: Path) -> None:
 
 
 def test_a_preset_alone_is_a_configuration() -> None:
-    (only,) = preset_run_file("mmdocrag-multimodal").settings
+    (only,) = preset_run_file(RunFile, "mmdocrag-multimodal").settings
     assert (only.name, only.images, only.quotes) == ("mmdocrag-multimodal", True, "dataset")

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from made_collections import make_collection
+from pydantic import ValidationError
 
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.endpoints.call_cache import CachedChat
@@ -25,14 +26,14 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_environment_fills_up_what_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.setenv(name, f"http://of.{name.lower()}")  # the key stays there: the client knows where it may go
-    settings = ChatSettings.from_environment({"model": "given", "base_url": None, "images": False})
+    settings = ChatSettings(model="given", images=False).with_environment()
     assert settings == ChatSettings(model="given", base_url="http://of.openai_base_url", images=False)
 
 
 def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.setenv(name, "")
-    assert ChatSettings.from_environment({}) == ChatSettings()
+    assert ChatSettings().with_environment() == ChatSettings()
 
 
 def test_the_key_is_not_shown() -> None:
@@ -85,14 +86,14 @@ def test_what_a_model_on_this_machine_cannot_be(model: str, extra: dict[str, int
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"timeout_s": 0}, "timeout_s: Input should be greater"),
+        ({"timeout_s": 0}, r"timeout_s\n  Input should be greater"),
         ({"retries": -1}, "retries"),
         ({"temperature": -1}, "temperature"),
     ],
 )
 def test_what_cannot_be_is_named(given: dict[str, float], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        ChatSettings.from_environment(given)
+    with pytest.raises(ValidationError, match=told):
+        ChatSettings.model_validate(given)
 
 
 @pytest.mark.parametrize("images", [True, False])

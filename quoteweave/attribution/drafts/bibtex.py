@@ -44,20 +44,6 @@ MOST_COMMAS = 2
 _LAST_PARTICLE = re.compile(r"^(?:[a-zà-ÿ'’]+\s+)+(?=\S)")
 
 
-def bibtex(papers: Sequence[Paper], taken: Container[str] = ()) -> str:
-    """Return the entries of a `.bib` file, in the order of the papers; none has a key in `taken`.
-
-    >>> paper = Paper(id="1", title="Grain & Coal", authors=("Ada Reed",), published=PublicationDate(year=2016))
-    >>> print(bibtex([paper]), end="")
-    @misc{reed2016grain,
-      title = {Grain \\& Coal},
-      author = {Ada Reed},
-      year = {2016},
-    }
-    """
-    return "\n".join(bibtex_entry(one, key) for one, key in zip(papers, bibtex_keys(papers, taken), strict=True))
-
-
 def bibtex_keys(papers: Sequence[Paper], taken: Container[str] = ()) -> tuple[str, ...]:
     """Return a key for each paper: its first author, its year, and the first word of its title that says something.
 

@@ -65,7 +65,8 @@ class PassageFinder:
     async def attribute_excerpt(self, excerpt: Excerpt) -> Attribution:
         """Return the best passages as candidates."""
         weights = weigh_terms(question_terms(excerpt.claim), [one.words for one in self._passages])
-        covered = sorted(((min(1.0, coverage(weights, one.words)), one) for one in self._passages), key=_least_covered)
+        covered = [(min(1.0, coverage(weights, one.words)), one) for one in self._passages]
+        covered.sort(key=lambda scored: -scored[0])
         candidates = [self._candidate(excerpt.claim, one.hit, share, weights) for share, one in covered[:PASSAGES]]
         ranked = sorted(candidates, key=lambda one: get_args(Outcome).index(one.outcome))
         best = ranked[0] if ranked else None
@@ -95,10 +96,6 @@ class PassageFinder:
             passage=hit.quote.all_text(),
             citation=citation,
         )
-
-
-def _least_covered(one: tuple[float, _Passage]) -> float:
-    return -one[0]
 
 
 PROMPTS = ("closed_book_system", "closed_book_user")

@@ -19,7 +19,7 @@ from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import dataset_file, load_dataset
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs.answer import PendingQuestions, RunHooks, RunOutcome, answer_dataset
-from quoteweave.pipeline.runs.config import File, RunFile, preset_run_file_as, read_run_file_as
+from quoteweave.pipeline.runs.config import File, RunFile, preset_run_file, read_run_file_as
 from quoteweave.pipeline.runs.retrieval import Questions
 
 JSON = """--json prints a list with one object a setting:
@@ -126,7 +126,7 @@ def _run_file(config: Path | None, preset: str | None, form: type[File]) -> File
     """What the file says, and the preset."""
     if config is not None:
         return read_run_file_as(form, config, preset)
-    return preset_run_file_as(form, preset or "")
+    return preset_run_file(form, preset or "")
 
 
 class _Hooks(RunHooks):

@@ -95,7 +95,7 @@ def calibrate(
     examples = _calibration_examples(pairs, _correctness_check(right, run))
     found = fitted(examples, retriever=retriever, model=model, risk=risk)
     if svg is not None:
-        _draw(svg, found)
+        _write(svg, risk_plot(found).svg)
     written = out if out is not None and found.calibration is not None else None
     if written is not None and found.calibration is not None:
         _write(written, found.calibration.model_dump_json(indent=2) + "\n")
@@ -150,10 +150,6 @@ def _calibration_examples(pairs: Sequence[JudgingItem], right: Right) -> list[Ca
         context = prediction.context or example.context or Context()
         found.append(CalibrationExample(signals_of(example.query.text, context, answer), answerable(example), is_right))
     return found
-
-
-def _draw(path: Path, found: CalibrationReport) -> None:
-    _write(path, risk_plot(found).svg)
 
 
 def _write(path: Path, text: str) -> None:

@@ -166,7 +166,7 @@ class PageReader:
         if isinstance(layout_element, LineBlock):
             return [_text_element(block) for block in split_long_block(layout_element)]
         if page_text.is_shown_whole(layout_element):
-            return [_text_element(block) for block in _as_text(layout_element)]
+            return [_text_element(block) for block in group_lines(layout_element.lines)]
         kind: ElementKind = "table" if isinstance(layout_element, Table) else layout_element.layout
         box = page_text.box_of(layout_element)
         parts = _parts(PageElement(kind, box, ""), layout_element, page_text.page_size)
@@ -292,10 +292,6 @@ def _is_blank_beside(lines: Sequence[Line], raster: Raster) -> bool:
 
 def _text_element(block: LineBlock) -> PageElement:
     return PageElement("text", block.box, block.text, block.size, block.bold, len(block.lines), block.prose)
-
-
-def _as_text(element: Figure | Table) -> list[LineBlock]:
-    return group_lines(element.lines)
 
 
 def split_long_block(block: LineBlock) -> list[LineBlock]:

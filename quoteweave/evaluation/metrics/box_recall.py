@@ -142,9 +142,7 @@ def boxes_met(
     return [any(iou(wanted, box) >= threshold for box in places.get(place, ())) for place, wanted in gold]
 
 
-def share_met(
-    gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]], threshold: float = LEAST_IOU
-) -> float | None:
+def share_met(gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]]) -> float | None:
     """Return the share of gold boxes that one of `boxes` meets, 0 to 1; None without gold boxes.
 
     Over all quotes of a document it is the parser's ceiling: no citation of a quote can meet more. Over the quotes of a
@@ -154,7 +152,7 @@ def share_met(
     >>> share_met(gold, [(("a.pdf", 0), (0, 0, 100, 50)), (("a.pdf", 1), (0, 0, 100, 49))])
     0.5
     """
-    return sum(boxes_met(gold, boxes, threshold)) / len(gold) if gold else None
+    return sum(boxes_met(gold, boxes)) / len(gold) if gold else None
 
 
 class GoldBoxRecall:

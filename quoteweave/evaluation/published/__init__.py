@@ -63,11 +63,6 @@ class _Entry(BaseModel):
         return float(f"{printed}e-2") if per_cent else float(printed)
 
 
-def published_names() -> tuple[str, ...]:
-    """The tables that there are."""
-    return tuple(_entries())
-
-
 def published_table(name: str) -> PublishedTable:
     """The table of that name; what it leaves empty is no figure of its row. Raises UsageError where there is none.
 

@@ -10,7 +10,7 @@ from quoteweave.core.chat.tokens import estimate_tokens
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Document, Quote
 from quoteweave.evaluation.metrics.gold import gold_of, own_gold
-from quoteweave.evaluation.report.drawing import BAR, COLOURS, INK, WIDTH, Plot, make_plot, shortened, style
+from quoteweave.evaluation.report.drawing import BAR, COLOURS, INK, WIDTH, Plot, make_plot, panels, shortened, style
 from quoteweave.evaluation.report.labels import breakdown_label, group_label, ordered
 from quoteweave.evaluation.report.tables import Cell, Table
 from quoteweave.evaluation.scoring.breakdowns import groups_of, text_first
@@ -243,7 +243,7 @@ def _histograms(found: CorpusStatistics, names: Sequence[str], file: str, title:
     if not known:
         return None
     with style(file):
-        figure, axes = _panels(len(known))
+        figure, axes = panels(len(known), height=1.9, extra=0.3, columns=2, common=False)
         for axis, (name, one) in zip(axes, known, strict=True):
             axis.hist(one.values, bins=_bins(one.values), color=BAR)
             axis.locator_params(axis="x", nbins=5, integer=True)
@@ -260,7 +260,7 @@ def _length_plots(found: CorpusStatistics) -> Plot | None:
     if not views:
         return None
     with style("words-per-quote"):
-        figure, axes = _panels(2, height=2.6)
+        figure, axes = panels(2, height=2.6, extra=0.3, columns=2, common=False)
         edge = max(sorted(found.distributions[name].values)[int(0.98 * (len(found.distributions[name].values) - 1))]
                    for name in views) or 1  # fmt: skip
         bins = [edge * step / _BINS for step in range(_BINS + 1)]
@@ -304,18 +304,6 @@ def _bars(counts: Mapping[str, int], file: str, title: str) -> Plot | None:
         axis.locator_params(axis="x", integer=True)
         axis.grid(visible=False, axis="y")
         return make_plot(figure, file, title=title)
-
-
-def _panels(number: int, height: float = 1.9) -> "tuple[Any, list[Any]]":
-    """Panels two by two, each with axes of its own."""
-    from matplotlib.figure import Figure
-
-    rows = -(-number // 2)
-    figure = Figure(figsize=(WIDTH, rows * height + 0.3))
-    axes = list(figure.subplots(rows, min(2, number), squeeze=False).flat)
-    for unused in axes[number:]:
-        unused.remove()
-    return figure, axes[:number]
 
 
 def _bins(values: Sequence[float]) -> list[float] | int:

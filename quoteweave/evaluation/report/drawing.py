@@ -86,14 +86,19 @@ def make_plot(figure: "Figure", name: str, *, title: str, says: str = "", table:
     return Plot(name=name, title=title, says=says, svg=svg.getvalue().decode("utf-8"), pdf=pdf.getvalue(), table=table)
 
 
-def panels(number: int, *, height: float, extra: float = 0.5, columns: int = 3) -> "tuple[Figure, list[Any]]":
-    """A figure of the given number of panels side by side with common axes; `height` is that of one, in inches."""
+def panels(
+    number: int, *, height: float, extra: float = 0.5, columns: int = 3, common: bool = True
+) -> "tuple[Figure, list[Any]]":
+    """A figure of the given number of panels side by side; `height` is that of one, in inches.
+
+    `common`: whether all have the same axes.
+    """
     from matplotlib.figure import Figure
 
     columns = min(columns, number)
     rows = -(-number // columns)
     figure = Figure(figsize=(WIDTH, rows * height + extra))
-    axes = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
+    axes = list(figure.subplots(rows, columns, squeeze=False, sharex=common, sharey=common).flat)
     for unused in axes[number:]:
         unused.remove()
     for place in range(max(0, number - columns), number):

@@ -123,10 +123,10 @@ class RuleSplitter:
     else is said.
     """
 
+    name = "rule"
     by_rule = True
 
-    def __init__(self, sentences: Callable[[str], Sequence[str]], name: str = "rule") -> None:
-        self.name = name
+    def __init__(self, sentences: Callable[[str], Sequence[str]]) -> None:
         self._sentences = sentences
 
     async def split(self, response: str) -> list[CitedSentence]:

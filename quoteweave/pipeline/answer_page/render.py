@@ -4,11 +4,10 @@ The page asks nothing of the network: style, script and pictures stand in the fi
 lets nothing else run. All text of questions, documents and models is escaped, and no address is made of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Answer, Context
 from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.pipeline.answer_page.sections import (
     VERDICT_WORDS,
@@ -25,19 +24,12 @@ __all__ = [
     "AnswerView",
     "PagePicture",
     "Wording",
-    "render_answer",
     "render_answered",
     "render_answers",
     "view_answered",
 ]
 
 _TEMPLATES = Path(__file__).parent / "templates"
-
-
-def render_answer(answer: Answer, context: Context, pages: Sequence[PagePicture], crops: Mapping[str, bytes]) -> str:
-    """Render one answer as a whole HTML document: `render_answers` with one view, under the question as its title."""
-    view = AnswerView(answer=answer, context=context, pages=tuple(pages), crops=crops)
-    return render_answers([view], answer.question)
 
 
 def render_answers(views: Sequence[AnswerView], title: str, *, wording: Wording | None = None) -> str:

@@ -44,7 +44,7 @@ class SharedLimits:
 
     def limit(self, model: ChatModel) -> ChatModel:
         """Wrap a model in these limits. Raises UsageError where its price is unknown and spending is limited."""
-        within = model if self._bucket is None else RateLimitedChat(model, bucket=self._bucket)
+        within = model if self._bucket is None else RateLimitedChat(model, self._bucket)
         within = BudgetedChat(within, self._budget)
         return within if self._limits.calls is None else CachedChat(within, self._limits.calls)
 

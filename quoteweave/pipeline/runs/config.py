@@ -149,16 +149,11 @@ def read_run_file_as(form: type[File], path: Path | str, preset: str | None = No
     return read
 
 
-def preset_run_file(preset: str) -> RunFile:
-    """Return a preset of answers as a file with one setting. Raises UsageError for an unknown one.
+def preset_run_file(form: type[File], preset: str) -> File:
+    """Return a preset as a file with one setting, of a kind of run. Raises UsageError for an unknown one.
 
     It also raises UsageError for a preset of retrieval, where a configuration has to name the retriever.
     """
-    return preset_run_file_as(RunFile, preset)
-
-
-def preset_run_file_as(form: type[File], preset: str) -> File:
-    """Return a setting as `preset_run_file` does, of another kind of run."""
     found = load_preset(preset, *form.SETTING.PRESET_KINDS)
     if found.kind == "retrieval":
         raise UsageError(

@@ -147,7 +147,7 @@ class LibraryIndex:
         self._by_content = {document.content: name for name, document in documents.items()}
         # Of two documents of one paper the one with its full text is taken.
         for document in sorted(documents.values(), key=is_only_described):
-            for identity in _identities_of_document(document):
+            for identity in _identities_in(frozenset(document.metadata.items())):
                 self._names.setdefault(identity, document.name)
 
     def document_of(self, paper: Paper) -> Document | None:
@@ -184,10 +184,6 @@ def identities_of(paper: Paper) -> frozenset[str]:
     named = {one for one in stated_identifiers(paper) if not one.startswith("document:")}
     # In the form in which metadata have them.
     return frozenset(on_one_line(one) for one in (*named, f"{SOURCE_ID}:{paper.id}"))
-
-
-def _identities_of_document(document: Document) -> frozenset[str]:
-    return _identities_in(frozenset(document.metadata.items()))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -51,8 +51,7 @@ class Bleu:
     often times 100.
 
     Tokens are those of `text.nltk_rules`, case kept. The gold is `reference.answer`, else `reference.short_answer`.
-    Marks are taken out of both texts; with `marks_kept` they are read as tokens, and figures end in `.marks_kept`.
-    Undefined without a response, and without tokens in gold.
+    Marks are taken out of both texts. Undefined without a response, and without tokens in gold.
 
     By the `published` convention `bleu` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG at
     3d61762; nltk 3.9's `word_tokenize` and `sentence_bleu`): marks are tokens, the text is cut into sentences before
@@ -62,15 +61,13 @@ class Bleu:
 
     name = "bleu"
 
-    def __init__(self, marks: MarkGrammar, convention: Convention = "strict", *, marks_kept: bool = False) -> None:
-        self._marks, self._kept, self._published = marks, marks_kept, convention == "published"
-        suffix = ".marks_kept" if marks_kept else ""
-        self._column = f"bleu{suffix}"
+    def __init__(self, marks: MarkGrammar, convention: Convention = "strict") -> None:
+        self._marks, self._published = marks, convention == "published"
         counts = [f"{count}_{n}" for count in ("common", "total") for n in range(1, ORDER + 1)]
-        self._counts = tuple(f"bleu.{count}{suffix}" for count in (*counts, "length", "reference_length"))
+        self._counts = tuple(f"bleu.{count}" for count in (*counts, "length", "reference_length"))
         self.aggregates: tuple[Aggregate, ...] = (
-            mean_of(self._column),
-            Aggregate(f"bleu.corpus{suffix}", self._counts, lambda sums: _corpus(sums[1:])),
+            mean_of("bleu"),
+            Aggregate("bleu.corpus", self._counts, lambda sums: _corpus(sums[1:])),
         )
 
     def row(self, prediction: Prediction, example: Example) -> Row:
@@ -85,17 +82,16 @@ class Bleu:
         found = ngram_matches(text, gold)
         counts = (*found.common, *found.total, found.length, found.reference_length)
         score = (unsmoothed_bleu if self._published else sentence_bleu)(found)
-        return {self._column: score, **dict(zip(self._counts, map(float, counts), strict=True))}
+        return {"bleu": score, **dict(zip(self._counts, map(float, counts), strict=True))}
 
     def _texts(self, prediction: Prediction, example: Example) -> tuple[str, str] | None:
         """Answer and gold, as they are compared; None where one of them is missing."""
-        kept = self._kept or self._published
-        text, gold = scored_text(prediction, self._marks, marks_kept=kept), example.reference.answer
+        text, gold = scored_text(prediction, self._marks, marks_kept=self._published), example.reference.answer
         if not self._published:
             gold = gold or example.reference.short_answer or ""
         if text is None or gold is None:
             return None
-        return text, gold if kept else without_marks(gold)
+        return text, gold if self._published else without_marks(gold)
 
 
 def word_tokens(text: str) -> list[str]:

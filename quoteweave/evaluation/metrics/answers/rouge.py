@@ -29,8 +29,8 @@ class RougeL:
     those of rouge-score without stemming: runs of a to z and 0 to 9 in lower case, so that answers in other scripts
     have none.
 
-    The gold is `reference.answer`, else `reference.short_answer`. Marks are taken out of both texts; with `marks_kept`
-    they are read as words, and figures end in `.marks_kept`. Undefined without a response, and without words in gold.
+    The gold is `reference.answer`, else `reference.short_answer`. Marks are taken out of both texts.
+    Undefined without a response, and without words in gold.
 
     By the `published` convention `rouge_l.f1` is what MMDocRAG's `eval_all.py` computes (repository MMDocRAG/MMDocRAG
     at 3d61762; rouge-score 0.1.2): marks are words, those of more than three letters are stemmed (`text.nltk_rules`),
@@ -39,22 +39,20 @@ class RougeL:
 
     name = "rouge_l"
 
-    def __init__(self, marks: MarkGrammar, convention: Convention = "strict", *, marks_kept: bool = False) -> None:
-        self._marks, self._kept, self._published = marks, marks_kept, convention == "published"
-        suffix = ".marks_kept" if marks_kept else ""
-        self._columns = tuple(f"rouge_l.{figure}{suffix}" for figure in ("precision", "recall", "f1", f"beta_{BETA}"))
+    def __init__(self, marks: MarkGrammar, convention: Convention = "strict") -> None:
+        self._marks, self._published = marks, convention == "published"
+        self._columns = tuple(f"rouge_l.{figure}" for figure in ("precision", "recall", "f1", f"beta_{BETA}"))
         self.aggregates: tuple[Aggregate, ...] = tuple(mean_of(column) for column in self._columns)
 
     def row(self, prediction: Prediction, example: Example) -> Row:
         """The figures, 0 to 1."""
-        kept = self._kept or self._published
-        text, gold = scored_text(prediction, self._marks, marks_kept=kept), example.reference.answer
+        text, gold = scored_text(prediction, self._marks, marks_kept=self._published), example.reference.answer
         if not self._published:
             gold = gold or example.reference.short_answer or ""
         if text is None or gold is None:
             return {}
         words = stemmed_words if self._published else rouge_words
-        ours, theirs = words(text), words(gold if kept else without_marks(gold))
+        ours, theirs = words(text), words(gold if self._published else without_marks(gold))
         if not theirs and not self._published:
             return {}
         common = lcs_length(ours, theirs)
