@@ -198,7 +198,7 @@ def test_a_document_that_does_not_exist_is_answered_with_near_names(tmp_path: Pa
     with Collection.create(tmp_path / "c") as collection:
         with collection.writer() as writer:
             put(writer, tmp_path, "reports/Annual 2020.pdf", made(["text"]))
-        for ask in (collection.document, collection.pages, collection.document_quotes, collection.source):
+        for ask in (collection.document, collection.pages, collection.document_quotes, collection.source_file):
             for wrong in ("annual 2020.pdf", "reports/Anual 2020.pdf"):
                 with pytest.raises(UsageError, match=r"did you mean 'reports/Annual 2020\.pdf'\?"):
                     ask(wrong)
