@@ -1,7 +1,7 @@
 """Makes the application: its routes, what wraps every request, and what it holds in memory."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import metadata
 
 from fastapi import FastAPI
@@ -65,22 +65,11 @@ def make_app(settings: ServerSettings) -> FastAPI:
     """
     served, jobs = Served(settings), Jobs(settings)
     mcp = McpEndpoint(served)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await run_in_threadpool(jobs.start)
-        try:
-            async with mcp.run():
-                yield
-        finally:
-            await run_in_threadpool(jobs.stop)
-            served.close()
-
     app = FastAPI(
         title="quoteweave",
         version=metadata.version("quoteweave"),
         summary="Cited answers from collections of documents, every citation with its place on the page.",
-        lifespan=lifespan,
+        lifespan=_lifespan(served, jobs, mcp),
         responses=_PROBLEMS,  # type: ignore[arg-type]
         docs_url=None,
         redoc_url=None,
@@ -97,3 +86,19 @@ def make_app(settings: ServerSettings) -> FastAPI:
         # Around all else, so that limits, log and links know the client's own address and scheme.
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
     return app
+
+
+def _lifespan(served: Served, jobs: Jobs, mcp: McpEndpoint) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """What runs while the application does."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(jobs.start)
+        try:
+            async with mcp.run():
+                yield
+        finally:
+            await run_in_threadpool(jobs.stop)
+            served.close()
+
+    return lifespan
