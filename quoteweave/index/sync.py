@@ -86,8 +86,7 @@ def sync_index(
             revision = collection.revision() if complete else state.revision if state is not None else 0
             build = partial(_write, before.index, manifest)
             writer.publish(plan.spec, plan.fingerprint, build=build, revision=revision)
-            if isinstance(before.index, KeptOutside):
-                before.index.drop_others([state.folder for state in collection.indexes()])
+            _drop_leftovers(collection, before.index)
         elif complete:
             writer.advance(plan.fingerprint, collection.revision())
     finally:
@@ -104,6 +103,12 @@ def _current_refusals(
     rows = [row for found in skipped for row in found.tolist()] if refused else []
     ids = {quote.id for quote in collection.quotes_at(rows) if quote is not None}
     return {quote: reason for quote, reason in sorted(refused.items()) if quote in ids}
+
+
+def _drop_leftovers(collection: Collection, index: VectorIndex | None) -> None:
+    """Drop what killed runs left in the database of an index."""
+    if isinstance(index, KeptOutside):
+        index.drop_others([state.folder for state in collection.indexes()])
 
 
 @dataclass(frozen=True, slots=True)
