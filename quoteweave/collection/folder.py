@@ -3,7 +3,6 @@
 import shlex
 import shutil
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
@@ -18,6 +17,7 @@ from quoteweave.collection.stores.vectors import ShardStore
 from quoteweave.collection.writer_lock import LOCK_NAME, OWNER_NAME, writer_lock
 from quoteweave.core.errors import CollectionError, CollectionLocked, CollectionNotFound, FormatMismatch
 from quoteweave.core.records import Record
+from quoteweave.version import __version__
 
 FORMAT = 3
 RECOVERED_FOLDER = "recovered"
@@ -116,7 +116,7 @@ def make_folder(root: Path) -> bool:
 def write_header(root: Path) -> None:
     """Write the header by which a folder is a collection of this format. Raises StorageError where the disk refuses."""
     with atomic_write(root / _HEADER) as file:
-        file.write(_Header(format=FORMAT, quoteweave=version("quoteweave")).sealed().model_dump_json().encode())
+        file.write(_Header(format=FORMAT, quoteweave=__version__).sealed().model_dump_json().encode())
 
 
 def check_format(root: Path) -> None:

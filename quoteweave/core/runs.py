@@ -10,7 +10,6 @@ import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +21,7 @@ from quoteweave.core.examples import Prediction, Scope, Spending
 from quoteweave.core.files.jsonl import describe_validation_error, iter_records, open_for_append
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.records import Record
+from quoteweave.version import __version__
 
 RUN_FILE = "run.json"
 PREDICTIONS_FILE = "predictions.jsonl"
@@ -31,11 +31,7 @@ Key = tuple[str, Scope]
 
 
 def _versions() -> dict[str, str]:
-    try:
-        ours = version("quoteweave")
-    except PackageNotFoundError:
-        ours = "not installed"
-    return {"quoteweave": ours, "python": platform.python_version()}
+    return {"quoteweave": __version__, "python": platform.python_version()}
 
 
 class RunRecord(Record):

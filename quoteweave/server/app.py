@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from importlib import metadata
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
@@ -31,6 +30,7 @@ from quoteweave.server.routes import (
 from quoteweave.server.routes import jobs as job_routes
 from quoteweave.server.served import Served
 from quoteweave.server.settings import ServerSettings
+from quoteweave.version import __version__
 
 ROUTERS = (
     answers.router,
@@ -67,7 +67,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     mcp = McpEndpoint(served)
     app = FastAPI(
         title="quoteweave",
-        version=metadata.version("quoteweave"),
+        version=__version__,
         summary="Cited answers from collections of documents, every citation with its place on the page.",
         lifespan=_lifespan(served, jobs, mcp),
         responses=_PROBLEMS,  # type: ignore[arg-type]

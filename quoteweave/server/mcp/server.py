@@ -2,7 +2,6 @@
 
 import logging
 import sys
-from importlib import metadata
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,6 +30,7 @@ from quoteweave.server.mcp.tools import TOOLS, failure
 from quoteweave.server.problems import ProblemError, problem_of, report_problem
 from quoteweave.server.served import Served
 from quoteweave.server.settings import LOOPBACK, ServerSettings
+from quoteweave.version import __version__
 
 LOG = logging.getLogger("quoteweave.server")
 INSTRUCTIONS = (
@@ -54,7 +54,7 @@ def make_mcp_server(served: Served) -> Server[Any]:
     return Server(
         "quoteweave",
         title="quoteweave",
-        version=metadata.version("quoteweave"),
+        version=__version__,
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
