@@ -404,13 +404,15 @@ print(len(index.rows))
 """
 
 
-def child(code: str, place: Path, made: VectorFixture) -> subprocess.CompletedProcess[str]:
+def child(code: str, place: Path, made: VectorFixture, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", CHILD + code, str(place), str(made.collection.root)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    environment = {name: value for name, value in os.environ.items() if name != "GRPC_VERBOSITY"} | environment
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=environment)
 
 
 def test_normal_work_says_nothing_and_an_index_left_open_does_no_harm(made: VectorFixture, tmp_path: Path) -> None:
-    done = child(WORK, tmp_path, made)
+    # Traced, gRPC has something to say of every connection; else only where the server's end outruns the client's.
+    done = child(WORK, tmp_path, made, GRPC_TRACE="http")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(made.rows(MILL)) - 1}\n", "")
     with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
         assert index.rows.tolist() == made.rows(MILL)[1:]

@@ -189,6 +189,9 @@ def _code_and_reason(error: Any) -> tuple[object, str]:
 
 def _client_class() -> Any:
     ours = "pymilvus" not in sys.modules
+    if ours:
+        # gRPC, which reads this once, writes of every connection that a server ends to stderr.
+        os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
         from pymilvus import MilvusClient
     except ImportError:
