@@ -83,15 +83,16 @@ def verify_file(path: Path, checksum: str) -> None:
         raise CollectionError(f"{path} is damaged: its content is not what was written")
 
 
-def sealed_bytes(data: bytes) -> bytes:
-    """The data with a line before it that holds its checksum, for `unsealed_bytes`."""
-    return _hexdigest(data) + b"\n" + data
+def sealed_bytes(data: bytes, *, name: str) -> bytes:
+    """The data with a line before it that holds its checksum and its name's, for `unsealed_bytes`."""
+    return _hexdigest(name.encode() + b"\n" + data) + b"\n" + data
 
 
-def unsealed_bytes(data: bytes) -> bytes | None:
-    """Return the data that `sealed_bytes` was given, or None if it is damaged."""
+def unsealed_bytes(data: bytes, *, name: str) -> bytes | None:
+    """Return the data that `sealed_bytes` was given under that name, or None if it is damaged, or another's."""
     checksum, _, content = data.partition(b"\n")
-    return content if checksum == _hexdigest(content) else None
+    # Earlier versions left the name out.
+    return content if checksum in (_hexdigest(name.encode() + b"\n" + content), _hexdigest(content)) else None
 
 
 def _hexdigest(data: bytes) -> bytes:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import words_of_page
 from quoteweave.collection.filters import require_documents, select_rows
 from quoteweave.collection.folder import CollectionFolder, check_format, make_folder
@@ -42,7 +43,6 @@ SELECT 'documents', NULL, count(*) FROM documents
 UNION ALL SELECT 'pages', NULL, count(*) FROM pages
 UNION ALL SELECT kind, layout, count(*) FROM quotes GROUP BY kind, layout
 """
-_INDEXES = "SELECT fingerprint, name, generation, revision FROM indexes"
 _RETRIEVABLE = """
 SELECT quotes.row, quotes.page FROM quotes
 WHERE document = ? AND layout NOT IN (SELECT value FROM json_each(?)) ORDER BY row
@@ -355,9 +355,7 @@ class Collection:
         """The current index of that fingerprint; None where there is none, or where its folder is gone."""
         before = None
         while True:
-            with self._catalog.read() as db:
-                row = db.execute(f"{_INDEXES} WHERE fingerprint = ?", (fingerprint,)).fetchone()
-            state = self._index_state(*row) if row else None
+            state = next((state for state in self._index_states() if state.fingerprint == fingerprint), None)
             # A folder that is gone may just have been replaced by that of the next generation.
             if state is None or state.folder.is_dir():
                 return state
@@ -367,11 +365,9 @@ class Collection:
 
     def indexes(self) -> list[IndexState]:
         """The current index of each fingerprint, by name, including damaged and lost ones."""
-        with self._catalog.read() as db:
-            found = db.execute(f"{_INDEXES} ORDER BY name, fingerprint").fetchall()
-        states = [self._index_state(*values) for values in found]
+        states = self._index_states()
         return [state if state.folder.is_dir() else self.index_state(state.fingerprint) or state for state in states]
 
-    def _index_state(self, fingerprint: str, name: str, generation: int, revision: int) -> IndexState:
-        folder = self._folder.generations.path(fingerprint, generation)
-        return IndexState(name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder)
+    def _index_states(self) -> list[IndexState]:
+        with self._catalog.read() as db:
+            return index_states(db, self._folder.generations)

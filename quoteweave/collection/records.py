@@ -98,6 +98,9 @@ class IndexState(Record):
     generation: int = Field(ge=1, description="its number; none is used twice in a collection")
     revision: int = Field(ge=0, description="revision of the documents that it was made from")
     folder: Path
+    seal: str | None = Field(
+        default=None, description="`generation_seal` of the folder as it was written; None where that is not known"
+    )
 
 
 class IndexPlan(Record):

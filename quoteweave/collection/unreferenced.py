@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.records import IndexState
 from quoteweave.collection.stores.generations import PLAN, try_read_manifest
@@ -81,17 +82,7 @@ def shards_of_pictures(folder: CollectionFolder) -> set[str]:
 
 def _current(folder: CollectionFolder) -> list[IndexState]:
     with folder.catalog.read() as db:
-        found = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
-    return [
-        IndexState(
-            name=name,
-            fingerprint=fingerprint,
-            generation=generation,
-            revision=revision,
-            folder=folder.generations.path(fingerprint, generation),
-        )
-        for fingerprint, name, generation, revision in found
-    ]
+        return index_states(db, folder.generations)
 
 
 def remove_unused(folder: CollectionFolder, *, with_unfinished: bool = True) -> None:

@@ -15,6 +15,7 @@ from quoteweave.collection.catalog.stored_documents import (
     stored_pages,
     stored_quotes,
 )
+from quoteweave.collection.catalog.stored_indexes import index_states, put_index
 from quoteweave.collection.catalog.stored_words import store_words
 from quoteweave.collection.filters import require_documents
 from quoteweave.collection.folder import RECOVERED_FOLDER, CollectionFolder
@@ -29,6 +30,7 @@ from quoteweave.collection.records import Failure, IndexState, LostDocument, Ori
 from quoteweave.collection.removals import record_removal
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.collection.stores.generations import generation_seal
 from quoteweave.collection.unreferenced import remove_unused, shards_fingerprint, shards_of_pictures
 from quoteweave.core.errors import StorageError
 from quoteweave.core.records import Document, ParsedDocument
@@ -300,13 +302,12 @@ class Writer:
         with self._folder.catalog.read() as db:
             (after,) = db.execute("SELECT generation FROM state").fetchone()
         generation = generations.add(fingerprint, build, after=after)
+        seal = generation_seal(generations.path(fingerprint, generation))
         with self._folder.catalog.write() as db:
-            insert = "INSERT OR REPLACE INTO indexes (fingerprint, name, generation, revision) VALUES (?, ?, ?, ?)"
-            db.execute(insert, (fingerprint, name, generation, revision))
-            db.execute("UPDATE state SET generation = ?", (generation,))
+            put_index(db, (fingerprint, name, generation, revision), seal)
+            (state,) = (state for state in index_states(db, generations) if state.fingerprint == fingerprint)
         self._prune_generations()
-        folder = generations.path(fingerprint, generation)
-        return IndexState(name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder)
+        return state
 
     def advance(self, fingerprint: str, revision: int) -> None:
         """Record that an index, as it is, is up to date with the documents of that revision."""

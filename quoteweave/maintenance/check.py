@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from quoteweave.collection.catalog.database import Catalog
 from quoteweave.collection.catalog.file_checksum import count_lost, describe_lost, verify_catalog
+from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import read_words
 from quoteweave.collection.checksums import CHECKSUMS, row_checksum, unsealed
 from quoteweave.collection.collection import Collection
@@ -173,12 +174,9 @@ class _Check:
 
     def _indexes(self, collection: Collection) -> Damages:
         with self._folder.catalog.read() as db:
-            states = db.execute("SELECT fingerprint, name, generation, revision FROM indexes").fetchall()
-        for fingerprint, name, generation, revision in states:
-            folder = self._folder.generations.path(fingerprint, generation)
-            state = IndexState(
-                name=name, fingerprint=fingerprint, generation=generation, revision=revision, folder=folder
-            )
+            states = index_states(db, self._folder.generations)
+        for state in states:
+            folder = state.folder
             for path in folder.rglob("*"):
                 if path.is_file():
                     self._visit(path)
@@ -189,7 +187,7 @@ class _Check:
             except QuoteweaveError as error:
                 yield Damage(part="index", file=self._place(folder), what=str(error))
             yield from self._plan(folder.parent / PLAN)
-            if revision != collection.revision():
+            if state.revision != collection.revision():
                 self._notes.append(f"the index {state.name} is out of date: it lacks what has changed since")
 
     def _plan(self, path: Path) -> Damages:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
 from quoteweave.collection.catalog.file_checksum import delete_catalog_checksum
+from quoteweave.collection.catalog.stored_indexes import put_seal
 from quoteweave.collection.catalog.stored_words import WordsRow, read_words
 from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.folder import RECOVERED_FOLDER, CollectionFolder
@@ -203,6 +204,8 @@ def _insert_indexes(db: sqlite3.Connection, folder: CollectionFolder) -> list[tu
             folder.generations.path(fingerprint, generation)
             given.append((int(revision), generation))
             db.execute(insert, (fingerprint, name, generation))
+    for fingerprint, generation, seal in _all(folder.catalog, "index_seals", "fingerprint"):
+        put_seal(db, fingerprint, generation, seal)
     for path in sorted(folder.generations.root.glob("*/*"), reverse=True):
         if path.name.isdigit():
             generation = int(path.name)

@@ -70,6 +70,19 @@ def test_a_damaged_text_of_ocr_is_told_and_read_again(quoteweave: Quoteweave, co
     assert not path.exists()
 
 
+def test_a_text_of_ocr_in_the_place_of_another_is_told(quoteweave: Quoteweave, copy: Path) -> None:
+    with Collection.open(copy) as collection:
+        quotes = (quote for _, _, quotes in collection.iter_documents_quotes() for quote in quotes)
+        image, other = sorted({quote.image for quote in quotes if quote.image})[:2]
+        collection.ocr_texts.put(image, "ch", "Harbour dues")
+        (path,) = (path for path in (copy / "ocr_texts").rglob("*") if path.is_file())
+        collection.ocr_texts.put(other, "ch", "Grain")
+        (there,) = (found for found in (copy / "ocr_texts").rglob("*") if found.is_file() and found != path)
+        path.replace(there)
+        assert collection.ocr_texts.get(other, "ch") is None
+    assert f"damaged: {there.relative_to(copy)}" in quoteweave("check", "-c", copy).out
+
+
 def test_documents_are_read_again_where_their_rows_are_damaged(quoteweave: Quoteweave, copy: Path) -> None:
     before = quoteweave("search", "a layer of wood", "-c", copy, "--json").json()["hits"]
     path = copy / "catalog.sqlite"

@@ -66,6 +66,14 @@ def test_vectors_are_found_where_they_lie_and_need_not_be_read(tmp_path: Path) -
     assert store.vectors("f1", "cd") is None
 
 
+def test_vectors_in_the_file_of_others_count_as_none(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    put_vectors(store)
+    (tmp_path / "f1" / "ab.npz").rename(tmp_path / "f1" / "cd.npz")
+    assert store.vectors("f1", "cd") is None
+    assert store.damage("f1", "cd") is not None
+
+
 def test_vectors_in_another_order_in_memory_are_stored_row_by_row(tmp_path: Path) -> None:
     store = ShardStore(tmp_path)
     columns = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))

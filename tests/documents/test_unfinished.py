@@ -132,7 +132,7 @@ def test_a_file_that_has_changed_is_read_from_its_start(folder: Path, killed: Pa
         assert all("Another" in quote.text for quote in collection.document_quotes("long.pdf")[:1])
 
 
-def test_a_damaged_page_is_read_again(folder: Path, killed: Path) -> None:
+def test_a_damaged_page_and_one_in_the_place_of_another_are_read_again(folder: Path, killed: Path) -> None:
     (kept,) = (killed / "unfinished").iterdir()
     paths = sorted(path for path in kept.iterdir() if path.name.isdecimal())
     data = bytearray(paths[0].read_bytes())
@@ -140,8 +140,11 @@ def test_a_damaged_page_is_read_again(folder: Path, killed: Path) -> None:
     paths[0].write_bytes(data)
     paths[1].write_bytes(paths[1].read_bytes()[:-9])
     paths[2].write_bytes(b"")
+    third, fourth = paths[3].read_bytes(), paths[4].read_bytes()
+    paths[3].write_bytes(fourth)
+    paths[4].write_bytes(third)
     with Collection.open(killed) as collection:
-        assert pages_to_come(collection, folder) == PAGES - len(paths) + 3
+        assert pages_to_come(collection, folder) == PAGES - len(paths) + 5
         assert len(collection.pages("long.pdf")) == PAGES
 
 

@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,39 @@ def test_an_index_whose_manifest_is_lost_is_built_from_its_vectors(original: Pat
     assert check_and_repair(copy).whole
     assert check(copy).damaged == ()
     assert read_all(copy) == read_all(original)
+
+
+@pytest.mark.parametrize("of", ["another collection", "another index"])
+def test_an_index_in_the_place_of_another_is_damage(original: Path, copy: Path, tmp_path: Path, of: str) -> None:
+    """Its files are whole, but its rows stand for other quotes, or its vectors come from another model."""
+    with Collection.open(copy) as collection:
+        here, other = (state.folder for state in collection.indexes() if state.name in ("many@exact", "many@binary"))
+    if of == "another collection":
+        other = tmp_path / "other" / "indexes" / here.relative_to(copy / "indexes")
+        with Collection.create(tmp_path / "other") as collection:
+            with collection.writer() as writer:
+                for seed in range(2, -1, -1):  # the same documents in another order
+                    put(writer, tmp_path, f"{seed}.txt", made(texts(seed)), metadata={"team": str(seed)})
+            next(one for one in retrievers(collection) if one.encoder_index.plan.spec == "many@binary").refresh()
+            (other,) = (state.folder for state in collection.indexes())
+            here = copy / "indexes" / other.parent.name
+            (here,) = (path for path in here.iterdir() if path.is_dir())
+    shutil.rmtree(here)
+    shutil.copytree(other, here)
+    told = [text for text in read_all(copy) if isinstance(text, str)]
+    assert f"{here} is damaged: its files are not those that were written for it" in told[0]
+    assert [damage.file for damage in check(copy).damaged] == [here.relative_to(copy).as_posix()]
+    assert check_and_repair(copy).whole
+    assert read_all(copy) == read_all(original)
+
+
+def test_an_index_of_which_an_earlier_version_recorded_no_seal_is_read(original: Path, copy: Path) -> None:
+    with sqlite3.connect(copy / "catalog.sqlite") as db:
+        db.execute("DROP TABLE index_seals")
+    db.close()
+    (copy / "catalog.sqlite.checksum").unlink()
+    assert read_all(copy) == read_all(original)
+    assert check(copy).whole
 
 
 def test_a_whole_collection_is_found_whole_and_left_alone(copy: Path) -> None:

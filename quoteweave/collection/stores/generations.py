@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from quoteweave.collection.checksums import sealed_json, unsealed
+from quoteweave.collection.checksums import CHECKSUMS, bytes_checksum, sealed_json, unsealed
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write, folder_name
@@ -62,15 +62,30 @@ class Generations:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+def generation_seal(folder: Path) -> str:
+    """A checksum of a generation's manifest and of the checksums of its files, by which the catalogue knows it.
+
+    Empty where it has neither. Raises OSError where they cannot be read.
+    """
+    paths = [folder / MANIFEST, *sorted(folder.rglob(CHECKSUMS))]
+    return bytes_checksum(b"\0".join(path.read_bytes() for path in paths if path.exists())).hex()
+
+
 def read_manifest(state: IndexState) -> Manifest | None:
-    """Read a generation's manifest; None if it is not a vector index. Raises CollectionError if it is damaged."""
+    """Read a generation's manifest; None if it is not a vector index.
+
+    Raises CollectionError if it is damaged, or was written for another collection or at another time.
+    """
     path = state.folder / MANIFEST
     try:
-        return unsealed(Manifest, path.read_bytes())
+        manifest = unsealed(Manifest, path.read_bytes())
+        if state.seal not in (None, generation_seal(state.folder)):
+            raise CollectionError(f"{state.folder} is damaged: its files are not those that were written for it")
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise CollectionError(f"{path} is damaged") from error
+    return manifest
 
 
 def try_read_manifest(state: IndexState | None) -> Manifest | None:

@@ -123,7 +123,8 @@ class OcrTextStore(ContentStore):
     def get(self, image: str, language: str) -> str | None:
         """What OCR read on the crop of that key; None where it was not read yet, or where the file is damaged."""
         try:
-            text = unsealed_bytes(self.path(_key(image, language)).read_bytes())
+            path = self.path(_key(image, language))
+            text = unsealed_bytes(path.read_bytes(), name=path.name)
         except OSError:
             return None
         return None if text is None else text.decode()
@@ -134,8 +135,9 @@ class OcrTextStore(ContentStore):
         Raises StorageError where the disk is full or refuses.
         """
         # A writer that ends removes the files of crops that are gone, and those that are not whole yet.
-        with suppress(FileNotFoundError), atomic_write(self.path(_key(image, language))) as file:
-            file.write(sealed_bytes(text.encode()))
+        path = self.path(_key(image, language))
+        with suppress(FileNotFoundError), atomic_write(path) as file:
+            file.write(sealed_bytes(text.encode(), name=path.name))
 
     def drop(self, image: str, language: str) -> None:
         """Removes what was read on a crop. Raises StorageError where the disk refuses."""
@@ -148,7 +150,7 @@ class OcrTextStore(ContentStore):
         for _, path in self._files():
             on_file(path)
             try:
-                whole = unsealed_bytes(path.read_bytes()) is not None
+                whole = unsealed_bytes(path.read_bytes(), name=path.name) is not None
             except OSError:
                 whole = False
             if not whole:

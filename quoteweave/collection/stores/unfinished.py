@@ -31,7 +31,7 @@ class UnfinishedPages:
         head = json.dumps(sorted(set(images))).encode()
         body = head + b"\n" + data
         with atomic_write(self.folder / str(page)) as file:
-            file.write(sealed_bytes(body))
+            file.write(sealed_bytes(body, name=f"{self.folder.name}/{page}"))
 
     def get(self, page: int) -> bytes | None:
         """What was kept of a page; None where nothing was, or where it is damaged."""
@@ -93,7 +93,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def _read(path: Path) -> tuple[list[str], bytes] | None:
     """The images and the data of a page; None where the file is missing, cannot be read or is damaged."""
     try:
-        body = unsealed_bytes(path.read_bytes())
+        body = unsealed_bytes(path.read_bytes(), name=f"{path.parent.name}/{path.name}")
     except OSError:
         return None
     if body is None:

@@ -89,7 +89,8 @@ class ShardStore:
         import numpy as np
 
         contiguous = np.ascontiguousarray(vectors)
-        sums = np.concatenate([_description(contiguous.shape, contiguous.dtype), block_checksums(contiguous.data)])
+        described = _description(contiguous.shape, contiguous.dtype, key)
+        sums = np.concatenate([described, block_checksums(contiguous.data)])
         arrays = {"vectors": contiguous, "lengths": np.array(lengths, dtype=np.int64), "checksums": sums}
         self.put(fingerprint, key, arrays)
 
@@ -181,18 +182,19 @@ def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
             count, dimension = shape
             offset = _start(file, archive.getinfo("vectors.npy")) + member.tell()
             size = archive.getinfo("vectors.npy").file_size - member.tell()
-    described = not in_columns and sums[0] == _description(shape, dtype)[0]
+    # Earlier versions did not say whose vectors they are.
+    described = not in_columns and any(sums[0] == _description(shape, dtype, of)[0] for of in (key, ""))
     if size != count * dimension * dtype.itemsize or lengths.sum() != count or not described:
         raise ValueError(f"{path} does not hold what it says")
     blocks = BlockChecksums(path, offset, size, sums[1:])
     return StoredVectors(key, path, offset, dtype, dimension if count else 0, lengths, blocks)
 
 
-def _description(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
-    """(1,) the checksum of what numbers mean."""
+def _description(shape: tuple[int, ...], dtype: "np.dtype[Any]", key: str) -> "np.ndarray[Any, Any]":
+    """(1,) the checksum of what numbers mean: vectors of the views of that key."""
     import numpy as np
 
-    header = np.array([*shape, *dtype.str.encode()], np.int64)
+    header = np.array([*shape, *dtype.str.encode(), *key.encode()], np.int64)
     return block_checksums(header.data)
 
 
