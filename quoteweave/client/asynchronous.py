@@ -11,6 +11,7 @@ from quoteweave.core.answers import Answer, AnswerEvent, CitationEvent, ImageEve
 from quoteweave.core.errors import JobFailed, UsageError
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Document, Filter
+from quoteweave.interchange.exports import ExportFormat
 from quoteweave.interchange.responses import (
     AnswerResponse,
     CollectionList,
@@ -331,9 +332,7 @@ class AsyncClient:
         """Delete a conversation with its answers. Raises ConversationNotFound."""
         await self._connection.fetch(Call("DELETE", (*_CONVERSATIONS, conversation_id)))
 
-    async def export_conversation(
-        self, conversation_id: str, form: Literal["markdown", "docx", "json"] = "markdown"
-    ) -> bytes:
+    async def export_conversation(self, conversation_id: str, form: ExportFormat = "markdown") -> bytes:
         """Return a conversation as a file: Markdown or Word with footnotes, or JSON. Raises ConversationNotFound."""
         call = Call("GET", (*_CONVERSATIONS, conversation_id, "export"), params={"format": form})
         return await self._connection.fetch(call)

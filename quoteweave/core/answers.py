@@ -239,6 +239,11 @@ class ImageBlock(Record):
 
 
 AnswerBlock = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
+"""A part of an answer that is shown by itself.
+
+The answer page, Word documents and MCP's tools show blocks. The terminal, the server's page, Markdown and the forms of
+other systems (`interchange`) read `Answer.text` with its marks: they need no change for another sort of block.
+"""
 
 
 AnswerStatus = Literal["answered", "located", "abstained"]

@@ -7,7 +7,8 @@ The answer's records are in `core.answers`, those of datasets and runs in `core.
 
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple, Self, TypeVar
+from types import MappingProxyType
+from typing import Literal, NamedTuple, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -15,9 +16,8 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.text.packed_words import pack_words, unpack_words
 
 Kind = Literal["text", "image"]
-Layout = Literal[
-    "title", "paragraph", "list", "caption", "equation", "header", "footer", "figure", "chart", "table", "page"
-]
+ImageLayout = Literal["figure", "chart", "table", "page"]
+Layout = Literal["title", "paragraph", "list", "caption", "equation", "header", "footer", ImageLayout]
 View = Literal["text", "ocr_text", "vlm_text", "image", "mixed"]
 """`mixed` shows text quotes as words, and image quotes as their crops."""
 TextSource = Literal["text_layer", "ocr", "file", "none"]
@@ -27,10 +27,21 @@ Rotation = Literal[0, 90, 180, 270]
 MAX_PLACE_CHARACTERS = 120
 """Most characters of a heading that is used as the name of a place."""
 
-IMAGE_LAYOUTS: frozenset[Layout] = frozenset({"figure", "chart", "table", "page"})
+IMAGE_LAYOUTS: frozenset[Layout] = frozenset(get_args(ImageLayout))
 BODY_LAYOUTS: frozenset[Layout] = frozenset({"paragraph", "list"})
 """The layouts of running text."""
 HEADERS_AND_FOOTERS: frozenset[Layout] = frozenset({"header", "footer"})
+WITHOUT_STATEMENTS: frozenset[Layout] = frozenset({"title", "caption", "equation"}) | HEADERS_AND_FOOTERS
+"""The layouts whose text states nothing that could answer a question."""
+BLOCK_ENDS: frozenset[Layout] = frozenset({"title", "page"})
+"""The layouts that end what an element before them introduces ("To install it, run:")."""
+BLOCK_INSERTIONS: frozenset[Layout] = frozenset({"caption", "figure", "chart"})
+"""The layouts that may stand between an element and what it introduces: the caption of a listing stands above it, and a
+figure at the top of the page on which a list goes on."""
+STATEMENT_WEIGHTS: Mapping[Layout, float] = MappingProxyType(
+    {"title": 0.5, "equation": 0.5, "caption": 0.8, "page": 0.7}
+)
+"""By which the score of a statement of such a layout is multiplied; 1 for the others."""
 
 
 MAX_PAGE = 1_000_000_000
@@ -238,6 +249,8 @@ def _both(a: tuple[T, ...] | None, b: tuple[T, ...] | None) -> tuple[T, ...] | N
 
 class Filter(Record):
     """Restricts a search. All fields that are given must match; the others do not restrict it.
+
+    It is no access control: what is read without a search, such as a document by its name, asks for no filter.
 
     >>> where = Filter(documents=("port.md",), kind="text").intersect(Filter(first_page=1))
     >>> LexicalRetriever(collection).search([Query(text="timber")], k=1, where=where)

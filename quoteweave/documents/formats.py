@@ -103,6 +103,7 @@ _FOREIGN = (
     (0, b"\x28\xb5\x2f\xfd", "a Zstandard archive", ".zst"),
     (0, b"PAR1", "a Parquet file", ".parquet"),
 )
+# Suffixes of files that are ZIP and OLE containers, by which messages name what a file is; no container is looked into.
 _ZIPPED = {".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".pages", ".key", ".numbers", ".vsdx", ".xps"}
 _OLE = {".doc", ".ppt", ".xls", ".docx", ".pptx", ".xlsx", ".vsd", ".pub"}
 

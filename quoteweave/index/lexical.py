@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     Positions = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
 
-# Changes whenever the same quotes would give another index.
+# Changes whenever the same quotes would give another index, so that runs over the two are told apart. It rebuilds none:
+# where segments on disk would differ, raise `collection.folder.FORMAT` too.
 FINGERPRINT = "lexical-8"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
-from quoteweave.core.records import Filter, Hit, Quote
+from quoteweave.core.records import BLOCK_ENDS, BLOCK_INSERTIONS, Filter, Hit, Quote
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
@@ -30,11 +30,8 @@ MOST_LACKING = 1 / 3
 """Most of the words of a question that a line that asks it lacks."""
 MOST_FOLLOWING = 5
 """Most quotes that are added of what one text introduces, such as the items of a list; all of them are named."""
-# The caption of a listing stands above it, and a figure at the top of the page on which a list goes on.
-_BETWEEN = ("caption", "figure", "chart")
 # On a page a footnote may stand between a sentence and what it introduces; its number touches its first word.
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
-_ENDS_BLOCK = ("title", "page")
 
 
 def add_introduced(
@@ -191,15 +188,15 @@ def _introducers_of(quote: Quote, neighbours: _Neighbours) -> Iterator[Quote]:
 
 def _introducer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
     """The text that introduces a quote, by the rules of `_introduced_by`; None where there is none."""
-    if quote.layout in _ENDS_BLOCK:
+    if quote.layout in BLOCK_ENDS:
         return None
     for one in neighbours.before(quote):
-        if one.layout in _ENDS_BLOCK:
+        if one.layout in BLOCK_ENDS:
             return None
         if introduces(one.text):
             found = _introduced_by(one, neighbours)
             return one if any(each.id == quote.id for each in found) else None
-        passed = one.layout in _BETWEEN or _FOOTNOTE.match(one.text) or one.layout == quote.layout == "list"
+        passed = one.layout in BLOCK_INSERTIONS or _FOOTNOTE.match(one.text) or one.layout == quote.layout == "list"
         if not passed:
             return None
     return None
@@ -209,9 +206,9 @@ def _introduced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
     """The quote after a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
     for one in neighbours.after(quote):
-        if one.layout in _ENDS_BLOCK:
+        if one.layout in BLOCK_ENDS:
             break
-        if not found and (one.layout in _BETWEEN or _FOOTNOTE.match(one.text)):
+        if not found and (one.layout in BLOCK_INSERTIONS or _FOOTNOTE.match(one.text)):
             continue
         if quote.has_pages and one.page != quote.page and one.layout != "list":
             break  # at the top of a page may stand a caption, or what goes on from elsewhere

@@ -10,7 +10,7 @@ import numpy as np
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.core.files.pictures import encoded
-from quoteweave.core.records import PageWords, Rotation, TextSource
+from quoteweave.core.records import ImageLayout, PageWords, Rotation, TextSource
 from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart
 from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
@@ -78,7 +78,7 @@ LONGEST_TEXT = 1400
 LONGEST_HEAD = 200
 # Points that a crop shows around its element.
 CROP_MARGIN = 2.0
-ElementKind = Literal["text", "figure", "chart", "table", "page"]
+ElementKind = Literal["text", ImageLayout]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,8 @@
-"""The protocol of a metric, and the two conventions by which figures are computed."""
+"""The protocol of a metric, and the two conventions by which figures are computed.
+
+A metric that needs no model is a row of `registry`; one over stored verdicts of a judge is added by
+`scoring.saved_runs`.
+"""
 
 from typing import Literal, Protocol
 

@@ -1,4 +1,4 @@
-"""The metrics that need no model, by name."""
+"""The metrics that need no model, by name. Those over stored verdicts of judges `scoring.saved_runs` adds to them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType

@@ -31,7 +31,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
-from quoteweave.core.records import Quote
+from quoteweave.core.records import WITHOUT_STATEMENTS, Quote
 from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import words
@@ -77,7 +77,6 @@ _ASKS_WHAT_ONE_IS = re.compile(
     r"what(?:'s|\s+(?:is|are|was|were))\s+(?:the|our|my|your)\s+[\w'’-]+\s*\?*", re.IGNORECASE
 )
 _MAY_ASK_OF_ONE = re.compile(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
-_LAYOUTS_WITHOUT_ANSWERS = frozenset({"title", "caption", "equation", "header", "footer"})
 # Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
 _COST = "cost"
@@ -249,7 +248,7 @@ class AnswerCriteria:
             or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))
             or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
         )
-        if layout in _LAYOUTS_WITHOUT_ANSWERS or few:
+        if layout in WITHOUT_STATEMENTS or few:
             return False
         if "chart" in analysis.picture_types and layout != "chart":
             return False

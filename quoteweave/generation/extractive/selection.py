@@ -13,7 +13,7 @@ from itertools import groupby
 
 from quoteweave.core.answers import Context
 from quoteweave.core.protocols import SentenceScorer
-from quoteweave.core.records import Kind, Record
+from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_numbers
 from quoteweave.generation.extractive.answer_names import new_names
@@ -188,7 +188,7 @@ def choose_statements(
 def _soundness(statement: Statement) -> float:
     """1 for a complete sentence; less for headings, fragments, rows of numbers, and letters spaced out by OCR."""
     text = statement.text
-    factor = {"title": 0.5, "equation": 0.5, "caption": 0.8, "page": 0.7}.get(statement.quote.layout, 1.0)
+    factor = STATEMENT_WEIGHTS.get(statement.quote.layout, 1.0)
     if len(text) < 25 or text[-1] not in ".!?…。！？:;":
         factor *= 0.8
     if sum(map(str.isdigit, text)) > 0.25 * len(text) or text.count(" ") > 0.4 * len(text):
@@ -197,7 +197,7 @@ def _soundness(statement: Statement) -> float:
 
 
 MIN_SCORE = 0.5
-"""The standing of the sentence with the lowest score."""
+"""The scaled score of the sentence with the lowest score."""
 CLEAR_LEAD = 0.2
 """To be clearly first, a sentence must lead the next different one by this share of its lead over the median."""
 MIN_SENTENCES = 5

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
@@ -10,6 +11,8 @@ from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.records import Record
 from quoteweave.interchange.quotes import excerpt
 
+ExportFormat = Literal["markdown", "docx", "json"]
+"""The formats in which the server gives a conversation."""
 _CONTROL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -1,14 +1,14 @@
 """`/v1/conversations`: what was asked and answered, with the quotes as they were at the time."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, assert_never
+from typing import Annotated, assert_never
 
 from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import Field
 
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Record
-from quoteweave.interchange.exports import ExportedTurn
+from quoteweave.interchange.exports import ExportedTurn, ExportFormat
 from quoteweave.interchange.exports.markdown import to_markdown
 from quoteweave.interchange.exports.word import to_word
 from quoteweave.interchange.quotes import QuoteUrls
@@ -22,7 +22,6 @@ from quoteweave.server.state.conversations import MAX_LISTED, MAX_TITLE
 
 router = APIRouter(tags=["conversations"], route_class=JsonRoute)
 ConversationId = Annotated[str, Path(description="id of a conversation", max_length=100)]
-ExportFormat = Literal["markdown", "docx", "json"]
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _KINDS: Mapping[ExportFormat, tuple[str, str]] = {
     "markdown": ("md", "text/markdown; charset=utf-8"),
