@@ -281,7 +281,10 @@ class ArrayChunks:
 
 
 def _arrays(segment: Segment) -> "Iterator[ArrayChunks]":
-    """All arrays, in the order of the file, one field's postings after the other."""
+    """All arrays, in the order of the file, one field's postings after the other.
+
+    The pieces of each have to be read to their end before the next is asked for, which may be made of them.
+    """
     import numpy as np
 
     names = json.dumps(segment.names, ensure_ascii=False).encode("utf-8", "surrogatepass")

@@ -99,13 +99,13 @@ def keep_best_document(chosen: Sequence[Statement], question: QuestionTerms) -> 
 
 
 def states_otherwise(one: Statement, other: Statement, question: QuestionTerms) -> bool:
-    """Whether a statement of another document gives another date, or another person, for the same past act.
+    """Whether a statement of another document contradicts one: with another date, person or time of day.
 
-    So does another time of day for the same thing ("When does the festival open?").
-
-    Else only for an act of something that the question names ("When was Skarn Quay built?"), which both statements
-    tell in its words, each with one date or name: what is so at different times ("Who is the chair?"), or held every
-    year, is no disagreement. A date that only says more ("3 May 1901" for "1901") is the same.
+    They do only where the question names something, and
+    - asks for the time of day of it ("When does the festival open?"), and both give one time for the same days; or
+    - asks for a past act of it ("When was Skarn Quay built?"), and both tell that in its words, each with one date or
+      one name. What is so at different times ("Who is the chair?"), or held every year, is no disagreement; a date that
+      only says more ("3 May 1901" for "1901") is the same.
     """
     subject, documents = subject_terms(question), {one.quote.document, other.quote.document}
     if len(documents) < 2 or not question.names:
