@@ -31,7 +31,7 @@ IMAGE_LAYOUTS: frozenset[Layout] = frozenset(get_args(ImageLayout))
 BODY_LAYOUTS: frozenset[Layout] = frozenset({"paragraph", "list"})
 """The layouts of running text."""
 HEADERS_AND_FOOTERS: frozenset[Layout] = frozenset({"header", "footer"})
-WITHOUT_STATEMENTS: frozenset[Layout] = frozenset({"title", "caption", "equation"}) | HEADERS_AND_FOOTERS
+WITHOUT_STATEMENTS: frozenset[Layout] = frozenset({"title", "caption", "equation", *HEADERS_AND_FOOTERS})
 """The layouts whose text states nothing that could answer a question."""
 BLOCK_ENDS: frozenset[Layout] = frozenset({"title", "page"})
 """The layouts that end what an element before them introduces ("To install it, run:")."""
