@@ -60,13 +60,16 @@ def attribution_as_answer(found: Attribution, collection: Collection) -> Answere
         text += f"\n\n{found.reason}"
     if found.confidence is not None:
         text += f"\n\n{how_sure(found)}"
-    answer = _answer(found.excerpt.claim, text, context, shown, status)
+    answer = _answer(found.excerpt.claim, text, context, [one.citation for one in shown], status)
     return Answered(answer=answer, context=context, trace=found.trace)
 
 
 def how_sure(found: Attribution) -> str:
     """Say the chance that the first candidate is the source, and what speaks for it beside its passage."""
-    chance = f"The chance that the first is the source is estimated at {100 * (found.confidence or 0):.0f}\u00a0%"
+    share = 100 * (found.confidence or 0)
+    # No estimate is sure, as 100 % would say.
+    told = "less than 1" if share < 1 else "more than 99" if share > 99 else f"{share:.0f}"
+    chance = f"The chance that the first is the source is estimated at {told}\u00a0%"
     is_cited = found.signals is not None and found.signals.cited
     return f"{chance}; another paper that was read cites it for such a claim." if is_cited else f"{chance}."
 
@@ -107,7 +110,8 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     warnings = tuple(
         f"No passage was found to support “{clip(' '.join(each.split()), SHOWN_CHARACTERS)}”" for each in without
     )
-    answer = _answer(title, text, context, list(own.values()), "answered" if own else "abstained", warnings)
+    citations = [one for number in own for one in cited.citations(number)]
+    answer = _answer(title, text, context, citations, "answered" if own else "abstained", warnings)
     return Answered(answer=answer, context=context, trace=Trace(clauses=()))
 
 
@@ -127,14 +131,23 @@ def _answer(
     question: str,
     text: str,
     context: Context,
-    shown: Sequence[Candidate],
+    found: Sequence[Citation],
     status: AnswerStatus,
     warnings: tuple[str, ...] = (),
 ) -> Answer:
-    """Build the answer; each of its citations keeps the verdict and the words that were found for it."""
+    """Build the answer; each of its citations keeps the verdict and the words that were found for it.
+
+    `found` has the citations of each passage in the order of its marks; the last stands for any further ones.
+    """
     answer = build_answer(question, text, context, model=MODEL, status=status, warnings=warnings)
-    found = {one.citation.quote_id: one.citation for one in shown}
-    return with_citations(answer, [_placed(own, found[own.quote_id]) for own in answer.citations])
+    waiting: dict[str, list[Citation]] = {}
+    for one in found:
+        waiting.setdefault(one.quote_id, []).append(one)
+
+    def next_of(passage: list[Citation]) -> Citation:
+        return passage.pop(0) if len(passage) > 1 else passage[0]
+
+    return with_citations(answer, [_placed(own, next_of(waiting[own.quote_id])) for own in answer.citations])
 
 
 def _placed(own: Citation, found: Citation) -> Citation:

@@ -7,7 +7,8 @@ said of the same thing, in whatever language, they cannot tell.
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import get_args
+from difflib import SequenceMatcher
+from typing import NamedTuple, get_args
 
 from pydantic import Field
 
@@ -88,6 +89,10 @@ SUPPORTED_COVERAGE = 0.9
 are said of may still be something else, of which another paper or another sentence speaks."""
 LIKELY_COVERAGE = 0.6
 """Least coverage of a passage that cannot be checked, to be likely."""
+NUMBERS_COVERAGE = 0.5
+"""Least coverage of a passage that has what can be looked up, to be likely: a number alone says little."""
+MOST_EXCHANGED = 2
+"""Words that a sentence may have in place of the claim's, in the same order otherwise, for both to be named."""
 SHOWN_MISSING = 3
 """Words that the closest sentence lacks, that a reason names."""
 
@@ -125,7 +130,7 @@ class CheckedPassage:
         """How sure it is that the passage is the claim's source."""
         if self.citation.verdict != "unchecked":
             return "supported" if self.citation.verdict == "supported" else "not_found"
-        return "likely" if self.lacking or self.covered >= LIKELY_COVERAGE else "not_found"
+        return "likely" if self.covered >= (NUMBERS_COVERAGE if self.lacking else LIKELY_COVERAGE) else "not_found"
 
     @property
     def is_contrary(self) -> bool:
@@ -158,12 +163,13 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     checked = check_citations(cite_passage(claim, hit, context), context)
     (citation,) = checked.citations
     closest = _closest_sentence(hit.quote, weights)
+    share = coverage(weights, closest.held)
     reason, lacking = _reworded(citation.reason), False
     if citation.verdict == "supported":
         reason = None
-        if coverage(weights, closest) < SUPPORTED_COVERAGE:
+        if share < SUPPORTED_COVERAGE:
             reason, lacking = _lacks(claim, closest, weights), True
-    elif reason == WORDS_ALONE and LIKELY_COVERAGE <= coverage(weights, closest) < 1:
+    elif reason == WORDS_ALONE and LIKELY_COVERAGE <= share < 1:
         reason = f"{reason} {_lacks(claim, closest, weights)}"
     verdict = "unchecked" if lacking else citation.verdict
     contrary = contrary_reason(claim, hit.quote.all_text(), weights) if hit.quote.kind == "text" else None
@@ -174,23 +180,50 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     return CheckedPassage(hit, with_citations(checked, [citation.model_copy(update=update)]), covered, lacking)
 
 
-def _closest_sentence(quote: Quote, weights: Mapping[str, float]) -> frozenset[str]:
-    """The words of the sentence that has most of the claim's, with those of its headings; a picture or table is one."""
+class _Sentence(NamedTuple):
+    """A sentence of a passage."""
+
+    text: str
+    held: frozenset[str]
+    """Its words, with those of its headings."""
+
+
+def _closest_sentence(quote: Quote, weights: Mapping[str, float]) -> _Sentence:
+    """The sentence that has most of the claim's words, headings included; a picture or table is one."""
+    everything = frozenset(words_with_headings(quote))
     if quote.kind == "image":
-        return frozenset(words_with_headings(quote))
-    headings = words_with_headings(quote) - frozenset(words(quote.all_text()))
-    sentences = [headings | frozenset(words(one)) for one in sentence_texts(quote.all_text())]
-    return max(sentences, key=lambda held: coverage(weights, held), default=headings)
+        return _Sentence(quote.all_text(), everything)
+    headings = everything - frozenset(words(quote.all_text()))
+    sentences = [_Sentence(one, headings | frozenset(words(one))) for one in sentence_texts(quote.all_text())]
+    return max(sentences, key=lambda one: coverage(weights, one.held), default=_Sentence("", headings))
 
 
-def _lacks(claim: str, closest: Set[str], weights: Mapping[str, float]) -> str:
-    """Say which words of the claim the closest sentence of a passage lacks, the rarest first."""
+def _lacks(claim: str, closest: _Sentence, weights: Mapping[str, float]) -> str:
+    """Say which words of the claim the closest sentence of a passage lacks, the rarest first, or what it has instead.
+
+    Another word in an otherwise equal place may be a synonym, or the name of something else: words do not tell.
+    """
     written = {stem: word for word in words(claim, stem=False) for stem in words(word)}
     missing = sorted(
-        (stem for stem in weights if stem not in closest and stem in written), key=lambda one: -weights[one]
+        (stem for stem in weights if stem not in closest.held and stem in written), key=lambda one: -weights[one]
     )
+    instead = _said_instead(claim, closest.text, frozenset(missing))
+    if instead is not None:
+        its, own = instead
+        return f"The closest sentence of the passage has “{its}” where the claim has “{own}”."
     named = join_names([f"“{written[stem]}”" for stem in missing], SHOWN_MISSING)
     return f"The closest sentence of the passage lacks {named}."
+
+
+def _said_instead(claim: str, sentence: str, missing: Set[str]) -> tuple[str, str] | None:
+    """What a sentence says where a claim has all its `missing` words, and these; None where they stand apart."""
+    own, its = (words(text, stem=False) for text in (claim, sentence))
+    stems, its_stems = (["".join(words(word)) for word in text] for text in (own, its))
+    for kind, start, end, first, last in SequenceMatcher(None, stems, its_stems, autojunk=False).get_opcodes():
+        short = kind == "replace" and max(end - start, last - first) <= MOST_EXCHANGED
+        if short and missing == set(stems[start:end]):
+            return " ".join(its[first:last]), " ".join(own[start:end])
+    return None
 
 
 def cite_passage(claim: str, hit: Hit, context: Context) -> Answer:

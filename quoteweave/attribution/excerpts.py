@@ -58,6 +58,7 @@ _MARK = re.compile(
     re.VERBOSE,
 )
 _CITED_WORK = re.compile(rf"({_NAME})[^;()\d]*?[\s,(]+({_YEARS})")
+_ABBREVIATED = re.compile(r"\b(?:e\.\s?g\.|i\.\s?e\.),?", re.IGNORECASE)
 # Adverbs that leave a claim as it is. Of others, such as "never", "hardly" and "wrongly", it cannot be known.
 _ADVERB = r"""(?:long|also|often|again|now|since|already|first|well|widely|recently|repeatedly|commonly|generally
     |clearly|consistently|frequently|previously|independently|experimentally|increasingly)"""
@@ -128,7 +129,7 @@ def claim_of(sentence: str) -> str:
     >>> claim_of("Reed et al. (2016) showed that blur hurts networks.")
     'Blur hurts networks.'
     """
-    claim = without_marks(sentence).strip(" ,;:")
+    claim = " ".join(_ABBREVIATED.sub(" ", without_marks(sentence)).split()).strip(" ,;:")
     rest = _INTRODUCTION.sub("", claim)
     return claim if rest == claim or not words(rest) else rest[0].upper() + rest[1:]
 

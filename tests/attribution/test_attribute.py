@@ -64,7 +64,7 @@ def test_a_number_alone_does_not_show_that_a_passage_says_what_is_claimed(tmp_pa
         (found,) = attribute(made, "Ferries shipped 4,210 tonnes of coal to distant northern islands.")
         (none,) = attribute(made, "Ferries took 9,999 tonnes of barley by rail.")
     assert (found.outcome, found.reason) == (
-        "likely",
+        "not_found",
         "The closest sentence of the passage lacks “distant”, “northern”, “islands” and 1 more.",
     )
     assert found.candidates[0].citation.verdict == "unchecked"
@@ -79,6 +79,16 @@ def test_a_number_alone_does_not_show_that_a_passage_says_what_is_claimed(tmp_pa
         ("Oats fell in the mild winter.", "not_found", OPPOSITE),
         (
             "Barley rose by 12 % in the mild winter of 2019.",
+            "likely",
+            "The closest sentence of the passage has “oats” where the claim has “barley”.",
+        ),
+        (
+            "Spring barley rose by 12 % in that mild winter of 2019.",
+            "likely",
+            "The closest sentence of the passage has “oats” where the claim has “spring barley”.",
+        ),
+        (
+            "In the mild winter of 2019 barley rose by 12 %.",
             "likely",
             "The closest sentence of the passage lacks “barley”.",
         ),
@@ -200,7 +210,7 @@ def test_a_likely_source_of_a_claim_of_words_alone_is_said_to_lack_the_words_tha
     with make_collection(tmp_path, {"a.md": ["Hemp is based on the northern method and slow drying.", "Rye."]}) as made:
         (found,) = attribute(made, "Linen is based on the northern method and slow drying.")
     assert found.outcome == "likely"
-    assert (found.reason or "").endswith("The closest sentence of the passage lacks “linen”.")
+    assert (found.reason or "").endswith("The closest sentence of the passage has “hemp” where the claim has “linen”.")
 
 
 def test_of_passages_that_do_not_support_the_claim_one_that_has_its_number_is_shown(tmp_path: Path) -> None:
@@ -343,7 +353,7 @@ COAL = [made_quote("In 2023 the port of Skarn shipped 486 tonnes of coal.")]
     [
         ("coal", ["supported"], None),
         ("grain", ["not_found"], DENIED),
-        (None, ["likely"], "lacks “grain”. The checker gave no verdict: out of memory"),
+        (None, ["likely"], "has “coal” where the claim has “grain”. The checker gave no verdict: out of memory"),
     ],
 )
 def test_a_checker_decides_what_the_rules_cannot_tell(

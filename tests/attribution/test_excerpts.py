@@ -134,6 +134,11 @@ def test_whatever_is_written_a_claim_has_no_mark_and_each_mark_is_where_it_is_sa
         assert one.mark is None or text[one.start : one.start + len(one.mark)] == one.mark
 
 
+def test_abbreviations_of_that_is_and_for_example_are_no_words_of_the_claim() -> None:
+    (found,) = read_excerpts("Some fish, e.g., sharks, lack a bladder, i. e. sink [4].")
+    assert found.claim == "Some fish, sharks, lack a bladder, sink."
+
+
 def test_words_that_introduce_a_mark_are_no_part_of_the_claim() -> None:
     (according,) = read_excerpts("According to [CITATION], blur hurts networks more than people.")
     (following,) = read_excerpts("In [4], the authors say that blur hurts networks.")

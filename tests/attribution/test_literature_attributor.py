@@ -359,6 +359,12 @@ def test_a_sentence_that_cites_a_paper_for_such_a_claim_makes_it_surer() -> None
     assert "cites it" not in how_sure(alone)
 
 
+@pytest.mark.parametrize(("confidence", "told"), [(0.9991, "more than 99"), (0.004, "less than 1"), (0.62, "62")])
+def test_no_chance_is_said_to_be_all_or_nothing(confidence: float, told: str) -> None:
+    found = sure_of("likely", "unchecked", 0.2, {}).model_copy(update={"confidence": confidence})
+    assert how_sure(found) == f"The chance that the first is the source is estimated at {told}\u00a0%."
+
+
 def test_a_passage_that_supports_the_claim_needs_no_paper_that_cites_it() -> None:
     assert sure_of("supported", "supported", 0.95, {}).outcome == "supported"
 

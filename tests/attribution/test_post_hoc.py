@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -79,6 +80,26 @@ def test_the_page_shows_each_reference_and_warns_of_what_has_none(port: Collecti
     answered = draft_as_answer(cite(port, DRAFT), "draft.md", port)
     assert [one.document for one in answered.answer.citations] == ["report.pdf", "report.pdf"]
     assert any("9,411 people" in warning for warning in answered.answer.warnings)
+
+
+def test_each_sentence_is_shown_its_own_words_of_a_passage_that_several_cite(tmp_path: Path) -> None:
+    passage = "The queen lays no eggs in December. Colonies that were fed in November lost 31 percent of their bees."
+    said = ["Colonies that were fed in November lost 31 percent of their bees.", "The queen lays no eggs in December."]
+    with make_collection(tmp_path, {"bees.md": [passage]}) as made:
+        cited = cite(made, "\n\n".join([*said, said[0]]))
+        shown = draft_as_answer(cited, "draft.md", made).answer.citations
+    marked = [(one.quoted or "")[one.spans[0].start : one.spans[0].end] for one in shown]
+    assert [one.rstrip(".") for one in marked] == [one.rstrip(".") for one in (*said, said[0])]
+    (reference,) = re.findall(r"^\[1\] .*", cited.text, re.MULTILINE)
+    assert all(reference.count(one.rstrip(".")) == 1 for one in said)
+
+
+@pytest.mark.parametrize("sign", ["*", "**", "_", "__", "***"])
+def test_sentences_that_are_set_in_another_font_are_sentences_of_their_own(port: Collection, sign: str) -> None:
+    said = f"{sign}The port shipped 4,210 tonnes of grain in 2023.{sign} {sign}It employs 9,411 people.{sign}"
+    cited = cite(port, said)
+    assert [one.status for one in cited.sentences] == ["cited", "no_source"]
+    assert cited.text.startswith(said.replace("2023.", "2023 [1]."))
 
 
 def test_a_sentence_longer_than_what_is_searched_for_is_named_and_not_passed_over(port: Collection) -> None:

@@ -11,6 +11,7 @@ from quoteweave.attribution.drafts.draft_text import DraftFormat
 from quoteweave.attribution.literature.sources.paper_metadata import paper_from_metadata
 from quoteweave.attribution.literature.sources.papers import Paper
 from quoteweave.attribution.records import Attribution, Candidate
+from quoteweave.core.answers import Citation
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
 
@@ -74,7 +75,10 @@ class CitedDraft(Record):
         marked = insert_marks(self.draft, self.sentences, marks)
         if not self.references:
             return marked
-        lines = [f"{self._label(number)} {_described(one)}" for number, one in enumerate(self.references, 1)]
+        lines = [
+            f"{self._label(number)} {_described(one, self.citations(number))}"
+            for number, one in enumerate(self.references, 1)
+        ]
         if self.form == "markdown":
             lines = [line.replace("<", r"\<") for line in lines]  # what documents say is no HTML of the draft's
         if self.form == "latex":
@@ -82,6 +86,11 @@ class CitedDraft(Record):
         else:
             listed = f"{'## ' if self.form == 'markdown' else ''}References\n\n" + "\n\n".join(lines)
         return marked.rstrip() + f"\n\n{listed}\n".replace("\n", "\r\n" if "\r\n" in self.draft else "\n")
+
+    def citations(self, number: int) -> list[Citation]:
+        """Return what was found in a reference's passage for each sentence that cites it, in their order."""
+        cited = [one.attribution for one in self.sentences if one.number == number and one.attribution is not None]
+        return [one.candidates[0].citation for one in cited]
 
     def mark(self, number: int) -> str:
         """Return what is set for a reference, with the blank before it."""
@@ -131,14 +140,17 @@ def reference_keys(references: Sequence[Reference], draft: str) -> tuple[Referen
     )
 
 
-def _described(reference: Reference) -> str:
+def _described(reference: Reference, citations: Sequence[Citation]) -> str:
     """A passage as a list of references names it, on one line: what it is of, its place, and the words that support."""
-    found, citation = reference.found, reference.found.citation
-    words = " … ".join(" ".join((citation.quoted or "")[span.start : span.end].split()) for span in citation.spans)
+    found = reference.found
+    quoted = [(one.quoted or "")[span.start : span.end] for one in citations for span in one.spans]
+    parts = dict.fromkeys(" ".join(part.split()) for part in quoted)
+    words = " … ".join(one for one in parts if not any(one != other and one in other for other in parts))
     if reference.origin == "literature":
         named = _named(reference.paper)
     else:
-        named = found.title if found.title == citation.document else f"{found.title} ({citation.document})"
+        document = found.citation.document
+        named = found.title if found.title == document else f"{found.title} ({document})"
     return " ".join(found.under(named).split()) + (f": “{words}”" if words else "")
 
 

@@ -31,6 +31,8 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOT
 _QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\[\^[^\]\s]+\]", re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
+# Neither `2 * 3` nor `a_name` nor `3*4` is set in another font.
+_EMPHASIS = re.compile(r"(?<![\\*_])(?:(?<!\w)(?:\*{1,3}|_{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3})(?!\w))(?![*_])")
 
 # A mark's number between two characters that stand in no text.
 _HIDDEN = re.compile("\ufdd0(\\d+)\ufdd1")
@@ -176,7 +178,15 @@ def _markdown(text: str) -> str:
     kept = set(_paragraph_lines(body))
     shown = "".join(line if number in kept else _blanked(line) for number, line in enumerate(lines))
     shown = _QUOTED.sub(_blank, _COMMENT.sub(_blank, shown))
-    return _blanked(text[:start]) + _LINK.sub(lambda link: f" {link[1]} {_blanked(link[2])}", shown)
+    shown = _LINK.sub(lambda link: f" {link[1]} {_blanked(link[2])}", shown)
+    return _blanked(text[:start]) + _EMPHASIS.sub(_unemphasised, shown)
+
+
+def _unemphasised(found: re.Match[str]) -> str:
+    """Signs at the edge of words are blanks, so that a sentence can end before them; others stand within it."""
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    at_edge = not before.strip() or not after.strip()
+    return (" " if at_edge else JOINER) * len(found[0])
 
 
 def _paragraph_lines(text: str) -> Iterator[int]:
