@@ -50,7 +50,7 @@ def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path,
     got = quoteweave("eval", "compare", *runs, *asked)
     assert got.code == 0
     assert "first good\nsecond bad" in got.out
-    assert re.search(r"overall\.f1 +100\.00 +50\.00 +50\.00 ", got.out), "a row of a table, at 80 columns"
+    assert re.search(r"overall\.f1 +100\.00 +50\.00 +50\.00 +50\.0-50\.0 ", got.out), "a row of a table, at 80 columns"
     assert "- as effect: the figure is pooled" in got.out
     assert "- as 95 %" not in got.out
     assert "1 * good" in got.out

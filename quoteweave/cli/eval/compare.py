@@ -223,7 +223,10 @@ def _comparison_table(comparisons: Sequence[Comparison], *, narrow: bool) -> Tab
     shown = make_table(columns, words=["figure"], padding=0)
     for one in comparisons:
         scale = unit(one.figure).scale
-        bounds = UNDEFINED if one.low is None or one.high is None else f"{scale * one.low:.1f} {scale * one.high:.1f}"
+        bounds = UNDEFINED
+        if one.low is not None and one.high is not None:
+            until = " to " if one.low < 0 else "-"
+            bounds = f"{scale * one.low:.1f}{until}{scale * one.high:.1f}"
         values = [_number(value, scale) for value in (one.first_value, one.second_value, one.difference)]
         name = one.figure.replace(".", ".\n", 1) if narrow and len(one.figure) > LONG else one.figure
         p = p_value(one.p_holm, at_floor=one.at_floor)
