@@ -10,7 +10,7 @@ from scripted_agents import EXCERPT, OTHER, PAPERS, SEARCH, SELECT, TARGET, does
 
 from quoteweave.attribution.agent.actions import Condition
 from quoteweave.attribution.agent.loop import CiteAgent
-from quoteweave.attribution.agent.trajectory import NAMED, AgentSettings, published_settings
+from quoteweave.attribution.agent.trajectory import NAMED, AgentSettings
 from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,
@@ -314,7 +314,7 @@ CONDITIONS: list[tuple[Condition, bool]] = [
 def test_each_condition_of_table_4_tells_its_actions_and_shows_its_demonstration(
     condition: Condition, demonstration: bool
 ) -> None:
-    settings = published_settings(condition, demonstration=demonstration)
+    settings = AgentSettings(condition=condition, demonstration=demonstration, extra_actions=False, form="json")
     model = FakeChat(["Title: “Freight in May”"] if condition == "no_commands" else [SEARCH, SELECT])
 
     found = find(model, settings)

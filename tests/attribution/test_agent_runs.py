@@ -19,7 +19,7 @@ from quoteweave.attribution.agent.runs import (
     hiding_rule,
     paper_search_of,
 )
-from quoteweave.attribution.agent.trajectory import TEMPERATURE, published_settings, read_trajectory
+from quoteweave.attribution.agent.trajectory import AgentSettings, read_trajectory
 from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.core.answers import Usage
 from quoteweave.core.errors import BudgetSpent, EndpointUnreachable
@@ -197,8 +197,9 @@ def test_the_own_paper_and_later_ones_are_hidden_also_of_excerpts_without_a_year
 def test_the_presets_are_the_published_conditions(condition: Condition, demonstration: bool) -> None:
     names = {"search_and_read": "citeme", "search": "citeme-search", "no_commands": "citeme-no-commands"}
     setting = PaperRunSettings(preset=names[condition] + ("" if demonstration else "-zero-shot"))
-    assert setting.agent == published_settings(condition, demonstration=demonstration)
-    assert setting.temperature == TEMPERATURE
+    published = AgentSettings(condition=condition, demonstration=demonstration, extra_actions=False, form="json")
+    assert setting.agent == published
+    assert setting.temperature == 0.95  # CiteME, section 4
     searches = condition != "no_commands"
     assert setting.open_access_only == searches  # as the authors' code searches
     assert setting.field == ("Computer Science" if searches else None)

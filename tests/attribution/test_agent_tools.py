@@ -11,7 +11,7 @@ from made_sources import MadeSource
 from scripted_agents import EXCERPT, PAPERS, RULE, SEARCH, SELECT, TARGET, find
 
 from quoteweave.attribution.agent.loop import CiteAgent
-from quoteweave.attribution.agent.trajectory import AgentSettings, published_settings
+from quoteweave.attribution.agent.trajectory import AgentSettings
 from quoteweave.core.answers import Completion, ToolCall, Usage
 from quoteweave.core.chat.tokens import estimate_message_tokens, usage_or_estimate
 from quoteweave.core.chat.tools import Tool, offer_tools
@@ -114,7 +114,7 @@ def test_a_model_without_tools_and_the_published_settings_are_asked_for_json() -
     plain, published = FakeChat([SEARCH, SELECT]), FakeTools([SEARCH, SELECT])
 
     find(plain)
-    found = find(published, published_settings("search_and_read", demonstration=True))
+    found = find(published, AgentSettings(extra_actions=False, form="json"))
 
     assert published.offered == ()
     assert [reply.form for reply in found.replies] == ["json", "json"]

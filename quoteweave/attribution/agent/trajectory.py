@@ -43,12 +43,17 @@ StepError = Literal["never_shown", "only_select"]
 
 NAMED = "named"
 """The id of a paper that the model named from memory; it is of no source."""
-TEMPERATURE = 0.95
-"""Of the models in CiteME's experiments (section 4)."""
 
 
 class AgentSettings(Record):
-    """How the agent works. `published_settings` gives those of CiteME's experiments.
+    """How the agent works.
+
+    The presets `citeme`, `citeme-search` and `citeme-no-commands` have the settings of CiteME's Table 4: a search shows
+    10 papers, at most 15 actions are made, and they are written as JSON (section 3, appendix E). The authors' code
+    differs from this agent in that it asks no reply anew, reads only what the last search showed, tells the model to
+    choose at its last action, ends no loop, and never shortens a conversation; and in that it searches Semantic Scholar
+    through the web site and not its API, for papers of computer science that are open access, which `SourceOptions`
+    ask for.
 
     >>> AgentSettings(condition="search").actions
     ('search_relevance', 'search_citation_count', 'search_snippets', 'select')
@@ -82,18 +87,6 @@ class AgentSettings(Record):
     def actions(self) -> tuple[ActionName, ...]:
         """The actions that the model may write."""
         return actions_of(self.condition, extra=self.extra_actions)
-
-
-def published_settings(condition: Condition, *, demonstration: bool) -> AgentSettings:
-    """Return the settings of an ablation of CiteME's Table 4, to be used with a model of temperature `TEMPERATURE`.
-
-    A search shows 10 papers, at most 15 actions are made, and they are written as JSON (section 3, appendix E). The
-    authors' code differs from this agent in that it asks no reply anew, reads only what the last search showed, tells
-    the model to choose at its last action, ends no loop, and never shortens a conversation; and in that it searches
-    Semantic Scholar through the web site and not its API, for papers of computer science that are open access, which
-    `SourceOptions` ask for.
-    """
-    return AgentSettings(condition=condition, demonstration=demonstration, extra_actions=False, form="json")
 
 
 class Reply(Record):
