@@ -211,19 +211,13 @@ def test_documents_are_removed_also_by_a_job_that_is_done_again(root: Path, tmp_
     assert names(root) == []
 
 
-def worker_process() -> psutil.Process:
-    """The process of the job that this process runs."""
-    (found,) = (child for child in psutil.Process().children() if "quoteweave.server.jobs.worker" in child.cmdline())
-    return found
-
-
 def test_a_killed_process_is_followed_by_another(runner: JobRunner, root: Path, state: Path) -> None:
     work = add_work(root, state, {"long.pdf": pdf_pages(8)})
     with Collection.open(root) as collection, collection.writer():
         job = submitted(runner, work)
         *_, waits = until(runner.store, job.id, lambda progress: progress.waiting is not None)
         assert "is locked: process" in str(waits)
-        worker_process().send_signal(signal.SIGKILL)
+        psutil.Process(runner.pids()[job.id]).send_signal(signal.SIGKILL)
         until(runner.store, job.id, lambda _: runner.store.get(job.id).job.attempts > 0)
     done, progress = ended(runner.store, job.id)
     assert (done.status, done.attempts, progress[-1].waiting) == ("done", 1, None)
@@ -256,7 +250,7 @@ def test_a_server_that_stops_leaves_its_jobs_to_the_next(root: Path, state: Path
     with Collection.open(root) as collection, collection.writer():
         job = submitted(runner, add_work(root, state, {"a.txt": b"Grain came by sea."}))
         until(store, job.id, lambda progress: progress.waiting is not None)
-        child = worker_process()
+        child = psutil.Process(runner.pids()[job.id])
         runner.stop()
         assert not child.is_running()
     assert store.get(job.id).job.model_copy(update={"progress": job.progress, "started": None}) == job.model_copy(
@@ -272,7 +266,7 @@ def test_jobs_are_cancelled_whether_they_wait_or_run(runner: JobRunner, root: Pa
         with pytest.raises(CollectionLocked, match="a job of the collection 'port' is running"), jobs_lock(state, root):
             pass
         assert runner.cancel(second.id).status == "cancelled"
-        child = worker_process()
+        child = psutil.Process(runner.pids()[first.id])
         runner.cancel(first.id)
         job, _ = ended(runner.store, first.id)
         assert (job.status, job.report) == ("cancelled", None)

@@ -51,6 +51,11 @@ class JobProcess:
             self._process.stdin.write(assignment.model_dump_json().encode() + b"\n")
             self._process.stdin.flush()
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
     def messages(self) -> Iterator[Message]:
         """What the process says, until it has ended."""
         assert self._process.stdout is not None  # noqa: S101 - for the type checker
@@ -155,6 +160,11 @@ class JobRunner:
             _remove_uploads(work)
         self._wake.set()
         return job
+
+    def pids(self) -> dict[str, int]:
+        """The numbers of the processes that this server runs now, by job."""
+        with self._lock:
+            return {id: process.pid for id, process in self._running.items()}
 
     def _watch(self) -> None:
         while not self._stop.is_set():
