@@ -78,7 +78,7 @@ def test_lists_stay_together_but_for_items_of_several_paragraphs() -> None:
     assert said(html) == [
         ("list", "- one"),
         ("list", "- two\n\n  more of two\n  3. three\n  4. four"),
-        ("list", "term\nmeaning"),
+        ("list", "- term: meaning"),
     ]
 
 
@@ -253,8 +253,8 @@ def test_items_of_several_paragraphs_are_quotes_of_their_own_under_their_heading
         ),
         ("Limits", "3. Short.\n4. Shorter."),
         ("Limits", "All can be changed."),
-        ("Limits", "cache\nPages in memory."),
-        ("journal", "journal\n\nA file of changes.\nIt goes when the transaction ends."),
+        ("Limits", "- cache: Pages in memory."),
+        ("journal", "- journal: A file of changes.\nIt goes when the transaction ends."),
     ]
 
 

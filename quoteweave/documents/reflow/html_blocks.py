@@ -310,7 +310,7 @@ class BlockCollector:
             self._marker = "- " if tag == "li" else ""
             return
         inner = self._lists[-1]
-        self._marker = ""
+        self._marker = "- " if tag == "dt" else ""
         if tag == "li":
             self.list_lengths[inner.place] += 1
             self._marker = inner.marker(own_number, style)
@@ -332,11 +332,14 @@ class BlockCollector:
     def add_paragraph(self, text: str) -> None:
         """A paragraph; within a list, a part of its item."""
         if self._lists:
-            indent = "  " * min(len(self._lists) - 1, _MAX_INDENT)
             item, line = self._lists[-1].item, text.replace("\n", " ")
+            written = "  " * min(len(self._lists) - 1, _MAX_INDENT) + self._marker + line
             if item is not None:
+                if item.term and item.paragraphs == 1 and self._lines and self._lines[-1][0] is item:
+                    term = self._lines.pop()[1]  # "- cache: Pages in memory."
+                    written = f"{term}{'' if term.endswith((':', '?', '!')) else ':'} {line}"
                 item.add(line)
-            self._lines.append((item, indent + self._marker + line))
+            self._lines.append((item, written))
             self._marker = " " * len(self._marker)
         else:
             self.add(FlowBlock(layout="paragraph", text=text))
