@@ -118,8 +118,9 @@ _REMOVED = Quote(id="", document="", page=0, page_label="", bbox=(0, 0, 0, 0), k
 MIN_PAGE_SHARE = 0.4
 # Weight of the BM25 of the heading above a quote, relative to the quote's own.
 HEADING_WEIGHT = 0.6
-# For questions that ask for steps: headings whose quotes are kept together, and how many quotes of each.
-SECTIONS, MOST_TOGETHER = 2, 8
+# For questions that ask for steps: headings whose quotes are kept together, how many quotes of each, and how many from
+# the one on that fits best.
+SECTIONS, MOST_TOGETHER, FROM_FITTEST = 2, 8, 2
 # Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for: a
 # table or picture, if it asks about pictures, names one or contains a term; a text with a contact, if it asks for a
 # contact, on so many of the best pages.
@@ -254,8 +255,10 @@ class LexicalRetriever(Bm25Retriever):
         found = np.unique(headings[(headings >= 0) & (evidence.quotes[headings] > 0)])
         worth = evidence.quotes[found] * evidence.total[of_page[found]]
         best = found[np.argsort(-worth, kind="stable")[:SECTIONS]]
-        under = [np.flatnonzero(headings == at)[:MOST_TOGETHER] for at in best]
-        return np.concatenate(under) if under else np.empty(0, dtype=np.int64)
+        under = [np.flatnonzero(headings == at) for at in best]
+        fittest = [one[np.argmax(evidence.quotes[one]) :][:FROM_FITTEST] for one in under]
+        together = [*(one[:MOST_TOGETHER] for one in under), *fittest]
+        return np.concatenate(together) if together else np.empty(0, dtype=np.int64)
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
         """(m,) the pages that pass the filter; None where all do."""

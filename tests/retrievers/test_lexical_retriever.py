@@ -89,6 +89,14 @@ def test_steps_are_kept_together_where_they_are_asked_for(tmp_path: Path) -> Non
     assert told.index("Let it dry") > told.index(other.text)
 
 
+def test_the_step_that_fits_best_is_kept_together_with_the_first_ones(tmp_path: Path) -> None:
+    steps = [made_quote(f"Coat number {number}") for number in ("one", "two", "six", "ten", "red", "dry", "wet", "old")]
+    last = [made_quote("Paint the gate of a fence"), made_quote("Close it")]
+    with make_collection(tmp_path, {"a.pdf": [made_quote("Oak"), FENCE, *steps, *last]}) as collection:
+        scores = {hit.quote.text: hit.score for hit in search(collection, "How do I paint the gate of a fence?")}
+    assert {scores[one.text] for one in (*steps, *last)} == {max(scores.values())}
+
+
 def test_a_heading_ends_where_another_begins(tmp_path: Path) -> None:
     another = made_quote("Sharpen a saw", layout="title")
     with make_collection(tmp_path, {"a.pdf": [BOARDS, FENCE, another, TIN]}) as collection:
