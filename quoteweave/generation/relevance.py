@@ -51,7 +51,7 @@ _ASKED_AT_THE_END = re.compile(
 _MODAL = re.compile(
     r"^May(?=\s+(?:I|we|you|he|she|it|they|the|an?|one|my|our|your|his|her|its|their|any|every|each"
     r"|all|some|no|dogs|cats|pets|children|visitors|guests|people|passengers|members|students)(?:\s+[^\W\d_]\S*))"
-    r"|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])|\bmay(?=\s+(?:I|we|you|he|she|it|they|one|the)\b)"
+    r"|^(?P<how>How(?:\s+\w+){1,3}?)\s+may(?=\s+[^\W\d])|(?<!in )(?<!of )(?<!since )\bmay\b(?!\s+\d)"
 )
 # A run of spaces is tried from its beginning alone: from each of its spaces, a long run would take minutes.
 _ANOTHER = re.compile(

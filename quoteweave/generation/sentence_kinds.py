@@ -20,6 +20,7 @@ LISTED_WORDS = 3
 """Words after ", a" among which the term itself shows a list ("an intron, a whole intron") and no definition."""
 
 _ARTICLE = re.compile(r"(?:(?:an?|the)\s+)?[“\"'(]*", re.IGNORECASE)
+_NAMES_BEFORE = re.compile(r"\W*(?i:(?:an?|the|our|its|this)\s+)?(?:[A-Z][\w-]*\s+)*[“\"'(]*")
 NO_NOUN = (
     r"(?:\w+(?:ed|ly|ing)|not|no|never|seldom|often|now|also|always|still|then|thus|available|able|about|above|at|in|on|under"
     r"|open|free|made|built|shown|given|held|kept|full|empty|found|set|left|more|less|very|too|so)\b"
@@ -42,6 +43,8 @@ _SAYS_WHAT, _SAYS_WHAT_KIND = (
     )
     for phrase in ("", _NOUN_PHRASE)
 )
+# "mentor: a person who helps beginners", as glossaries have it.
+_TERM_OF_GLOSSARY = re.compile(rf"[”\"')]*\s*[:–—]\s+{_NOUN_PHRASE}", re.IGNORECASE)
 # "In Rust, a library or executable program is called a crate."
 _NAMED = re.compile(
     r"\b(?:is|are)\s+(?:also\s+|often\s+)?(?:called|known as|named|termed)\s+(?:an?\s+|the\s+)?[“\"'(]*$", re.IGNORECASE
@@ -58,22 +61,34 @@ _LEADS_IN = re.compile(
 _WORD = re.compile(r"\w[\w'’-]*")
 
 
-def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False) -> bool:
+def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_name: bool = False) -> bool:
     """Whether a sentence begins with the subject and says what it is, or says so in an apposition.
 
     `by_kind`: only by a noun with what tells it from others, as definitions do, not by a property or a number; or by
-    what is called so.
+    what is called so. `is_name`: whether the subject is a name, before which other names may stand ("The GNU linker").
     """
-    says = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT
-    asked = set(subject)
+    says, asked = _SAYS_WHAT_KIND if by_kind else _SAYS_WHAT, set(subject)
+    opens = _NAMES_BEFORE if is_name else _ARTICLE
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
     for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
-        begins = _ARTICLE.fullmatch(text[:start]) and says.match(text[end:])
+        says_so = says.match(text[end:]) or (by_kind and _TERM_OF_GLOSSARY.match(text[end:]))
+        begins = opens.fullmatch(text[:start]) and says_so
         beside = None if _LEADS_IN.fullmatch(text[:start]) else _APPOSITION.match(text[end:])
         listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
         named = by_kind and _NAMED.search(text[:start]) and not _GOES_ON.match(text[end:])
         if asked <= set(words(text[start:end])) and (begins or named or (beside and not listed)):
             return True
+    return False
+
+
+def begins_with(text: str, subject: str) -> bool:
+    """Whether a sentence begins with the subject, but for an article, or names before it ("The GNU linker")."""
+    asked, said = frozenset(words(subject)), frozenset(subject.casefold().split())
+    for match in _WORD.finditer(text):
+        if words(match[0]) and asked.issuperset(words(match[0])):
+            return True
+        if not (match[0][:1].isupper() or match[0].casefold() in said or _ARTICLE.fullmatch(f"{match[0]} ")):
+            return False
     return False
 
 

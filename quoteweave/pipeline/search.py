@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Literal, ParamSpec, TypeVar
 
 from pydantic import Field
@@ -26,7 +27,7 @@ from quoteweave.core.text.question_analysis import analyse_question, check_quest
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
-from quoteweave.generation.sentences import split_sentences
+from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.document_structure import structure_context
 from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
@@ -300,11 +301,8 @@ def definitions_first(question: str, hits: Sequence[Hit]) -> list[Hit]:
     terms = question_terms(question)
     field = frozenset(words(field_of_term(question)))
     subject = [word for word in subject_terms(terms) if word not in field]
-    saying = [
-        hit
-        for hit in hits
-        if subject and any(says_what(part.text, subject, by_kind=True) for part in split_sentences(hit.quote.text))
-    ]
+    says = partial(says_what, subject=subject, by_kind=True, is_name=terms.names.issuperset(subject))
+    saying = [hit for hit in hits if subject and any(map(says, sentence_texts(hit.quote.text)))]
     best, known = max((hit.score for hit in hits), default=0.0), {id(hit) for hit in saying}
     first = [hit.model_copy(update={"score": best}) for hit in saying]
     ordered = [*first, *(hit for hit in hits if id(hit) not in known)]

@@ -48,7 +48,6 @@ LOCATABLE = {
     "When does the train that leaves Sölmatt at 10:40 arrive at Grünegg?": "trains",
     "What colour are the bands on the lighthouse?": "mole",
     "How did vessel calls change by quarter in 2023?": "quarters",
-    "What does Figure 2 show?": "quarters",
     "What does the ferry to the Outer Isles cost?": "ferry",
     "Who sells tickets?": "tickets",
 }

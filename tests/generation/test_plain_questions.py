@@ -292,3 +292,93 @@ def test_what_only_asks_need_not_stand_in_the_row() -> None:
     answer = ask("What is the figure for grain in 2023?", given)
     assert answer.status == "answered"
     assert "547" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "says"),
+    [
+        ("What is a mentor?", "mentor: a person who helps beginners with packaging.", "a person who helps"),
+        ("What is Harbourscript?", "GNU Harbourscript is a language that describes quays.", "a language"),
+        ("What does dip stand for?", "dip: The name of this group, which is old, stands for dial-up.", "dial-up"),
+        ("How many speakers does the radio have?", "A radio with a 9-speaker system hangs in the hall.", "9-speaker"),
+        (
+            "How do I recover erased templates?",
+            "If you erased some templates, you can recover them by running the command again.",
+            "by running",
+        ),
+        (
+            "Where can I get the sources of the pilot?",
+            "The sources are free, from http: //pilot.example/get.",
+            "pilot.ex",
+        ),
+        (
+            "For what share of ships does the crane work without manual changes?",
+            "The crane of the pier will work for about 90% of ships without manual changes of the hook.",
+            "90%",
+        ),
+    ],
+)
+def test_definitions_counts_and_ways_of_manuals_answer(question: str, text: str, says: str) -> None:
+    answer = ask(question, context([text]))
+    assert answer.status == "answered"
+    assert says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        # of another thing in the same text
+        (
+            "What is the combined city mileage of the Shore Hybrid?",
+            "The combined city mileage of the Shore is 32. The Hill Hybrid has another.",
+        ),
+        # the contrary
+        ("What percentage of members who do not sail voted?", "48% of the members who sail voted."),
+        # a number in a clause about something else
+        ("What share of members sail?", "Members who sail – some 10% of the public has a boat – stand out."),
+        # what something does is told by a sentence about it
+        ("What does the crane driver do?", "You can stop the work of the crane driver with the lever."),
+        (
+            "What version of the crane does this describe?",
+            "One can see a version of the crane in these places: the quay.",
+        ),
+    ],
+)
+def test_a_sentence_about_something_near_does_not_answer(question: str, text: str) -> None:
+    assert ask(question, context([text])).status != "answered"
+
+
+def test_a_share_is_of_what_its_sentence_names_not_of_what_the_heading_does() -> None:
+    one = quote(
+        "The Liberals prefer a smaller state, and 17% prefer a bigger state.", section="Socialists and Liberals"
+    )
+    assert ask("What percent of Socialists prefer a bigger state?", context([one])).status != "answered"
+
+
+def test_a_list_of_something_else_does_not_tell_what_is_asked_for() -> None:
+    text = (
+        "You can make a version of the crane that runs with a motor using the following instructions:\n- turn\n- wait"
+    )
+    assert ask("What version of the crane does the page describe?", context([text])).status != "answered"
+
+
+@pytest.mark.parametrize("question", ["What does Table 3 list?", "What is shown in Table 3?", "What is Table 3?"])
+def test_what_a_table_lists_is_told_by_its_caption(question: str) -> None:
+    tables = [
+        image(f"Table {number}. {name}", "a | b\nc | 1", layout="table")
+        for number, name in ((2, "Ships"), (3, "Quays"))
+    ]
+    answer = ask(question, context(["Table 3 is below."], tables))
+    assert answer.status == "answered"
+    assert "The caption of Table 3 is “Quays”" in answer.text
+
+
+def test_rows_of_one_name_under_several_headings_are_uncertain() -> None:
+    rows = "Canada | 22 % | 5 %\nJapan | 23 % | 4 %\nIncreases in open shops:\nCanada | 20 % | 3 %\nJapan | 19 % | 2 %"
+    given = context(["The net sales are below."], [image("Increases in net sales", rows, layout="table")])
+    assert ask("By how much did net sales in Canada increase?", given).status != "answered"
+
+
+def test_a_small_may_is_no_month() -> None:
+    assert "may" not in question_terms("Which characters may a name contain?").terms
+    assert "may" in question_terms("What was shipped in may 2021?").terms

@@ -86,6 +86,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 # A question, or a line of a table of contents.
 _NO_STATEMENT = re.compile(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
 _CLAUSE = re.compile(r"[,;:](?=\s)")
+_NOT = re.compile(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
 _DOES = re.compile(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"\w{2,}ed")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
@@ -101,7 +102,8 @@ class AnswerCriteria:
     def __init__(self, question: QuestionTerms, weights: Mapping[str, float], context: Context) -> None:
         self._question = question
         self._subject = {word: weights[word] for word in subject_terms(question)}
-        self._pairs = _adjacent_pairs(question, frozenset(self._subject) - question.names)
+        common = frozenset(self._subject) - question.names
+        self._pairs, self._all_pairs = (_adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for hit in context.hits:
@@ -124,9 +126,7 @@ class AnswerCriteria:
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if has_opposite_word(self._question.analysis.text, statement.text) or self._prohibits_what_is_allowed(
-            statement
-        ):
+        if self._is_opposite(statement) or self._prohibits_what_is_allowed(statement):
             return False
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
@@ -135,6 +135,12 @@ class AnswerCriteria:
         says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.introduced)
         return keeps_together and says_more and has_answer_kind(statement, self._question)
+
+    def _is_opposite(self, statement: Statement) -> bool:
+        """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote"."""
+        asked = self._question.analysis
+        negated = asked.asks != "yes_or_no" and _NOT.search(asked.text) is not None
+        return has_opposite_word(asked.text, statement.text) or (negated and not has_denying_word(statement.text))
 
     def _prohibits_what_is_allowed(self, statement: Statement) -> bool:
         """Whether a statement denies or prohibits what an open question asks for: "What is allowed?"."""
@@ -266,7 +272,7 @@ class AnswerCriteria:
             beside = frozenset(words(statement.before))
         own = with_quantity(frozenset(statement.words), self._question, statement.text)
         around = with_words_alike(beside | own, self._subject)
-        lacking = self._question.names - around
+        lacking = self._question.names - self._named(statement, own, around)
         if lacking:
             most = max((times for word, times in document.items() if _YEAR.fullmatch(word)), default=0)
             if any(not _YEAR.fullmatch(name) or not document[name] or document[name] < most for name in lacking):
@@ -274,6 +280,19 @@ class AnswerCriteria:
             if any(map(_YEAR.fullmatch, statement.words)):
                 return False
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
+
+    def _named(self, statement: Statement, own: frozenset[str], around: frozenset[str]) -> frozenset[str]:
+        """The words among which the question's names must be: of the statement, the one before it, and what is above.
+
+        Elsewhere in a text stands what it says of other things: "32 mpg for the LE; 46 mpg for the XSE". A share is of
+        what its own sentence names, whatever the heading does.
+        """
+        if statement.quote.kind == "image" or refers_back(statement.text):
+            return around
+        above = frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
+        if self._question.analysis.asks != "percent":
+            above |= _words_above(statement.quote, is_row=False)
+        return with_words_alike(own.union(above, words(statement.before)), self._subject)
 
     def _keeps_adjacent_pairs(self, statement: Statement) -> bool:
         """Whether one of the question's adjacent pairs, among those the statement contains, is adjacent in it.
@@ -285,13 +304,15 @@ class AnswerCriteria:
         pairs = {pair for pair in self._pairs if held.issuperset(pair)}
         pairs |= {pair[::-1] for pair in pairs if pair[1] in _ALSO_BEFORE}
         turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
-        return not pairs or not pairs.isdisjoint(itertools.pairwise(said)) or not pairs.isdisjoint(turned)
+        adjacent = set(itertools.pairwise(said))
+        return not pairs or not pairs.union(self._all_pairs).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
 
 
-def _adjacent_pairs(question: QuestionTerms, among: frozenset[str]) -> frozenset[tuple[str, str]]:
+def _adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: bool) -> frozenset[tuple[str, str]]:
     """The pairs of these words that are directly adjacent in the question, without even a stop word between them.
 
-    The verb of "How much does a new impeller cost?" stands elsewhere in what answers it.
+    The verb of "How much does a new impeller cost?" stands elsewhere in what answers it: `verbs` says whether pairs
+    with what may be the verb are there.
     """
     written = [(word, words(word)) for word in words(question.analysis.text, stem=False, stop=False)]
     parted = question.analysis.asks in _TOLD_KINDS
@@ -301,7 +322,7 @@ def _adjacent_pairs(question: QuestionTerms, among: frozenset[str]) -> frozenset
     pairs = (
         one + other
         for (_, one), (word, other) in itertools.pairwise(written)
-        if word not in last and not (parted and _PARTICIPLE.fullmatch(word))
+        if verbs or (word not in last and not (parted and _PARTICIPLE.fullmatch(word)))
     )
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 

@@ -23,7 +23,7 @@ from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
-from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, says_what
+from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, begins_with, says_what
 
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
@@ -53,7 +53,7 @@ _ASKED_NOUN = re.compile(
     r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
     r"(?!.*\b(?:\w+ed|made|known|given|shown|said|built|found|held|kept)(?:\s+\w+)?\s*\??\s*$)"
     r"(?:[\w'’-]+\s+){0,4}?(?P<value>\w+?)(?P<ending>s?)\s*(?:\b(?:of|for|in|to|at|on|by|per|with|without|from|after|before|during|under|among)\b|\?|$)"
-    rf"|(?:what|which)\s+(?!{_AUXILIARY})(?:\w+\s+){{0,2}}?(?P<kind>\w+?)s?\s+"
+    rf"|(?:what|which)\s+(?!{_AUXILIARY})(?:(?!of\b)\w+\s+){{0,2}}?(?P<kind>(?!of\b)\w+?)s?\s+(?:of\s+(?:\w+\s+){{1,3}}?)?"
     r"(?:does|do|did|is|are|was|were|has|have|had|can|will|should)\b)",
     re.IGNORECASE,
 )
@@ -91,11 +91,20 @@ _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "m
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 _ANOTHER_WAY = re.compile(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
 _AIM = re.compile(r"\W*To\s(?P<leading>[^,]*),|.*?\bto\s+(?!the\b|an?\b|your\b)(?P<trailing>[a-z]\S*(?:\s+\S+){0,7})")
+_WAY = re.compile(
+    r"\b(?:you|one|we)\s+(?:can|may|could|should|must|need\s+to|have\s+to|(?:should\s+)?(?:be|are|is)\s+able\s+to)\s+"
+    r"(?:also\s+|simply\s+|easily\s+)?(\w+)\b[^.;:]*?\b(?:by\s+\w+ing|using|with)\b",
+    re.IGNORECASE,
+)
+ASKED_ACT = re.compile(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
 _LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 _EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
 _NEGATES = re.compile(r"\b(?:not|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
 # "The following classes: A and B" lists them at once.
 _INTRODUCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b(?!.*:\s+\w)", re.IGNORECASE)
+_JOINED = re.compile(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
+_FOLLOWING = re.compile(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
+_ASKS_WHAT_IT_DOES = re.compile(r"\s*what\s+(?:does|do|did)\s+(.{1,80}?)\s+do\b", re.IGNORECASE)
 _HYPOTHETICAL = re.compile(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
@@ -158,7 +167,8 @@ def _following(amount: Amount, text: str) -> list[str]:
     words_alone = plain(text)
     place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone)
     found: list[str] = []
-    for word in words_alone[place.start() :].split()[1 : 1 + COUNTED_WORDS] if place else ():
+    following = _JOINED.sub(r"\1 ", words_alone[place.start() :]) if place else ""
+    for word in following.split()[1 : 1 + COUNTED_WORDS]:
         bare = word.strip("()“”\"'")
         if bare.casefold() in STOP_WORDS:
             break
@@ -210,7 +220,9 @@ def _names_colour(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def _percents(statement: Statement, question: QuestionTerms) -> bool:
-    return any(one.unit is not None and one.unit.dimension == "percent" for one in _facts(statement, question)[1])
+    """Whether a statement has a percentage, in a clause about what the question is about."""
+    told, amounts = _of_subject(statement, question), _facts(statement, question)[1]
+    return any(one.unit is not None and one.unit.dimension == "percent" and one.text in told for one in amounts)
 
 
 def _costs(statement: Statement, question: QuestionTerms) -> bool:
@@ -244,9 +256,11 @@ def _defines(statement: Statement, question: QuestionTerms) -> bool:
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
     if not _ASKS_ALONE.match(question.analysis.asked_by):
         return any(
-            text[:start].endswith("(") or _DEFINES.search(text[end : end + DEFINED_WITHIN]) for start, end in places
+            text[:start].endswith("(")
+            or _DEFINES.search(text[end:] if text[end:].startswith(":") else text[end : end + DEFINED_WITHIN])
+            for start, end in places
         )
-    return says_what(statement.text, term, by_kind=True)
+    return says_what(statement.text, term, by_kind=True, is_name=question.names.issuperset(term))
 
 
 def _instructs(statement: Statement, question: QuestionTerms) -> bool:
@@ -259,8 +273,10 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     text = statement.text
     if is_code(text):
         return False
-    if question.analysis.asked_by.casefold().startswith("what") and _is_substantive(statement, question):
-        return True  # "What should I do if …?" may be answered by any sentence on that case
+    # "What should I do if …?" may be answered by any sentence on that case.
+    any_may = question.analysis.asked_by.casefold().startswith("what") and _is_substantive(statement, question)
+    if any_may or _tells_way(statement, question):
+        return True
     shows_code = any(part.form == "code" for part in statement.introduced)
     if not (INSTRUCTION.match(text) or shows_code) or _LATER_STEP.match(text) or _negates(statement, question):
         return False
@@ -274,6 +290,13 @@ def _instructs(statement: Statement, question: QuestionTerms) -> bool:
     return set(subject_terms(question)) <= told | above and not told.isdisjoint(
         with_words_alike(frozenset(aimed[:1]), question.terms).intersection(question.terms)
     )
+
+
+def _tells_way(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement says by what one can do what is asked: "You can recover it by running the command again"."""
+    told, asked = _WAY.search(statement.text), ASKED_ACT.match(question.analysis.text)
+    same = told is not None and asked is not None and not set(words(asked[1])).isdisjoint(words(told[1]))
+    return same and not _negates(statement, question)
 
 
 def _negates(statement: Statement, question: QuestionTerms) -> bool:
@@ -296,8 +319,11 @@ def _compares(statement: Statement, question: QuestionTerms) -> bool:
 
 def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
-    asked = _ASKED_NOUN.match(question.analysis.text[:MAX_ANALYSED_CHARACTERS])
-    asked = None if question.analysis.asks_denied else asked
+    text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
+    if (doing := _ASKS_WHAT_IT_DOES.match(text)) is not None and not statement.is_row:
+        own = statement.text.partition(" reads “")[2] or statement.text  # that of a picture
+        return begins_with(own, doing[1]) and not _only_introduces(statement)
+    asked = None if question.analysis.asks_denied else _ASKED_NOUN.match(text)
     if statement.is_row or asked is None:
         return statement.is_row or not _only_introduces(statement)
     noun = re.escape(asked["value"] or asked["kind"])
@@ -314,7 +340,9 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
         return False
     quantity = _QUANTITY.fullmatch(asked["value"] or "")
     if statement.introduced and not quantity and (asked["kind"] or asked["ending"]):
-        return any(part.form != "text" for part in statement.introduced)  # a list after its colon tells it
+        following = _FOLLOWING.search(statement.text)  # "using the following commands:" tells commands alone
+        told = following is None or re.search(rf"\b{noun}", following[1], re.IGNORECASE)
+        return bool(told) and any(part.form != "text" for part in statement.introduced)  # a list after its colon
     # "The county seat" is one: what county seats were does not tell it, nor does one profile tell what all are.
     noun += asked["ending"] if asked["verb"] else "s?"
     tells = _TELLS_VALUE if quantity else f"{_TELLS_WHICH}|{_TELLS_VALUE}" if asked["value"] else _TELLS

@@ -40,7 +40,7 @@ _SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re
 _PLACE = re.compile(
     r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
 )
-_ADDRESS = re.compile(r"\b(?:at|from|on|under|see)\s+<?(?:https?://|www\.)\S", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
 _MAIL = re.compile(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
 _ASKS_WHERE_TO_TURN = re.compile(r"where\s+(?:do|can|should|must|may|could|to)\b", re.IGNORECASE)
 

@@ -46,6 +46,7 @@ from quoteweave.generation.extractive.selection import (
 )
 from quoteweave.generation.extractive.statements import (
     Statement,
+    caption_statements,
     image_statements,
     text_statements,
     words_with_headings,
@@ -175,7 +176,9 @@ class ExtractiveGenerator:
     def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
         """Choose the statements that answer a part, all of one document unless others say something else."""
         statements = self._statements(part, context)
-        if headed := headed_statements(statements, part.terms, context):
+        if captioned := caption_statements(part.terms, context):
+            chosen, has_more = captioned, False
+        elif headed := headed_statements(statements, part.terms, context):
             chosen, has_more = headed[:MOST_STATEMENTS], len(headed) > MOST_STATEMENTS
         else:
             chosen, has_more = self._choose(statements, part, context), False

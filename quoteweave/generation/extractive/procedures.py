@@ -23,6 +23,7 @@ from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import has_opposite_word, request_words, with_words_alike
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, escape_marks, is_code, is_plainly_code, join_with_and, tidy
+from quoteweave.generation.extractive.answer_kinds import ASKED_ACT
 from quoteweave.generation.extractive.asked_headings import asks_otherwise
 from quoteweave.generation.extractive.composition import (
     compose_introduced,
@@ -69,7 +70,6 @@ _AIM_OR_PROHIBITION = re.compile(r"\W*(?:(?P<aim>To\s)|(?:do not|don[’']t|neve
 _ASKS_LIST = re.compile(r"what\s+(?:are|were)\s+|which\s+[\w-]+s\s+(?:are|were)\s+there\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[•◦▪■●‣⁃·*–—>Â-]|[a-z][.)])\s+")
 _OPENS = re.compile(f"{_STEP.pattern}|{_ITEM.pattern}")
-_ACT = re.compile(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
 _MAKES = frozenset({"make", "find"})
 
 
@@ -256,7 +256,7 @@ def _does_something_else(question: str, heading: str) -> bool:
 
     Only where the question's act is a word that asks elsewhere, such as "list", which counts for nothing.
     """
-    asked = _ACT.match(question)
+    asked = ASKED_ACT.match(question)
     if asked is None or asked[1].casefold() not in request_words() - _MAKES:
         return False
     first = heading.partition(" ")[0]

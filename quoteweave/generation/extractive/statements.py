@@ -14,7 +14,7 @@ from typing import Literal
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Kind, Quote, Record
 from quoteweave.core.text.continuations import introduces
-from quoteweave.core.text.mentions import split_label
+from quoteweave.core.text.mentions import leading_label, split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, words
@@ -193,6 +193,21 @@ def image_statements(
             flags = {"is_row": bool(cells), "is_computed": bool(computed)}
             statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text)), **flags))
     return statements
+
+
+def caption_statements(question: QuestionTerms, context: Context) -> list[Statement]:
+    """The caption of the picture that a question names, where that is all it asks: "What does Table 3 list?"."""
+    labels, asks = set(question.analysis.labels), question.analysis.asks
+    rest = set(subject_terms(question)).difference(words(" ".join(labels)))
+    if len(labels) != 1 or rest or asks not in ("statement", "definition"):
+        return []
+    statements = []
+    for number, hit in enumerate(context.images, start=1):
+        title = caption_title(hit.quote)
+        if title and leading_label(hit.quote.caption or "") in labels:
+            text = escape_marks(f"The caption of {image_name(hit.quote)} is “{title}”.")
+            statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text))))
+    return statements[:1]
 
 
 def title_words(context: Context, document: str) -> frozenset[str]:

@@ -44,8 +44,8 @@ def cells_in_words(
     of"); a column by half of the words of its heading, or by a number of the question in one of its cells in a named
     row. Of several, those with most of the question's weight in their names are taken. Where no column is named, it is
     the one that has the quantity `wanted` by its name, or else alone by its unit; a table of at most `FEW_COLUMNS`
-    gives the whole row. Where more than `MAX_ROWS` rows remain, or several columns with one heading, the result is
-    uncertain, and "" is returned.
+    gives the whole row. Where more than `MAX_ROWS` rows remain, or several rows or columns with one name, the result
+    is uncertain, and "" is returned.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     chosen = [rows[at] for at in _best_matching_names([row[0] for row in rows], asked, weights, least=1.0)]
@@ -60,6 +60,8 @@ def cells_in_words(
     headings = [header[at] for at in columns if at < len(header)]
     if not 0 < len(chosen) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
         return ""
+    if len({row[0] for row in chosen}) < len(chosen):
+        return ""  # "Canada" under "Net sales", and under "Comparable sales"
     if header and any(len(row) != len(header) for row in chosen):
         return ""  # which cell belongs to which name is not certain
     sentences = [
