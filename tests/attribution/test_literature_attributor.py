@@ -15,6 +15,7 @@ from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
     EARLIEST,
     MOST_EXCERPTS,
+    NOT_CITED,
     NOTHING_FOUND,
     SECONDHAND,
     SNIPPET,
@@ -357,6 +358,14 @@ def test_a_sentence_that_cites_a_paper_for_such_a_claim_makes_it_surer() -> None
     assert cited.signals.cited == 0.5
     assert "cites it" in how_sure(cited)
     assert "cites it" not in how_sure(alone)
+
+
+def test_where_the_chance_is_too_low_that_is_the_reason_whatever_else_the_passage_lacks() -> None:
+    one = candidate("likely", 0.2, "2018", "A")
+    lacking = one.citation.model_copy(update={"verdict": "unchecked", "reason": "Two fifths is rounded."})
+    excerpt, given = Excerpt(mark=None, start=0, claim="-", text="-"), one.model_copy(update={"citation": lacking})
+    found = ranked_attribution(excerpt, [given], {"A": 0.06, "B": 0.06}, {}, Trace(clauses=()))
+    assert (found.outcome, found.reason) == ("not_found", f"Two fifths is rounded. {NOT_CITED}")
 
 
 @pytest.mark.parametrize(("confidence", "told"), [(0.9991, "more than 99"), (0.004, "less than 1"), (0.62, "62")])

@@ -8,6 +8,7 @@ import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
+from quoteweave.attribution.literature.attributor import NOT_CITED, UNSURE
 from quoteweave.testing import LibraryServer, ModelServer, Reply
 
 KEY = "a-secret-key"
@@ -55,6 +56,15 @@ def test_a_paper_is_printed_with_what_it_is_and_what_could_be_read(
     assert title in page.read_text("utf-8")
     listed = quoteweave("list", "-c", tmp_path / "papers", "--json").json()
     assert title in [one["metadata"]["title"] for one in listed], "what was found is kept where the environment says"
+
+
+def test_why_no_paper_counts_as_the_source_is_printed(quoteweave: Quoteweave, server: LibraryServer) -> None:
+    got = quoteweave(
+        "attribute", "Statins reduce the risk of a second heart attack [CITATION].", "--source", "openalex"
+    )
+    out = " ".join(got.out.split())
+    assert "not found; the closest passages are in" in out
+    assert NOT_CITED in out or UNSURE in out
 
 
 def test_json_has_candidates_with_paper_and_place(

@@ -369,8 +369,10 @@ def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, f
         outcome = "supported" if best.outcome == "supported" else "likely"
     if best.citation.checker_verdict is not None:
         outcome = best.outcome  # the checker has said it of this passage
-    unsure = UNSURE if signals.cited else NOT_CITED
-    reason = best.citation.reason or (unsure if outcome == "not_found" else None)
+    # What the passage lacks may be little, and not why the chance is too low.
+    by_chance = outcome == "not_found" and support > 0 and best.citation.checker_verdict is None
+    unsure = (UNSURE if signals.cited else NOT_CITED) if by_chance else None
+    reason = " ".join(part for part in (best.citation.reason, unsure) if part) or None
     update = {"signals": signals, "confidence": confidence, "outcome": outcome, "reason": reason}
     candidates = (best.model_copy(update={"outcome": outcome}), *found.candidates[1:])
     return found.model_copy(update={**update, "candidates": candidates})

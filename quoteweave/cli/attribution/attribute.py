@@ -207,6 +207,9 @@ def _print(found: Attribution) -> None:
     out.print(plain(f"  {OUTCOMES[found.outcome]}"))
     if found.confidence is not None:
         out.print(plain(f"  {how_sure(found)}", "dim"))
+    of_passage = found.candidates[0].citation.reason or ""  # which is printed with the passage
+    if beside := (found.reason or "").removeprefix(of_passage).strip():
+        out.print(plain(f"  {beside}", "dim"))
     for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
         _print_candidate(one, found.excerpt.claim)
 
