@@ -141,6 +141,20 @@ def test_the_source_probe_sends_sources_options_and_asks_for_a_letter(run: Run, 
     options = dict(one.split(". ", 1) for one in asked.splitlines() if one[1:2] == ".")
     assert (list(options), set(options.values())) == (list("ABCDE"), set(NAMES))
     assert "letter" in request["messages"][0]["content"]
+    said = [
+        "eval",
+        "score",
+        tmp_path / "run",
+        "--dataset",
+        "mcitebench-source",
+        "--references",
+        tmp_path / "data.jsonl",
+    ]
+    scores = json.loads(CliRunner().invoke(app, [*map(str, said), "--json"]).stdout)
+    figures = {name for name, one in scores["figures"].items() if one["value"] is not None}
+    assert "source_identification" in figures
+    assert not figures & {"bleu", "rouge_l.f1", "exact_match", "token_f1"}, "a letter is no text to compare"
+    assert not any("--marks" in note for note in scores["notes"])
 
 
 def test_only_a_model_chooses_and_only_own_sources_are_asked_for(run: Run, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from quoteweave.evaluation.scoring.matching import dataset_notes, match_predicti
 from quoteweave.evaluation.scoring.notes import answer_notes, box_notes, search_notes
 from quoteweave.evaluation.scoring.scorer import (
     CORRELATIONS,
+    WITHOUT_WORDS,
     ScoringSettings,
     convention_differences,
     counted_rows,
@@ -295,7 +296,7 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
         asked = scores.figures.keys() - (set(OF_WORDS) - other.figures.keys())
         notes += convention_differences(scores, other, [name for name in HEADLINE if name in asked])
     notes += _notes_on_figures(scores, request.by or ())
-    if scores.marks == "own" and any(example.task != "name_paper" for example in loaded.examples):
+    if scores.marks == "own" and any(example.task not in WITHOUT_WORDS for example in loaded.examples):
         notes.append("[1, 2] and [1-3] are read too: not comparable with published figures (--marks published is)")
     return tuple(notes)
 

@@ -35,7 +35,9 @@ the questions of one run.
 
 
 COMPARES_WORDS = ("bleu", "rouge_l", "short_answer", "alce_correctness")
-"""Names of the metrics that compare the words of an answer with those of gold; titles of papers are no such words."""
+"""Names of the metrics that compare the words of an answer with those of gold."""
+WITHOUT_WORDS = ("name_paper", "choose_answer", "choose_source")
+"""Tasks whose answers they do not compare: titles of papers, and letters."""
 COUNTS_FAILURES = ("paper_search",)
 """Names of the metrics of how predictions failed; both conventions compute them for failed predictions."""
 
@@ -122,7 +124,7 @@ def _question(
     row: dict[str, float | None] = {}
     scored = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
     for metric in metrics:
-        if example.task == "name_paper" and metric.name in COMPARES_WORDS:
+        if example.task in WITHOUT_WORDS and metric.name in COMPARES_WORDS:
             continue
         if convention == "published" or _is_computed(metric, prediction):
             row |= metric.row(scored, example)
