@@ -382,3 +382,43 @@ def test_rows_of_one_name_under_several_headings_are_uncertain() -> None:
 def test_a_small_may_is_no_month() -> None:
     assert "may" not in question_terms("Which characters may a name contain?").terms
     assert "may" in question_terms("What was shipped in may 2021?").terms
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "How many members may the board have?",
+            "When there are 5 members or fewer the board may appoint new ones until the number of members reaches 6.",
+        ),
+        ("Who appoints the secretary?", "If they cannot agree, Tomasz Wren appoints the secretary."),
+        ("What can a harbour pilot do?", "A harbour pilot working on a task;"),
+    ],
+)
+def test_what_is_so_in_one_case_or_a_fragment_does_not_answer(question: str, text: str) -> None:
+    assert ask(question, context([text])).status != "answered"
+
+
+def test_who_acts_in_a_case_that_is_asked_for_is_told() -> None:
+    answer = ask(
+        "Who appoints the secretary if they cannot agree?",
+        context(["If they cannot agree, Tomasz Wren appoints the secretary."]),
+    )
+    assert answer.status == "answered"
+
+
+def test_a_name_with_an_article_is_defined() -> None:
+    given = context(["Constitution for the Harbour Union (v1.9)", "The Harbour Union is a group of people who sail."])
+    answer = ask("What is the Harbour Union?", given)
+    assert "is a group of people" in answer.text
+    assert (
+        ask("What is the Harbour Union?", context(["Constitution for the Harbour Union (v1.9)"])).status != "answered"
+    )
+
+
+def test_what_answers_is_given_though_its_word_is_rare_in_the_collection() -> None:
+    others = [quote(text, document=f"{text[:5]}.md") for text in ("The ferry left at noon.", "Grain went by rail.")]
+    given = context(["dip: The group's name stands for dial-up.", *others])
+    given = given.model_copy(update={"rarity": {"dip": 0.99}, "pages": 900})
+    assert ask("What does dip stand for?", given).status == "answered"
+    assert ask("What is the price of dip?", given).status == "abstained"

@@ -52,7 +52,7 @@ of some kind, a name, a reason…; or any statement."""
 
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
 _WHAT_IS = re.compile(
-    rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+)?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}"
+    rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+|the\s+(?=(?-i:(?:[A-ZÀ-Þ][\w.+#-]*\s*)+)\?*\s*\Z))?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}"
     r"(?P<field>\s+in\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*(?:\s+(?-i:[A-ZÀ-Þ])[\w.+#-]*)?)?\s*\?*\s*",
     re.IGNORECASE,
 )

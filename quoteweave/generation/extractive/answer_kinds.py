@@ -48,6 +48,7 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 _ASKS_ALONE = re.compile(r"what(?:'s|\s+is|\s+are|\s+does)\b", re.IGNORECASE)
+_MODAL = r"(?:can|may|could|must|should|shall|will)\b"
 _AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
 _ASKED_NOUN = re.compile(
     r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
@@ -104,7 +105,11 @@ _NEGATES = re.compile(r"\b(?:not|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
 _INTRODUCES = re.compile(r":\W*$|\b(?:following|as follows|below)\b(?!.*:\s+\w)", re.IGNORECASE)
 _JOINED = re.compile(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 _FOLLOWING = re.compile(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
-_ASKS_WHAT_IT_DOES = re.compile(r"\s*what\s+(?:does|do|did)\s+(.{1,80}?)\s+do\b", re.IGNORECASE)
+_ASKS_WHAT_IT_DOES = re.compile(
+    rf"\s*what\s+(?:(?:does|do|did)|(?P<may>{_MODAL}))\s+(?!(?:I|we|you|one)\b)(?P<subject>.{{1,80}}?)\s+do\b",
+    re.IGNORECASE,
+)
+_IN_A_CASE = re.compile(r"\W*(?:if|when|whenever|unless|where)\b", re.IGNORECASE)
 _HYPOTHETICAL = re.compile(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
@@ -130,8 +135,12 @@ _ADVISES = re.compile(
 def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has the kind of answer asked for: a count, a percentage, a date, a name, a reason…
 
-    For a question of no such kind, the statement must not merely introduce what follows it.
+    For a question of no such kind, the statement must not merely introduce what follows it. What is so in one case
+    alone ("If they cannot agree, …") tells neither how many there are nor who does something.
     """
+    asks, text = question.analysis.asks, question.analysis.text
+    if asks in _NOT_BY_CASE and _IN_A_CASE.match(statement.text) and not _CONDITION.search(text):
+        return False
     return _CHECKS.get(question.analysis.asks, _is_substantive)(statement, question)
 
 
@@ -322,7 +331,8 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
     if (doing := _ASKS_WHAT_IT_DOES.match(text)) is not None and not statement.is_row:
         own = statement.text.partition(" reads “")[2] or statement.text  # that of a picture
-        return begins_with(own, doing[1]) and not _only_introduces(statement)
+        may = not doing["may"] or re.search(rf"\b{_MODAL}\s+\w", own, re.IGNORECASE) is not None
+        return may and begins_with(own, doing["subject"]) and not _only_introduces(statement)
     asked = None if question.analysis.asks_denied else _ASKED_NOUN.match(text)
     if statement.is_row or asked is None:
         return statement.is_row or not _only_introduces(statement)
@@ -368,6 +378,7 @@ def _only_introduces(statement: Statement) -> bool:
     return not statement.introduced and _INTRODUCES.search(statement.text) is not None
 
 
+_NOT_BY_CASE = frozenset({"count", "person", "definition"})
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "count": _counts,
     "amount": _measures,

@@ -1,7 +1,6 @@
 """Answer without a generative model, by the documents' own sentences, or by places to look at where none answers.
 
-1. The question's words are weighted by their rarity (`relevance`). Where what was found is about something else
-   (`topic`), the answer abstains.
+1. The question's words are weighted by their rarity (`relevance`).
 2. Each sentence of a text quote is a statement, and so are the cells of a table that the question names, and the
    sentences in a picture (`statements`). Those that answer the question (`answer_criteria`) are scored by how much of
    it they cover; the best are chosen without repetition (`selection`) and put in order: the best quote first, then the
@@ -10,7 +9,7 @@
    why …?") is answered part by part, and for a part without an answer the best place is shown.
    A question about what the document consists of is answered from what was counted in it (`structure_answer`).
 3. Where no statement answers, the best quote of each of the best pages is shown with an excerpt (`locating`). The
-   answer is `located`.
+   answer is `located`; or it abstains where what was found is about something else (`topic`).
 
 Each sentence and place is cited. A sentence is repeated as it is written, except for text that looks like an answer's
 mark (`answer_text`). The rules match words, not meaning: how often they answer, and how often correctly, is measured by
@@ -151,7 +150,8 @@ class ExtractiveGenerator:
             return structure_answer(question, context, context.structure, MODEL)
         if _asks_of_several_documents(question, context):
             return abstention(question, WHICH_DOCUMENT, model=MODEL)
-        if (nothing := off_topic_abstention(question, context)) is not None:
+        # What a model ranks first may have few of the words.
+        if self.scorer is not None and (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
         asked = [question_terms(part) for part in split_into_questions(_in_words_of(context, question))]
         quote_words = _quote_words(context)
@@ -162,10 +162,14 @@ class ExtractiveGenerator:
         return build_answer(question, compose_procedures(steps, context), context, model=MODEL, status="answered")
 
     def _compose(self, asked: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
-        """Return the answer of the statements that answer each part, or else of the places that bear on the whole."""
+        """Return the answer of the statements that answer each part, or else of the places that bear on the whole.
+
+        What answers the question is about it, however rare its words are in the collection.
+        """
         answered = [self._answer_part(part, context) for part in parts]
         if not any(part.statements for part in answered):
-            return _located_answer(asked, context, merge_scores([part.scores for part in parts]))
+            nothing = off_topic_abstention(asked, context)
+            return nothing or _located_answer(asked, context, merge_scores([part.scores for part in parts]))
         statements = {(one.quote.id, one.text): one for part in answered for one in part.statements}
         unique = list(statements.values())
         rest = _best_places([part.question for part in answered if not part.statements], context, unique)
