@@ -18,8 +18,9 @@ from pydantic import BaseModel, ValidationError
 from quoteweave.core.errors import QuoteweaveError, ServerBadResponse, ServerUnreachable, UsageError
 from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.address import is_http
-from quoteweave.endpoints.errors import endpoint_redactor, one_line
+from quoteweave.endpoints.errors import one_line
 from quoteweave.endpoints.http_client import retry_after_s
+from quoteweave.endpoints.redaction import endpoint_redactor
 from quoteweave.interchange.problems import MEDIA_TYPE, Problem, error_class, error_of_problem
 
 if TYPE_CHECKING:

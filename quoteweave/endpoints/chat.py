@@ -13,7 +13,8 @@ from quoteweave.core.chat.tools import Tool
 from quoteweave.core.errors import EndpointBadResponse, EndpointRefused, EndpointUnreachable
 from quoteweave.endpoints.address import openai_address
 from quoteweave.endpoints.connection import Connection, RetryPolicy
-from quoteweave.endpoints.errors import StreamRedactor, one_line
+from quoteweave.endpoints.errors import one_line
+from quoteweave.endpoints.redaction import StreamRedactor
 
 MAX_CHARACTERS = 1_200_000
 """Most characters of a completion with its reasoning: some 300,000 tokens, more than models write in one call."""

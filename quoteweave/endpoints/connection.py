@@ -14,8 +14,9 @@ from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
 from quoteweave.endpoints.address import EndpointAddress, is_own
-from quoteweave.endpoints.errors import endpoint_error, endpoint_redactor, error_in_body, one_line
+from quoteweave.endpoints.errors import endpoint_error, error_in_body, one_line
 from quoteweave.endpoints.http_client import shared_client
+from quoteweave.endpoints.redaction import endpoint_redactor
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream

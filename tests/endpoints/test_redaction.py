@@ -1,6 +1,7 @@
 """Secrets of an address that its server sends back are taken out before anything else sees them."""
 
 import asyncio
+import html
 import json
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from quoteweave.core.urls import without_credentials
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.endpoints.embeddings import EmbeddingsClient
-from quoteweave.endpoints.errors import REDACTED, StreamRedactor, endpoint_redactor
+from quoteweave.endpoints.redaction import REDACTED, StreamRedactor, endpoint_redactor
 from quoteweave.endpoints.rerank import RerankClient
 from quoteweave.testing import ModelServer, Reply
 
@@ -41,6 +42,21 @@ FORMS = [
 ]
 
 
+# As other programs write them: PHP, .NET and Python in JSON, templates in pages, addresses within addresses.
+ESCAPED = [
+    json.dumps(PASSWORD).replace("/", r"\/"),
+    json.dumps(json.dumps(json.dumps(PASSWORD))),
+    PASSWORD.replace("&", r"\u0026").replace("ü", r"\u00FC"),
+    repr(PASSWORD.encode()),
+    html.escape(PASSWORD),
+    "".join(f"&#{ord(character)};" for character in PASSWORD),
+    quote(quote(PASSWORD, safe=""), safe=""),
+    "".join(f"%{byte:02x}" for byte in PASSWORD.encode()),
+    quote(f"Basic {BASIC}", safe=""),
+    b64encode(json.dumps({"password": PASSWORD}).encode()).decode(),
+]
+
+
 REDACTOR = endpoint_redactor(URL, KEY)
 
 
@@ -48,7 +64,7 @@ def told(form: str) -> str:
     return f"you sent {form}, is that right?"
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [*FORMS, *ESCAPED])
 def test_a_secret_is_taken_out_in_whatever_form(form: str) -> None:
     cleaned = endpoint_redactor(URL, KEY).clean(told(form))
     assert REDACTED in cleaned
@@ -57,7 +73,7 @@ def test_a_secret_is_taken_out_in_whatever_form(form: str) -> None:
     assert cleaned.endswith(", is that right?")
 
 
-@given(st.sampled_from(FORMS), st.lists(st.integers(1, 9), min_size=1))
+@given(st.sampled_from([*FORMS, *ESCAPED]), st.lists(st.integers(1, 9), min_size=1))
 def test_a_secret_cut_in_parts_is_taken_out_as_one_that_is_whole(form: str, sizes: list[int]) -> None:
     redactor = endpoint_redactor(URL, KEY)
     stream, text, got, turn = StreamRedactor(redactor), told(form), "", 0
@@ -103,6 +119,7 @@ def test_a_short_password_is_taken_out_with_its_user_alone() -> None:
     redactor = endpoint_redactor("http://me:pw@host", "none")
     assert redactor.clean("me:pw " + b64encode(b"me:pw").decode()).count(REDACTED) == 2
     assert redactor.clean("a pw of me") == "a pw of me"
+    assert endpoint_redactor("http://me:two%20words@host", "none").clean("two+words") == REDACTED
     assert endpoint_redactor("http://t0ken-t0ken@host", "none").clean("t0ken-t0ken") == REDACTED
 
 

@@ -26,7 +26,7 @@ from quoteweave.core.errors import (
     StorageError,
     UsageError,
 )
-from quoteweave.endpoints.errors import Redactor
+from quoteweave.endpoints.redaction import Redactor
 
 URI_VARIABLE = "QUOTEWEAVE_MILVUS_URI"
 TOKEN_VARIABLE = "QUOTEWEAVE_MILVUS_TOKEN"  # noqa: S105 - the name of a variable, not a token

@@ -21,8 +21,9 @@ from quoteweave.attribution.literature.sources.service import (
 )
 from quoteweave.core.errors import SourceBadResponse, SourceError, SourceRefused, SourceUnreachable
 from quoteweave.endpoints.address import EndpointAddress, same_origin
-from quoteweave.endpoints.errors import endpoint_redactor, one_line
+from quoteweave.endpoints.errors import one_line
 from quoteweave.endpoints.http_client import retry_after_s
+from quoteweave.endpoints.redaction import endpoint_redactor
 
 if TYPE_CHECKING:
     from httpx2 import URL, Request, Response

@@ -1,0 +1,237 @@
+"""Redacts the secrets of an address, in every form in which a server may send them back."""
+
+import html
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from json import dumps
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from quoteweave.core.urls import SECRET_FIELD
+
+REDACTED = "[redacted]"
+# Characters. What is shorter is a placeholder such as "none" or "ollama", or a word too common to be redacted.
+_SHORTEST_KEY, _SHORTEST_PASSWORD = 8, 6
+_SHORTEST_CODE = 4
+_BYTES = [bytes([17 * number]) for number in range(16)]
+# Escapes of URLs, of JSON and Python, and of HTML. Those of bytes stand for UTF-8 together.
+_ESCAPES = re.compile(
+    r"(?P<percent>(?:%[0-9A-Fa-f]{2})+)|(?P<hex>(?:\\x[0-9A-Fa-f]{2})+)|(?P<units>(?:\\u[0-9A-Fa-f]{4})+)"
+    r"|\\(?P<char>[\"'\\/bfnrt])|(?P<entity>&(?:#[xX][0-9A-Fa-f]{1,6}|#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});)"
+)
+_CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+# The end of a text at which more may follow of an escape, or of a character that several of them stand for.
+_CUT = re.compile(
+    r"(?:(?<!\\)(?:\\\\)*(?P<back>(?:\\x[89A-Fa-f][0-9A-Fa-f])*(?:\\x[89A-Fa-f][0-9A-Fa-f]|\\(?:x[0-9A-Fa-f]?)?)"
+    r"|(?:\\u[dD][89ABab][0-9A-Fa-f]{2})?\\(?:u[0-9A-Fa-f]{0,3})?|\\u[dD][89ABab][0-9A-Fa-f]{2})"
+    r"|(?P<other>(?:%[89A-Fa-f][0-9A-Fa-f])+(?:%[0-9A-Fa-f]?)?|%[0-9A-Fa-f]?|&[#A-Za-z0-9]{0,32}))\Z"
+)
+# How many times a text may be escaped: JSON within JSON, in the address of a page.
+_LEVELS = 3
+
+
+class Redactor:
+    """Replaces secrets by `[redacted]`: in plain form or base64, escaped for URLs, JSON, Python and HTML or not."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        forms = {form for secret in secrets for form in _forms(secret)}
+        longest_first = sorted(forms, key=lambda form: len(form.text), reverse=True)
+        self._pattern = re.compile("|".join(form.pattern for form in longest_first)) if forms else None
+        self._beginnings = frozenset(beginning for form in forms for beginning in form.beginnings())
+        self._longest = max(map(len, self._beginnings), default=0)
+
+    def clean(self, text: str) -> str:
+        """The text without any of the secrets."""
+        cleaned, end = "", 0
+        for first, last in self._places(text):
+            cleaned += text[end:first] + REDACTED
+            end = last
+        return cleaned + text[end:]
+
+    def settled(self, text: str) -> int:
+        """The number of characters at the text's beginning that are cleaned alike whatever follows the text."""
+        if self._pattern is None:
+            return len(text)
+        settled, found = len(text), list[tuple[int, int]]()
+        for reading, starts in _readings(text, may_go_on=True):
+            for end in {len(reading), _whole(reading)}:
+                settled = min(settled, starts[end - self._begun(reading[:end])])
+            for match in self._pattern.finditer(reading):
+                # At the end of what is known a secret may go on.
+                last = len(text) + 1 if match.end() >= _whole(reading) else starts[match.end()]
+                found.append((last, starts[match.start()]))
+        for last, first in sorted(found, reverse=True):
+            settled = min(settled, first) if last > settled else settled
+        return settled
+
+    def _begun(self, text: str) -> int:
+        """How many characters at its end a secret may begin with."""
+        ends = range(min(self._longest, len(text)), 0, -1)
+        return next((n for n in ends if text[-n:] in self._beginnings), 0)
+
+    def _places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where secrets begin and end in the text, in order; those that overlap as one."""
+        if self._pattern is None:
+            return
+        found = [
+            (starts[match.start()], starts[match.end()])
+            for reading, starts in _readings(text)
+            for match in self._pattern.finditer(reading)
+        ]
+        first = last = 0
+        for begin, end in sorted(found):
+            if begin >= last and last:
+                yield first, last
+            first, last = (first, max(last, end)) if last and begin < last else (begin, end)
+        if last:
+            yield first, last
+
+
+def _readings(text: str, *, may_go_on: bool = False) -> Iterator[tuple[str, Sequence[int]]]:
+    """The text as it is and with its escapes resolved, again and again, each with where its characters begin in it.
+
+    Escapes at the end of a text that `may_go_on` are left out of the next reading where more of them may follow.
+    """
+    starts: Sequence[int] = range(len(text) + 1)
+    yield text, starts
+    for _ in range(_LEVELS):
+        text, within = _unescaped(text[: _whole(text)] if may_go_on else text)
+        if not within:
+            return
+        starts = [starts[at] for at in within]
+        yield text, starts
+
+
+def _whole(text: str) -> int:
+    """How much of a text does not change with what may follow it."""
+    cut = _CUT.search(text)
+    return len(text) if cut is None else cut.start(cut.lastgroup or 0)
+
+
+def _unescaped(text: str) -> tuple[str, list[int]]:
+    """The text with its escapes resolved, and where each character begins, and the last ends; no places without any."""
+    parts, starts, end = list[str](), list[int](), 0
+    for escape in _ESCAPES.finditer(text):
+        parts.append(text[end : escape.start()])
+        starts += range(end, escape.start())
+        at, end = escape.start(), escape.end()
+        for character, length in _characters(escape):
+            parts.append(character)
+            starts.append(at)
+            at += length
+    if not parts:
+        return text, []
+    return "".join((*parts, text[end:])), [*starts, *range(end, len(text) + 1)]
+
+
+def _characters(escape: re.Match[str]) -> Iterator[tuple[str, int]]:
+    """What an escape stands for, and how much of it stands for each character."""
+    kind, written = escape.lastgroup, escape.group()
+    if kind in ("percent", "hex"):
+        mark = "%" if kind == "percent" else r"\x"
+        read = bytes.fromhex(written.replace(mark, "")).decode("utf-8", "surrogateescape")
+        yield from ((one, (len(mark) + 2) * len(one.encode("utf-8", "surrogateescape"))) for one in read)
+    elif kind == "units":
+        read = bytes.fromhex(written.replace(r"\u", "")).decode("utf-16-be", "surrogatepass")
+        yield from ((one, 6 if one <= "\uffff" else 12) for one in read)
+    elif kind == "char":
+        yield _CONTROLS.get(escape["char"], escape["char"]), 2
+    else:
+        read = html.unescape(written) or "\ufffd"
+        yield from ((one, 1 if at + 1 < len(read) else len(written) - at) for at, one in enumerate(read))
+
+
+class StreamRedactor:
+    """Redacts a streamed text, in chunks split anywhere.
+
+    What may belong to a secret is held back until it is known.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor, self._held = redactor, ""
+
+    def feed(self, part: str) -> str:
+        """Add a chunk; return what is settled now, which may be nothing."""
+        text = self._held + part
+        settled = self._redactor.settled(text)
+        self._held = text[settled:]
+        return self._redactor.clean(text[:settled])
+
+    def end(self) -> str:
+        """Return what was held back, as no more text comes."""
+        held, self._held = self._held, ""
+        return self._redactor.clean(held)
+
+
+def endpoint_redactor(url: str, key: str, others: Iterable[str] = ()) -> Redactor:
+    """Make a redactor of the key, the URL's credentials, and the query's fields named like a key or a token.
+
+    `others` are further secrets that are sent along, such as headers of the environment.
+    """
+    keys = [key, *others, *(value for name, value in parse_qsl(urlsplit(url).query) if SECRET_FIELD.search(name))]
+    return _redactor((*(key for key in keys if len(key) >= _SHORTEST_KEY), *_credentials(url)))
+
+
+@lru_cache(maxsize=16)
+def _redactor(secrets: tuple[str, ...]) -> Redactor:
+    return Redactor(secrets)  # which takes longer to make than a message takes to clean, and each call needs one
+
+
+def _credentials(url: str) -> list[str]:
+    """The secrets before the host in a URL: the password, or a token in its place; and user and password together."""
+    sent = urlsplit(url).netloc.rpartition("@")[0]
+    if not sent:
+        return []
+    user, colon, password = map(unquote, sent.partition(":"))
+    secret = password if colon else user
+    # What a header of basic authentication holds, too long to be met by chance even where the password is short.
+    together = f"{user}:{password}"
+    return [
+        text for text, shortest in ((together, _SHORTEST_CODE), (secret, _SHORTEST_PASSWORD)) if len(text) >= shortest
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A secret as it may stand in a text."""
+
+    text: str
+    before: str = ""
+    """In base64, characters one of which stands before it and holds its first bits beside those of other text."""
+    after: str = ""
+    """The same of its last bits. Where no other text follows, padding does."""
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for it."""
+        before = f"[{re.escape(self.before)}]?" if self.before else ""
+        after = f"(?:[{re.escape(self.after)}]={{0,2}})?" if self.after else ""
+        return f"{before}{re.escape(self.text)}{after}"
+
+    def beginnings(self) -> Iterator[str]:
+        """How it begins where it is not whole."""
+        for before in ("", *self.before):
+            yield from (before + self.text[:n] for n in range(not before, len(self.text)))
+
+
+def _forms(secret: str) -> Iterator[_Form]:
+    """The forms of a secret in a text whose escapes are resolved: plain, with a form's + for spaces, and in base64."""
+    yield from map(_Form, {secret, secret.replace(" ", "+")})
+    for text in {secret, dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1]}:
+        yield from _in_base64(text.encode("utf-8", "replace"))
+
+
+def _in_base64(data: bytes) -> Iterator[_Form]:
+    for shift in range(3):  # base64 writes three bytes at a time, and other text may stand before the secret
+        # Characters that hold bits of the secret alone.
+        first, last = -(-shift * 8 // 6), (shift + len(data)) * 8 // 6
+        if last - first < _SHORTEST_CODE:
+            continue
+        for code in (b64encode, urlsafe_b64encode):
+            # Beside other bytes, which take all values in the four bits that may share a character with the secret.
+            coded = [code(byte * shift + data + byte * 3).decode() for byte in _BYTES]
+            before = {text[first - 1] for text in coded} if shift else ()
+            after = {text[last] for text in coded} if (shift + len(data)) * 8 % 6 else ()
+            yield _Form(coded[0][first:last], "".join(sorted(before)), "".join(sorted(after)))
