@@ -130,6 +130,8 @@ def check_format(root: Path) -> None:
         remedy = f"make one with: quoteweave add PATH -c {shlex.quote(str(root))}"
         raise CollectionNotFound(f"no collection is at {root}", remedy=remedy) from None
     except OSError as error:
+        if path.is_dir() or path.is_symlink():
+            raise damage_error(path, f"something else is in its place ({error.strerror})") from error
         raise CollectionError(f"cannot read {path}: {error.strerror}; allow reading it, then try again") from error
     except ValueError as error:
         raise damage_error(path, "it is not the JSON that it should be") from error

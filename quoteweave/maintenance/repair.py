@@ -18,6 +18,7 @@ from quoteweave.collection.unreferenced import MILVUS_FOLDER
 from quoteweave.collection.writer import Writer
 from quoteweave.collection.writer_lock import writer_lock
 from quoteweave.core.errors import CollectionError, QuoteweaveError
+from quoteweave.core.files.whole_files import remove_path
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.documents.file_reading import AddProgress, FileIssue, FileReading, read_files
 from quoteweave.documents.parser import ParserSettings, SourceFile
@@ -173,7 +174,7 @@ class _Repair:
             except OSError:
                 same = False
             if same:
-                self._path(damage).unlink(missing_ok=True)
+                remove_path(self._path(damage))
                 self._writer.put_source(path, content)
             else:
                 where = f"it is not at {path} any more"
@@ -188,7 +189,7 @@ class _Repair:
             # The store leaves a file of the right size as it is, so the damaged one goes first, to return if need be.
             with suppress(OSError):
                 before[damage.file] = self._path(damage).read_bytes()
-            self._path(damage).unlink(missing_ok=True)
+            remove_path(self._path(damage))
         origins, keys = self._collection.origins(), self._collection.source_keys()
         found = {name: LostDocument(origin=origins[name], source=keys[name]) for name in documents}
         read = _read_again(self._collection, found)
@@ -207,7 +208,7 @@ class _Repair:
     def ocr_texts(self, damaged: Iterable[Damage]) -> None:
         """Drops what OCR read of crops; they are read again when that is asked for."""
         for damage in damaged:
-            self._path(damage).unlink(missing_ok=True)
+            remove_path(self._path(damage))
 
     def descriptions(self, damaged: Sequence[Damage]) -> None:
         """Drops the lines; the pictures are described anew, or keep what their documents say of them."""
@@ -222,7 +223,7 @@ class _Repair:
             path = self._path(damage)
             fingerprint, key = path.parent.name, path.stem
             fingerprints.add(fingerprint)
-            path.unlink(missing_ok=True)
+            remove_path(path)
             self._writer.drop_shard(fingerprint, key)
             specs = [state.name for state in self._collection.indexes() if state.fingerprint.startswith(fingerprint)]
             if specs:
@@ -252,7 +253,7 @@ class _Repair:
             fingerprint = folder.parent.name
             (state,) = (state for state in self._collection.indexes() if state.fingerprint == fingerprint)
             if folder.name == PLAN:
-                folder.unlink()
+                remove_path(folder)
                 if (manifest := try_read_manifest(state)) is not None:
                     write_plan(state.folder, manifest)
                 continue

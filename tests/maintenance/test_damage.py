@@ -172,6 +172,36 @@ def test_an_index_of_which_an_earlier_version_recorded_no_seal_is_read(original:
     assert check(copy).whole
 
 
+@pytest.mark.parametrize("where", ["sources", "lexical", "indexes", "vectors"])
+def test_folders_in_the_place_of_files_and_files_in_that_of_folders_are_repaired(
+    original: Path, copy: Path, where: str
+) -> None:
+    path = max(path for path in (copy / where).rglob("*") if path.is_file())
+    path.unlink()
+    (path / "within").mkdir(parents=True)
+    assert not check(copy).whole
+    assert all(damage.repaired for damage in check_and_repair(copy).damaged)
+    shutil.rmtree(copy / where)
+    (copy / where).write_text("a file")
+    assert not check(copy).whole
+    # How an index was built is lost with its whole folder.
+    assert all(damage.repaired or where == "indexes" for damage in check_and_repair(copy).damaged)
+    with Collection.open(copy) as collection:
+        for retriever in retrievers(collection):
+            retriever.refresh()
+    assert check(copy).whole
+    assert read_all(copy) == read_all(original)
+
+
+def test_a_folder_in_the_place_of_the_header_is_damage(original: Path, copy: Path) -> None:
+    (copy / "collection.json").unlink()
+    (copy / "collection.json" / "within").mkdir(parents=True)
+    with pytest.raises(CollectionError, match=r"collection.json is damaged: something else is in its place"):
+        Collection.open(copy)
+    assert check_and_repair(copy).whole
+    assert read_all(copy) == read_all(original)
+
+
 def test_a_whole_collection_is_found_whole_and_left_alone(copy: Path) -> None:
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     report = check_and_repair(copy)

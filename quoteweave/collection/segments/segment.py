@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write
 from quoteweave.core.errors import CollectionError
+from quoteweave.core.files.whole_files import remove_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -267,6 +268,8 @@ def write_segment(folder: Path, segment: Segment) -> str:
             file.write(piece)
     name = f"{digest.hexdigest()}{SUFFIX}"
     with guard_writing(unnamed):
+        if (folder / name).is_dir():
+            remove_path(folder / name)
         unnamed.replace(folder / name)
     return name
 

@@ -9,6 +9,7 @@ from quoteweave.collection.segments.merge import merge_segments
 from quoteweave.collection.segments.segment import Segment, read_segment, write_segment
 from quoteweave.collection.storage_errors import repair_command
 from quoteweave.core.errors import CollectionError
+from quoteweave.core.files.whole_files import remove_path
 
 # A segment is merged with newer ones unless it is more than this many times as large as they are together: few
 # segments are left to search, and each posting is written again a number of times that grows with the logarithm.
@@ -52,7 +53,7 @@ class SegmentStore:
             if path.name not in keep:
                 # Where a file that is mapped into memory cannot be removed, the next writer does it.
                 with suppress(OSError):
-                    path.unlink()
+                    remove_path(path)
 
     def _read(self, name: str) -> Segment:
         try:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from quoteweave.collection.storage_errors import guard_writing, repair_command
 from quoteweave.core.errors import CollectionError, DamagedDocument, DocumentError
-from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.files.whole_files import ensure_folder, remove_path, written_whole
 from quoteweave.core.fingerprints import file_sha256
 
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,16})?")
@@ -19,9 +19,16 @@ _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """A file of the collection, as `written_whole`. Raises StorageError where the disk is full or refuses."""
-    with guard_writing(path), written_whole(path) as file:
-        yield file
+    """A file of the collection, as `written_whole`, in place of whatever is at `path`, a folder included.
+
+    Raises StorageError where the disk is full or refuses.
+    """
+    with guard_writing(path):
+        ensure_folder(path.parent)
+        if path.is_dir():
+            remove_path(path)
+        with written_whole(path) as file:
+            yield file
 
 
 def folder_name(name: str) -> str:
@@ -112,8 +119,8 @@ def content_key(digest: str, suffix: str) -> str:
 def is_stored(path: Path, size: int) -> bool:
     """Whether a file of `size` bytes is at `path`."""
     try:
-        return path.stat().st_size == size
-    except FileNotFoundError:
+        return path.is_file() and path.stat().st_size == size
+    except OSError:  # no file, or a link that leads nowhere
         return False
 
 

@@ -11,6 +11,7 @@ from quoteweave.collection.records import IndexPlan, IndexState, Manifest
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write, folder_name
 from quoteweave.core.errors import CollectionError
+from quoteweave.core.files.whole_files import ensure_folder
 
 _BUILDING = "building"
 MANIFEST = "index.json"
@@ -40,7 +41,7 @@ class Generations:
             # Both can be left by a process that died, the second between its renaming and the catalogue's row.
             for leftover in (building, final):
                 shutil.rmtree(leftover, ignore_errors=True)
-            building.mkdir(parents=True)
+            ensure_folder(building)
             try:
                 build(building)
                 building.replace(final)

@@ -13,6 +13,7 @@ from quoteweave.collection.checksums import BlockChecksums, block_checksums, map
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write, folder_name
 from quoteweave.core.errors import StorageError
+from quoteweave.core.files.whole_files import remove_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +26,8 @@ T = TypeVar("T")
 _ALIGNMENT = 64
 _LOCAL_HEADER = 30
 _ZIP64_FIELD = 20
+# What says that a file's content is wrong, or that something else is in its place.
+_NO_FILE = (None, errno.EINVAL, errno.EISDIR, errno.ENOTDIR, errno.ELOOP)
 _PADDING_FIELD = 0xD935  # as Android's zipalign calls its padding
 
 
@@ -113,7 +116,7 @@ class ShardStore:
         except FileNotFoundError:
             return None
         except Exception as error:  # what zipfile and numpy raise of a damaged file is not written down
-            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            if isinstance(error, OSError) and error.errno not in _NO_FILE:
                 # This says nothing of what is in the file, which may have cost hours.
                 message = f"{path} cannot be read: {error.strerror or error}; see to it and try again"
                 raise StorageError(message) from error
@@ -146,9 +149,9 @@ class ShardStore:
         with guard_writing(self.root):
             for folder in self.root.glob("*"):
                 kept = keep.get(folder.name, ())
-                unwanted = [path for path in folder.iterdir() if path.suffix != ".npz" or path.stem not in kept]
+                unwanted = [path for path in folder.glob("*") if path.suffix != ".npz" or path.stem not in kept]
                 for path in unwanted:
-                    path.unlink(missing_ok=True)
+                    remove_path(path)
                 removed += len(unwanted)
                 if not kept:
                     shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,9 @@
-"""Write a file whole or not at all."""
+"""Write a file whole or not at all; remove whatever stands at a path."""
 
 import os
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
@@ -27,6 +28,23 @@ def written_whole(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def remove_path(path: Path) -> None:
+    """Remove the file, the link or the whole folder at a path, if there is any. Raises OSError."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        with suppress(NotADirectoryError):  # a file in the place of its folder
+            path.unlink(missing_ok=True)
+
+
+def ensure_folder(path: Path) -> None:
+    """Make the folder where there is none, in place of a file that stands there or above. Raises OSError."""
+    for place in (*reversed(path.parents), path):
+        if place.is_file():
+            place.unlink()
+    path.mkdir(parents=True, exist_ok=True)
 
 
 def _open_private(path: str, flags: int) -> int:

@@ -26,6 +26,7 @@ from quoteweave.core.errors import (
     StorageError,
     UsageError,
 )
+from quoteweave.core.files.whole_files import ensure_folder
 from quoteweave.endpoints.redaction import Redactor
 
 URI_VARIABLE = "QUOTEWEAVE_MILVUS_URI"
@@ -247,7 +248,7 @@ def _started(folder: Path) -> _Embedded:
     except ImportError:
         raise MissingExtra("milvus-lite", "milvus") from None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        ensure_folder(folder)
         return _Embedded(*start_server_in_thread(str(folder)))
     except DataDirLockedError as error:
         raise CollectionLocked(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.checksums import bytes_checksum, file_checksum
 from quoteweave.core.errors import CollectionError
+from quoteweave.core.files.whole_files import remove_path
 from quoteweave.core.records import Record
 
 if TYPE_CHECKING:
@@ -60,10 +61,17 @@ def verify_stored(folder: Path, files: Mapping[str, str]) -> None:
     for path in [path for path in folder.rglob("*") if path.name.endswith((".parquet", _LOOKUP, _SCHEMA))]:
         name = path.relative_to(folder).as_posix()
         if path.name.endswith(_LOOKUP):
-            if name not in files or file_checksum(path) != files[name]:
-                path.unlink(missing_ok=True)
-        elif name in files and file_checksum(path) != files[name]:
+            if name not in files or not _is_stored(path, files[name]):
+                remove_path(path)
+        elif name in files and not _is_stored(path, files[name]):
             raise _damaged(path, "its content is not what was written")
+
+
+def _is_stored(path: Path, checksum: str) -> bool:
+    try:
+        return file_checksum(path) == checksum
+    except OSError:  # a folder, or a link that leads nowhere
+        return False
 
 
 def list_of_files(folder: Path, rows: "Rows") -> FileList:
