@@ -224,7 +224,8 @@ def test_damaged_rows_are_told_though_the_file_has_no_checksum_any_more(copy: Pa
     path = copy / "catalog.sqlite"
     (copy / "catalog.sqlite.checksum").unlink()  # as a writer that was killed leaves it
     data = path.read_bytes()
-    for old, new in ((b"coal", b"foal"), (b'"page":1,', b'"page":7,')):
+    text, place = texts(0)[0].encode(), b'"document":"0.txt","page":1,'
+    for old, new in ((text, text.upper()), (place, place.replace(b"1", b"7"))):
         path.write_bytes(data.replace(old, new, 1))
         with Collection.open(copy) as collection, pytest.raises(CollectionError, match=r"not what was written.*check"):
             list(collection.iter_documents_quotes())
