@@ -1,7 +1,8 @@
 """Says whether a passage states the contrary of a claim: the other direction, an opposite word, or a denial.
 
-All of it is told by English words. Only sentences that otherwise say what the claim says are compared with it, and of
-these, but for directions, only clauses that do, so that what is said of something else is not taken for its contrary.
+All of it is told by English words, but for denials in some other languages. Only sentences that otherwise say what the
+claim says are compared with it, and of these, but for directions, only clauses that do, so that what is said of
+something else is not taken for its contrary.
 """
 
 import math
@@ -77,10 +78,22 @@ _NOT_DENYING = re.compile(
     r"|no (?:doubt|matter|wonder)|no(?=\.|\s?\d))\b",
     re.IGNORECASE,
 )
+# Denials of other languages that the word order of English serves too: what is denied follows. A Spanish "no" may be a
+# Portuguese one, which denies nothing.
+_DENIALS = re.compile(
+    r"\b(?:nicht|kein(?:e[mnrs]?)?|niemals|pas|jamais|aucune?|non|nessun[ao]?|niet|geen|nooit|nunca|não|nenhuma?)\b"
+    r"(?!\s+(?:\d|(?:nur|allein|mehr|weniger|seulement|solo|soltanto|alleen|meer|só|apenas)\b))",
+    re.IGNORECASE,
+)
 _WITH_NO = re.compile(r"\bwith no\b", re.IGNORECASE)
 _NO = re.compile(r"\bno\b", re.IGNORECASE)
 _NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
-_OTHERS = frozenset().union(*(function_words(one) for one in get_args(Language) if one != "English"))
+_OTHERS = frozenset(
+    word  # without accents, as `words` writes it
+    for language in get_args(Language)
+    if language != "English"
+    for word in words(" ".join(function_words(language)), stem=False, stop=False)
+)
 _ENGLISH, _FOREIGN = function_words("English") - _OTHERS, _OTHERS - function_words("English") - {"no"}
 _NEGATIONS = frozenset({"no", "not", "never", "nor", "neither", "hardly"})
 _DENIES = _NEGATIONS | {"none", "nobody", "nothing", "nowhere"}
@@ -88,7 +101,8 @@ _DENIES = _NEGATIONS | {"none", "nobody", "nothing", "nowhere"}
 _IN_PART = frozenset(
     words(
         "only unless except hardly rarely seldom few little fail fails unlikely instead rather if longer"
-        " without lack lacks absent missing unable impossible until",
+        " without lack lacks absent missing unable impossible until"
+        " nur ohne kaum selten außer seulement sans sauf rarement senza soltanto zonder slechts sem",
         stop=False,
     )
 )
@@ -124,7 +138,7 @@ def _plain(sentence: str) -> str:
     plain = _WITH_NO.sub("without", _NOT.sub(" not", " ".join(sentence.split())))
     said = frozenset(words(plain, stem=False, stop=False))
     if len(said & _FOREIGN) > len(said & _ENGLISH):  # "no ano de 2023" is "in the year 2023"
-        plain = _NO.sub(" ", plain)
+        plain = _DENIALS.sub("not", _NO.sub(" ", plain))
     return _NOT_DENYING.sub(" ", plain)
 
 
