@@ -164,19 +164,19 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     (citation,) = checked.citations
     closest = _closest_sentence(hit.quote, weights)
     share = coverage(weights, closest.held)
+    covered = min(1.0, coverage(weights, words_with_headings(hit.quote)))
     reason, lacking = _reworded(citation.reason), False
     if citation.verdict == "supported":
         reason = None
         if share < SUPPORTED_COVERAGE:
             reason, lacking = _lacks(claim, closest, weights), True
-    elif reason == WORDS_ALONE and LIKELY_COVERAGE <= share < 1:
+    elif reason == WORDS_ALONE and covered >= LIKELY_COVERAGE and share < 1:
         reason = f"{reason} {_lacks(claim, closest, weights)}"
     verdict = "unchecked" if lacking else citation.verdict
     contrary = contrary_reason(claim, hit.quote.all_text(), weights) if hit.quote.kind == "text" else None
     if verdict != "unsupported" and contrary is not None:
         verdict, reason, lacking = "unsupported", contrary, False
     update = {"verdict": verdict, "reason": reason}
-    covered = min(1.0, coverage(weights, words_with_headings(hit.quote)))
     return CheckedPassage(hit, with_citations(checked, [citation.model_copy(update=update)]), covered, lacking)
 
 

@@ -206,6 +206,14 @@ def test_a_passage_that_says_the_contrary_outweighs_one_that_is_less_close(tmp_p
     assert (found.outcome, found.reason) == ("not_found", OPPOSITE)
 
 
+def test_words_that_a_likely_passage_has_in_several_sentences_are_said_to_be_missing_in_each(tmp_path: Path) -> None:
+    texts = ["The queen lays eggs in spring. Honey is sold in glass jars. Old colonies survive.", "Rye was rare."]
+    with make_collection(tmp_path, {"a.md": texts}) as made:
+        (found,) = attribute(made, "Old queens survive on honey in glass jars in cold spring barns.")
+    assert found.outcome == "likely"
+    assert "The closest sentence of the passage lacks “" in (found.reason or "")
+
+
 def test_a_likely_source_of_a_claim_of_words_alone_is_said_to_lack_the_words_that_it_lacks(tmp_path: Path) -> None:
     with make_collection(tmp_path, {"a.md": ["Hemp is based on the northern method and slow drying.", "Rye."]}) as made:
         (found,) = attribute(made, "Linen is based on the northern method and slow drying.")
