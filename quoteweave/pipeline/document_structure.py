@@ -36,6 +36,7 @@ _LAYOUTS: dict[StructureKind, frozenset[str]] = {
 }
 # What the parser adds to the caption of a panel, which it gives beside the whole picture.
 _PANEL = re.compile(r"\b[Pp]art \d+ of \d+\b")
+_NUMBER = re.compile(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # outlines have titles without theirs
 _LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[A-Z]")
 _TOP_LEVEL, _NUMBERED = "chapter ", ("chapter ", "section ")
 
@@ -252,15 +253,26 @@ class _StructureReader:
 
     @staticmethod
     def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:
-        """The outermost headings of the outline, each with the title of that text on its page, if there is one."""
+        """The outermost headings of the outline, each with the title of that text on its page, if there is one.
+
+        A heading may begin on a page below the end of another, which stands before it there.
+        """
         seen: set[str] = set()
-        for page in within.pages:
+        for at, page in enumerate(within.pages):
             for heading in page.headings[:1]:
                 if heading not in seen:
                     seen.add(heading)
-                    asked = words(heading)
-                    own = (one for one in titles if one.page == page.number and words(one.text) == asked)
-                    yield _Part(heading, None, next(own, None), page.label)
+                    first = _first_page(heading, within.pages[: at + 1])
+                    asked = words(_NUMBER.sub("", heading))
+                    here = (one for one in titles if one.page == first.number)
+                    own = (one for one in here if words(_NUMBER.sub("", one.text)) == asked)
+                    yield _Part(heading, None, next(own, None), first.label)
+
+
+def _first_page(heading: str, pages: Sequence[Page]) -> Page:
+    """The first of the last pages that all have a heading; the last one has it."""
+    without = [at for at, page in enumerate(pages) if heading not in page.headings]
+    return pages[without[-1] + 1 if without else 0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,12 +214,12 @@ def test_a_filter_by_page_narrows_what_is_counted(collection: Collection) -> Non
 
 
 def test_chapters_without_numbers_are_those_of_the_outline(tmp_path: Path) -> None:
-    headings = [("Welcome",), ("Welcome", "Luggage"), ("Fares",)]
+    headings = [("Welcome",), ("Welcome", "Luggage", "Fares"), ("Fares",)]
     pages = [
         Page(number=n, label=str(n + 1), width=600, height=800, text_source="text_layer", headings=own)
         for n, own in enumerate(headings)
     ]
-    quotes = [title("Fares", 2).model_copy(update={"id": "2:0"})]
+    quotes = [title("2 Fares", 1).model_copy(update={"id": "1:0"})]
     with Collection.create(tmp_path / "made") as made:
         file = tmp_path / "guide.md"
         file.write_text("Fares")
@@ -232,5 +232,5 @@ def test_chapters_without_numbers_are_those_of_the_outline(tmp_path: Path) -> No
         "guide.md has 2 chapters, by its outline:",
         "",
         "- Welcome (page 1).",
-        "- Fares (page 3) [1].",
+        "- Fares (page 2) [1].",
     ]
