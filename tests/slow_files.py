@@ -47,6 +47,7 @@ SLOW_FILES = (
     "test_eval_score.py",
     "test_mcp_stdio.py",
     "test_visual_encoders.py",
+    "test_visual_late_interaction.py",
     "test_collection_pictures.py",
     "test_html.py",
     "test_attribute_literature.py",
