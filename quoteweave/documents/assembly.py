@@ -2,14 +2,14 @@
 
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.core.records import BODY_LAYOUTS, IMAGE_LAYOUTS, Layout, Page, ParsedDocument, Quote
 from quoteweave.core.text.mentions import caption_label
-from quoteweave.documents.layout.blocks import BULLET, SECTION_NUMBER
+from quoteweave.documents.layout.blocks import BULLET, SECTION_NUMBER, BrokenWord, broken_word
 from quoteweave.documents.layout.captions import find_captions
 from quoteweave.documents.layout.page import PageContent, PageElement, words_of_pages
 from quoteweave.documents.margins import find_headers_and_footers, page_labels
@@ -22,13 +22,16 @@ LONGEST_LIST = 1000
 TITLE_LENGTH = 200
 # Share of a text's area within a picture from which it belongs to the picture.
 ON_PICTURE = 0.9
+_WORD = re.compile(r"[^\W_][\w-]*")
+# Times that a document has a word with a hyphen from which on it is no slip.
+LEAST_HYPHENATED = 2
 EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
 
 
 def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> ParsedDocument:
     """Assemble pages into a document: decide layouts, page labels and headings, captions and sections."""
     pages, layouts = _with_whole_lists(pages, _layouts(pages))
-    pages = _with_whole_words(pages, layouts)
+    pages = _with_compounds(_with_whole_words(pages, layouts))
     labels = page_labels(pages, layouts)
     quotes: list[Quote] = []
     section: str | None = None
@@ -119,7 +122,8 @@ def _with_whole_lists(
             if layout == "list" and own_layouts and own_layouts[-1] == "list" and _same_list(elements[-1], element):
                 before = elements[-1]
                 box = hull([before.box, element.box])
-                elements[-1] = replace(before, box=box, text=f"{before.text}\n{element.text}")
+                text, broken = f"{before.text}\n{element.text}", (*before.broken_words, *element.broken_words)
+                elements[-1] = replace(before, box=box, text=text, broken_words=broken)
             else:
                 elements.append(element)
                 own_layouts.append(layout)
@@ -140,10 +144,34 @@ def _with_whole_words(pages: Sequence[PageContent], layouts: Sequence[Sequence[L
     for (before, i), (after, j) in itertools.pairwise(running):
         start, rest = before[i].text, after[j].text
         end, _, rest = rest.partition(" ")
-        if start.endswith("-") and start[-2:-1].isalpha() and end[:1].islower() and rest.strip():
-            before[i] = replace(before[i], text=start[:-1] + end)
+        broken = broken_word(start, end)
+        if broken is not None and rest.strip():
+            words = (*before[i].broken_words, broken)
+            before[i] = replace(before[i], text=start[:-1] + end, broken_words=words)
             after[j] = replace(after[j], text=rest.lstrip())
     return [replace(page, elements=tuple(own)) for page, own in zip(pages, elements, strict=True)]
+
+
+def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
+    """Give compounds that end a line at their hyphen that hyphen back: "object-" and "oriented".
+
+    A broken word is a compound if the document has it with the hyphen elsewhere, more than once, and never without it.
+    """
+    elements = [element for page in pages for element in page.elements if element.kind == "text"]
+    joined = Counter("".join(broken).casefold() for element in elements for broken in element.broken_words)
+    found = Counter(word.casefold() for element in elements if joined for word in _WORD.findall(element.text))
+
+    def is_compound(broken: BrokenWord) -> bool:
+        whole = "".join(broken).casefold()
+        return found["-".join(broken).casefold()] >= LEAST_HYPHENATED and found[whole] <= joined[whole]
+
+    def with_hyphens(element: PageElement) -> PageElement:
+        text = element.text
+        for broken in dict.fromkeys(filter(is_compound, element.broken_words)):
+            text = re.sub(rf"(?<![\w-]){re.escape(''.join(broken))}(?![\w-])", "-".join(broken), text)
+        return element if text == element.text else replace(element, text=text)
+
+    return [replace(page, elements=tuple(map(with_hyphens, page.elements))) for page in pages]
 
 
 def _same_list(before: PageElement, item: PageElement) -> bool:

@@ -1,5 +1,6 @@
 """Titles and the size of running text, by which titles stand out."""
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Sequence
@@ -7,6 +8,9 @@ from dataclasses import dataclass
 
 from quoteweave.documents.layout.blocks import SECTION_NUMBER
 from quoteweave.documents.layout.page import PageContent, PageElement
+
+# A command or a statement of a program, which manuals set in bold: "> z <- zoo(1:8)", "$ make test".
+_CODE = re.compile(r"\s*(?:>{1,3}\s.*(?:<-|[=()\[\]{}])|\$\s+[a-z])|[\w.$\[\]]+\s+<-\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +43,14 @@ def _usual_size(elements: Sequence[PageElement]) -> float:
 
 
 def is_title(element: PageElement, body: float) -> bool:
-    """Whether a text is a title, by its size, weight, number and length; `body` is the size of running text."""
+    """Whether a text is a title, by its size, weight, number and length, and no code; `body`: size of running text."""
     words = element.text.split()
     if not 1 <= len(words) <= 25 or element.lines > 3 or not any(c.isalpha() for c in element.text):
         return False
     if element.size >= 1.18 * body and sum(c.isalpha() for c in element.text) >= 3:
         return True
     ends = element.text.rstrip().endswith((".", ",", ";", ":"))
-    stands_out = element.bold or (element.text.isupper() and len(words) > 1)
+    stands_out = (element.bold and not _CODE.match(element.text)) or (element.text.isupper() and len(words) > 1)
     numbered = bool(SECTION_NUMBER.match(element.text)) and element.text[-1].isalnum() and element.lines == 1
     return (
         len(words) <= 14 and not ends and (stands_out or (numbered and len(words) >= 2)) and element.size >= 0.9 * body

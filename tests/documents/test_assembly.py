@@ -1,5 +1,7 @@
 """What the whole document tells: layouts, sections, lists, ids."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,17 @@ def layout(element: PageElement) -> Layout:
         (text("2.1 Dredging the channel"), "title"),
         (text("DREDGING THE CHANNEL"), "title"),
         (text("Dredging the channel."), "paragraph"),
+        (text("> z <- zoo(1:8)", bold=True), "paragraph"),
+        (text("$ make test", bold=True), "paragraph"),
+        (text("value <- resolve(1)", bold=True), "paragraph"),
+        (text("Revenue ($M) > 5", bold=True), "title"),
+        (text("json.dumps(obj, indent=None)", bold=True), "title"),
+        (text("4.1 The == operator"), "title"),
+        (text("Adults aged >=65 years", bold=True), "title"),
+        (text("Storage at <-20 °C", bold=True), "title"),
+        (text("> 65 years", bold=True), "title"),
+        (text("% of revenue by region", bold=True), "title"),
+        (text("> z <- zoo(1:8)", size=20), "title"),
         (text("14.2", size=30), "paragraph"),
         (text(SENTENCE, bold=True, lines=2), "paragraph"),
         (text("Figure 3: The quay"), "caption"),
@@ -168,6 +181,39 @@ def test_a_word_that_is_parted_by_a_page_is_whole_where_it_begins() -> None:
         "The cranes were moved to the northern",
         "quay in spring. All went well.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "whole"),
+    [
+        ("An Object-oriented program; object-oriented too.", "object-oriented"),
+        ("It is object-oriented, once.", "objectoriented"),
+        ("It is object-oriented, object-oriented, or objectoriented.", "objectoriented"),
+    ],
+)
+def test_a_compound_broken_at_its_hyphen_keeps_it_if_the_document_has_it_so_elsewhere(
+    elsewhere: str, whole: str
+) -> None:
+    # As a block of lines is read: put together, with the parts of the word beside it.
+    first = replace(text("This is objectoriented.", 700, lines=2), broken_words=(("object", "oriented"),))
+    quotes = assemble([page(0, body(100), first), page(1, text(elsewhere, 60, lines=2), body(300))]).quotes
+    assert [quote.text for quote in quotes[1:3]] == [f"This is {whole}.", elsewhere]
+
+
+def test_compounds_in_items_of_a_list_keep_their_hyphen() -> None:
+    items = [text("• objectoriented code", 200), text("• objectoriented tests", 213)]
+    broken = [replace(item, broken_words=(("object", "oriented"),)) for item in items]
+    elsewhere = text("Object-oriented code is object-oriented.", 400, lines=2)
+    (found,) = [quote for quote in assemble([page(0, *broken, elsewhere, body(500))]).quotes if quote.layout == "list"]
+    assert found.text == "• object-oriented code\n• object-oriented tests"
+
+
+def test_a_compound_broken_by_a_page_keeps_its_hyphen_too() -> None:
+    first = text("The cranes stand on the north-", 700, lines=2)
+    second = text("eastern quay. All went well.", 60, lines=2)
+    third = text("The north-eastern quay is new, as north-eastern quays are.", 400, lines=2)
+    quotes = assemble([page(0, body(100), first), page(1, second, body(300), third)]).quotes
+    assert quotes[1].text == "The cranes stand on the north-eastern"
 
 
 def test_a_hyphen_before_a_capital_stays() -> None:

@@ -103,7 +103,10 @@ def test_references_of_one_line_are_entries_of_their_own() -> None:
 
 
 def test_hyphenated_words_are_put_together_and_compounds_kept() -> None:
-    assert block_of(paragraph(["the har-", "bour is well-", "Known"], 0, 0)).text == "the harbour is well- Known"
+    block = block_of(paragraph(["the (har-", "bour) is well-", "Known - or", "un-", "known"], 0, 0))
+    assert block.text == "the (harbour) is well- Known - or unknown"
+    assert block.broken_words == (("har", "bour"), ("un", "known"))
+    assert block_of(paragraph(["abc-", "ⓐ def"], 0, 0)).broken_words == ()
 
 
 def test_what_a_block_says_of_its_lines() -> None:

@@ -33,6 +33,21 @@ LONGEST_PITCH = 2.3
 SIZE_RATIO = 1.25
 # The line that a line continues is looked for among so many before it; no page that people read has more side by side.
 NEIGHBOURS = 100
+# Characters of either part of a word that a hyphen breaks.
+LONGEST_PART = 100
+
+# The parts of a word before and after the hyphen that breaks it.
+BrokenWord = tuple[str, str]
+_BEFORE_BREAK = re.compile(r"[^\W_][\w-]*(?=-$)")
+_AFTER_BREAK = re.compile(r"\w+")
+
+
+def broken_word(text: str, following: str) -> BrokenWord | None:
+    """The word that a hyphen at the end of a text breaks; None where none does: "-" alone, or before a capital."""
+    if not (text.endswith("-") and text[-2:-1].isalpha() and following[:1].islower()):
+        return None
+    before, after = _BEFORE_BREAK.search(text[-LONGEST_PART:]), _AFTER_BREAK.match(following[:LONGEST_PART])
+    return (before[0], after[0]) if before and after else None  # no word begins with a letter in a circle
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +63,14 @@ class LineBlock:
         text = self.lines[0].text
         for line in self.lines[1:]:
             following = line.text
-            if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and following[:1].islower():
-                text = text[:-1] + following
-            else:
-                text = f"{text} {following}"
+            text = text[:-1] + following if broken_word(text, following) else f"{text} {following}"
         return text
+
+    @property
+    def broken_words(self) -> tuple[BrokenWord, ...]:
+        """The words that a hyphen breaks at the end of a line, which `text` has put together."""
+        pairs = itertools.pairwise(line.text for line in self.lines)
+        return tuple(broken for line, following in pairs if (broken := broken_word(line, following)) is not None)
 
     @property
     def size(self) -> float:

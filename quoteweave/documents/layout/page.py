@@ -14,7 +14,7 @@ from quoteweave.core.records import ImageLayout, PageWords, Rotation, TextSource
 from quoteweave.core.text.packed_words import PlacedWord, pack_words
 from quoteweave.documents.charts.values import read_chart
 from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
-from quoteweave.documents.layout.blocks import LineBlock, block_of, group_lines, lines_to_rows, text_by_rows
+from quoteweave.documents.layout.blocks import BrokenWord, LineBlock, block_of, group_lines, lines_to_rows, text_by_rows
 from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure
 from quoteweave.documents.layout.spatial import SpatialIndex
@@ -95,6 +95,7 @@ class PageElement:
     image: str | None = None  # key of the stored crop
     ocr_text: str | None = None
     part: str = ""  # "part 1 of 2" for a part of a large image
+    broken_words: tuple[BrokenWord, ...] = ()  # by hyphens at the ends of lines, and whole in the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +292,16 @@ def _is_blank_beside(lines: Sequence[Line], raster: Raster) -> bool:
 
 
 def _text_element(block: LineBlock) -> PageElement:
-    return PageElement("text", block.box, block.text, block.size, block.bold, len(block.lines), block.prose)
+    return PageElement(
+        "text",
+        block.box,
+        block.text,
+        block.size,
+        block.bold,
+        len(block.lines),
+        block.prose,
+        broken_words=block.broken_words,
+    )
 
 
 def split_long_block(block: LineBlock) -> list[LineBlock]:
