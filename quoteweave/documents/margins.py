@@ -8,12 +8,18 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.records import Layout
 from quoteweave.documents.layout.blocks import NOTE, NOTE_MARK, PAGE_NUMBER, SECTION_NUMBER
 from quoteweave.documents.layout.page import PageContent, PageElement
-from quoteweave.documents.titles import body_size, is_title
+from quoteweave.documents.titles import BodySize, body_size, is_title
 
-# Shares of the page's height in which headers and footers stand.
-MARGIN = 0.09
+# Share of the page's height in which headers and footers stand. Further in, up to the second share, they are recognised
+# by the page's number, which goes up from page to page: on such a share of the pages, and with so much space beside it.
+MARGIN, WIDEST_MARGIN = 0.09, 0.15
+NUMBERED = 0.5
+BESIDE_NUMBER = 36.0  # points
 # Titles in the margins are larger than running text, times this; names of sections are not.
 LARGEST_IN_MARGIN = 1.1
+LONGEST_IN_MARGIN = 200  # characters
+LEAST_PAGES = 3
+LONGEST_NUMBER = 6  # characters of a page's number
 # Letters and digits from which on the beginning of a title tells it from others.
 LEAST_CUT_OFF = 8
 
@@ -27,39 +33,95 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
     margins: dict[tuple[Layout, str, int], list[tuple[int, int, PageElement]]] = {}
     layouts: dict[tuple[int, int], Layout] = {}
     repeated = defaultdict[int, list[PageElement]](list)
+    body = body_size(pages)
+    numbered = _numbered_rows(pages, body)
     for page in pages:
         for i, element in enumerate(page.elements):
-            zone = _zone(element, page)
-            if zone is None or len(element.text) > 200:
+            zone = numbered.get((page.number, i)) or _zone(element, page)
+            if zone is None or len(element.text) > LONGEST_IN_MARGIN:
                 continue
             if element.kind == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
                 layouts[page.number, i] = zone
             pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(element.text.lower().split()))
             margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i, element))
     for (zone, _, _), places in margins.items():
-        if len({number for number, _, _ in places}) >= min(3, max(2, len(pages) // 2)) and len(pages) > 1:
+        if len({number for number, _, _ in places}) >= min(LEAST_PAGES, max(2, len(pages) // 2)) and len(pages) > 1:
             for number, i, element in places:
                 layouts[number, i] = zone
                 if element.kind == "text":
                     repeated[number].append(element)
-    return layouts | _section_names(pages, layouts, repeated)
+    beside = [
+        (page.number, i, element, numbered.get((page.number, i)) or _zone(element, page), body.of(page))
+        for page in pages
+        for i, element in enumerate(page.elements)
+        if element.kind == "text" and (page.number, i) not in layouts
+    ]
+    return layouts | _section_names(beside, repeated)
+
+
+def _numbered_rows(pages: Sequence[PageContent], body: BodySize) -> dict[tuple[int, int], Layout]:
+    """The texts of rows that have the number of their page, where most pages begin, or end, with such a row."""
+    found = dict[tuple[int, int], Layout]()
+    zones: tuple[Layout, Layout] = ("header", "footer")
+    for zone in zones:
+        rows = defaultdict[tuple[int, int], dict[int, list[int]]](dict)
+        for page in pages:
+            row = _outermost_row(page, body, zone)
+            for number in _numbers_apart(list(row.values())):
+                rows[int(number.text) - page.number, round(number.box[1] / 12)][page.number] = list(row)
+        most = max(rows.values(), key=len, default={})
+        if len(most) >= max(LEAST_PAGES, NUMBERED * len(pages)):
+            found |= {(page, i): zone for page, row in most.items() for i in row}
+    return found
+
+
+def _outermost_row(page: PageContent, body: BodySize, zone: Layout) -> dict[int, PageElement]:
+    """The first row of text on a page, or the last, where it stands and is set as a header or footer may be."""
+    texts = {i: one for i, one in enumerate(page.elements) if one.kind == "text"}
+    if not texts:
+        return {}
+    outermost = min(texts.values(), key=lambda one: one.box[1] if zone == "header" else -one.box[3])
+    return {
+        i: one
+        for i, one in texts.items()
+        if _in_one_row(one.box, outermost.box)
+        and _zone(one, page, WIDEST_MARGIN) == zone
+        and one.lines == 1
+        and one.size <= LARGEST_IN_MARGIN * body.of(page)
+    }
+
+
+def _numbers_apart(row: Sequence[PageElement]) -> list[PageElement]:
+    """The bare numbers of a row that stand apart from all else in it: that of an item of a list is near its text."""
+    return [
+        number
+        for number in row
+        if len(number.text) <= LONGEST_NUMBER
+        and number.text.isdecimal()
+        and all(
+            max(one.box[0] - number.box[2], number.box[0] - one.box[2]) >= BESIDE_NUMBER
+            for one in row
+            if one is not number
+        )
+    ]
 
 
 def _section_names(
-    pages: Sequence[PageContent], known: Mapping[tuple[int, int], Layout], repeated: Mapping[int, Sequence[PageElement]]
+    others: Sequence[tuple[int, int, PageElement, Layout | None, float]],
+    repeated: Mapping[int, Sequence[PageElement]],
 ) -> dict[tuple[int, int], Layout]:
-    """Names of sections in the margins, which change too often to repeat; `repeated` has the texts that do, by page."""
-    body, titles = body_size(pages), set[str]()
-    names: list[tuple[int, int, PageElement, Layout]] = []
-    for page in pages:
-        for i, element in enumerate(page.elements):
-            zone = _zone(element, page)
-            if element.kind != "text" or (page.number, i) in known:
-                continue
-            if zone is None and is_title(element, body.of(page)):
-                titles.add(_letters(element.text))
-            elif zone is not None and _may_name_section(element, body.of(page)):
-                names.append((page.number, i, element, zone))
+    """Names of sections in the margins, which change too often to repeat; `repeated` has the texts that do, by page.
+
+    `others` has all other texts: their page, number there, zone, and the size of running text on the page.
+    """
+    titles = {
+        _letters(element.text) for _, _, element, zone, size in others if zone is None and is_title(element, size)
+    }
+    names = [
+        (number, i, element, zone)
+        for number, i, element, zone, size in others
+        if zone is not None and _may_name_section(element, size)
+    ]
     # What has the form of a section's name may be in a row of any page; what has not, in one of the pages beside it.
     rows = {(round(one.box[1]), round(one.box[3])): one for texts in repeated.values() for one in texts}.values()
     found, beside = dict[tuple[int, int], Layout](), {number: list(texts) for number, texts in repeated.items()}
@@ -111,10 +173,10 @@ def _letters(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-def _zone(element: PageElement, page: PageContent) -> Layout | None:
-    if element.box[3] < MARGIN * page.height:
+def _zone(element: PageElement, page: PageContent, margin: float = MARGIN) -> Layout | None:
+    if element.box[3] < margin * page.height:
         return "header"
-    if element.box[1] > (1 - MARGIN) * page.height:
+    if element.box[1] > (1 - margin) * page.height:
         return "footer"
     return None
 

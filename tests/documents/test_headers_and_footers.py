@@ -1,5 +1,8 @@
 """Headers, footers and the labels of pages."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 from made_elements import body, image, page, text
 
@@ -25,6 +28,52 @@ def test_what_stands_in_the_margins_once_or_lower_on_the_page_is_neither() -> No
     assert find_headers_and_footers(once) == {}
     lower = [page(i, text("Exercise", 100), body(200)) for i in range(5)]
     assert find_headers_and_footers(lower) == {}
+
+
+def numbered(number: int, y: float, *others: PageElement) -> PageContent:
+    """A page with its number and a running title in one row, the number outside."""
+    title = text("Notes on piers" if number % 2 else "Ada Quill", y, x=200)
+    return page(number, bare(number + 1, y, 20 if number % 2 else 560), title, *others)
+
+
+def bare(number: int, y: float, x: float) -> PageElement:
+    """A number, ten points wide."""
+    return replace(text(str(number), y), box=(x, y, x + 10, y + 12))
+
+
+def test_the_first_row_may_be_a_header_far_below_the_edge_where_it_has_the_pages_number() -> None:
+    pages = [
+        page(0, text("Notes on piers", 90, size=20), body(200)),
+        *(numbered(i, 82, body(200)) for i in range(1, 7)),
+    ]
+    assert find_headers_and_footers(pages) == {(i, at): "header" for i in range(1, 7) for at in (0, 1)}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda i: numbered(i, 150, body(200)),
+        lambda i: numbered(i, 82, text("What stands above it", 60), body(200)),
+        lambda i: numbered(7 * i % 5, 82, body(200)),
+        lambda i: page(i, bare(i + 1, 82, 50), text("True or false?", 82, x=70), body(200)),
+        lambda i: page(i, text("9" * 4400, 82, x=400), text("Digits", 82, x=50), body(200)),
+    ],
+    ids=["lower", "not first", "other numbers", "number of an item", "no number of a page"],
+)
+def test_a_row_with_a_number_is_no_header(made: Callable[[int], PageContent]) -> None:
+    pages = [replace(made(i), number=i) for i in range(5)]
+    assert [place for place in find_headers_and_footers(pages) if place[1] < 2] == []
+
+
+def test_what_stands_below_a_numbered_row_is_none_though_that_of_another_page_is_lower() -> None:
+    rows = [text("Answer all questions.", 84), body(200)]
+    pages = [numbered(i, 60 if i < 6 else 90, *rows) for i in range(7)]
+    assert all(at < 2 for _, at in find_headers_and_footers(pages))
+
+
+def test_the_last_row_may_be_a_footer_far_above_the_edge() -> None:
+    pages = [page(i, body(200), text("Notes on piers", 690), bare(i + 9, 690, 560)) for i in range(4)]
+    assert find_headers_and_footers(pages) == {(i, at): "footer" for i in range(4) for at in (1, 2)}
 
 
 def test_a_line_must_repeat_at_the_same_height_on_enough_pages() -> None:
