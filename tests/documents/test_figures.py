@@ -1,5 +1,7 @@
 """Clusters of ink become figures."""
 
+from dataclasses import replace
+
 from made_pages import A4, line, paragraph, prose
 
 from quoteweave.core.boxes import Box
@@ -107,6 +109,35 @@ def test_an_axis_of_many_years_is_part_of_its_chart() -> None:
     assert axis in figure.lines
     sentence = line("one two three four five six seven eight nine words", 110, 305)
     assert figures([(100, 100, 400, 300)], [sentence])[0].lines == ()
+
+
+def test_dates_far_apart_below_a_chart_are_its_axis_and_what_is_centred_below_them_its_title() -> None:
+    dates = [line("Feb 01", 110 + 60 * i, 305) for i in range(5)]
+    axis = replace(dates[0], words=tuple(word for date in dates for word in date.words), box=(110, 305, 377, 315))
+    title = line("Time", 239, 330)
+    (figure,) = figures([(100, 100, 400, 300)], [axis, title])
+    assert set(figure.lines) == {axis, title}
+
+
+def test_what_is_centred_below_a_picture_is_a_title_of_an_axis_alone() -> None:
+    axis = line("2010 2011 2012 2013 2014 2015", 150, 305)
+    chart: Box = (100, 100, 400, 300)
+    headings = ["IV. RESULTS", "4 Results", "12", "Source: own survey", "what is told here of the years above"]
+    for heading in headings:
+        width = line(heading, 0, 0).box[2]
+        below = line(heading, 250 - width / 2, 330)
+        assert figures([chart], [axis, below])[0].lines == (axis,), heading
+    title, bold = line("Time", 240, 330), line("Time", 240, 330, bold=True)
+    assert figures([chart], [axis, title])[0].lines == (axis, title)
+    assert figures([chart], [axis, bold])[0].lines == (axis,)
+    assert figures([chart], [axis, line("Time", 120, 330)])[0].lines == (axis,)
+    assert figures([chart], [line("Time", 240, 314)])[0].lines == ()
+
+
+def test_headings_of_a_form_below_a_picture_are_no_axis() -> None:
+    words = [line(text, 110 + 70 * i, 305) for i, text in enumerate(["Name of one", "Date of birth", "Place of it"])]
+    form = replace(words[0], words=tuple(word for part in words for word in part.words), box=(110, 305, 310, 315))
+    assert figures([(100, 100, 400, 300)], [form])[0].lines == ()
 
 
 def test_a_title_over_a_panel_is_part_of_it_where_it_is_centred() -> None:

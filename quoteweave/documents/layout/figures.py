@@ -8,13 +8,25 @@ from typing import Literal
 
 from quoteweave.core.boxes import Box, area, hull, inside, intersection
 from quoteweave.core.text.mentions import caption_label
-from quoteweave.documents.layout.blocks import NUMERIC, LineBlock, group_lines, text_by_rows
+from quoteweave.documents.layout.blocks import (
+    NOTE,
+    NUMERIC,
+    PAGE_NUMBER,
+    SECTION_NUMBER,
+    LineBlock,
+    group_lines,
+    text_by_rows,
+)
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line, count_letters
 
 # Points between a drawing and a label above or below it, and beside it; share of the page between two panels.
 LABEL_GAP = 11.0
 ROW_LABEL_GAP = 28.0
+# Points between an axis and its title, which is centred below it and has few words.
+AXIS_TITLE_GAP, AXIS_TITLE_WORDS = 16.5, 4
+# A line of at least so many labels, most with a digit, with gaps between them as wide as the line is high, is an axis.
+AXIS_LABELS = 3
 PANEL_GAP = 0.1
 # A cluster that covers more of the page than this is its background, unless it holds next to no text.
 BACKGROUND = 0.85
@@ -130,7 +142,8 @@ def _grown(box: Box, labels: SpatialIndex[Line], specks: "SpatialIndex[_Part]") 
         near = [line.box for line in labels.intersecting(box, ROW_LABEL_GAP) if _belongs(line, box)]
         drawn = [part.box for part in specks.intersecting(box, ROW_LABEL_GAP) if _stands_by(part.box, box)]
         box = hull([box, *near, *drawn])
-    return box
+    title = _axis_title(box, labels)
+    return box if title is None else hull([box, title])
 
 
 def _stands_by(speck: Box, box: Box) -> bool:
@@ -145,7 +158,8 @@ def _belongs(line: Line, box: Box) -> bool:
     if inside(line.box, box) > 0.3:
         return True
     numbers = sum(bool(NUMERIC.fullmatch(word.text)) for word in line.words)
-    if len(line.words) > 8 and numbers < 0.6 * len(line.words):  # an axis has as many labels as it has
+    # An axis has as many labels as it has.
+    if len(line.words) > 8 and numbers < 0.6 * len(line.words) and not _is_axis(line):
         return False
     level = min(line.box[3], box[3]) - max(line.box[1], box[1])
     if level > 0.6 * line.height:
@@ -155,6 +169,38 @@ def _belongs(line: Line, box: Box) -> bool:
     title = line.box[3] <= box[1] + 2 and line.bold and len(line.words) > 3 and off_centre
     apart = max(line.box[1] - box[3], box[1] - line.box[3])
     return apart < LABEL_GAP and not title and across > 0.6 * (line.box[2] - line.box[0])
+
+
+def _is_axis(line: Line) -> bool:
+    """Whether the words of a line are labels that stand far apart, most with a number: "Feb 01   Feb 03   Feb 05"."""
+    labels = [[line.words[0].text]]
+    for before, after in itertools.pairwise(line.words):
+        if after.box[0] - before.box[2] > line.height:
+            labels.append([])
+        labels[-1].append(after.text)
+    numbered = sum(any(map(str.isdecimal, "".join(label))) for label in labels)
+    return len(labels) >= AXIS_LABELS and numbered > 0.6 * len(labels)
+
+
+def _axis_title(box: Box, labels: SpatialIndex[Line]) -> Box | None:
+    """The box of the title of an axis, right below its labels, which are the last row of a box; None for none."""
+    below = labels.intersecting(box, AXIS_TITLE_GAP)
+    axis = [line for line in below if box[3] - line.height < line.box[3] <= box[3]]
+    words = [word.text for line in axis for word in line.words]
+    numbers = sum(any(map(str.isdecimal, word)) for word in words)
+    if numbers < max(AXIS_LABELS, 0.4 * len(words)):
+        return None
+    size = max(line.size for line in axis)
+    titles = [line.box for line in below if line.box[1] >= box[3] and _is_axis_title(line, size, box)]
+    return min(titles, key=lambda title: title[1], default=None)
+
+
+def _is_axis_title(line: Line, size: float, box: Box) -> bool:
+    """Whether a line has a few words in the middle below an axis, hardly larger than its labels' `size`; no heading."""
+    off_centre = abs((line.box[0] + line.box[2]) - (box[0] + box[2])) / 2
+    centred = off_centre < 0.05 * (box[2] - box[0]) and len(line.words) <= AXIS_TITLE_WORDS
+    heading = line.bold or line.size > 1.1 * size or line.text.isupper() or SECTION_NUMBER.match(line.text)
+    return centred and not heading and not NOTE.match(line.text) and not PAGE_NUMBER.fullmatch(line.text)
 
 
 def _merged(boxes: Sequence[Box], together: Callable[[Box, Box], bool]) -> list[Box]:
