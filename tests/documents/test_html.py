@@ -214,6 +214,14 @@ def test_bombs_of_tags_still_give_their_text(html: str) -> None:
     assert blocks[0][1].split()[-1] == "deep"
 
 
+def test_words_before_the_cells_of_a_table_are_kept() -> None:
+    assert said("<table> word <td>a<td>b</table>") == [("paragraph", "word"), ("table", "a | b")]
+
+
+def test_words_beside_empty_cells_are_kept() -> None:
+    assert said("<p>start</p><table> word <td> <td></table>") == [("paragraph", "start"), ("paragraph", "word")]
+
+
 @pytest.mark.parametrize("html", ["", " ", "<!-- -->", "</p>", "\x00", "<p>", "<table></table>", "<td>", "</figure>"])
 def test_html_without_text_says_nothing(html: str) -> None:
     assert said(html) == []
@@ -254,7 +262,7 @@ def test_items_of_several_paragraphs_are_quotes_of_their_own_under_their_heading
         ("Limits", "3. Short.\n4. Shorter."),
         ("Limits", "All can be changed."),
         ("Limits", "- cache: Pages in memory."),
-        ("journal", "- journal: A file of changes.\nIt goes when the transaction ends."),
+        ("journal", "- journal: A file of changes.\n  It goes when the transaction ends."),
     ]
 
 

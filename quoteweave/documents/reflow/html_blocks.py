@@ -88,12 +88,15 @@ class OpenContainer:
         self.captions: list[str] = []
         self.rows: list[list[Cell]] = []
         self.arranges_page = False  # of a table: it holds no data
+        self.before_cells = 0  # blocks that stand in it before its first cell
 
     def result(self) -> list[FlowBlock]:
         """The resulting blocks: a data table becomes one block and its pictures; else they are the collected blocks."""
         if self.tag == "table" and not self.arranges_page and any(len(row) > 1 for row in self.rows):
-            pictures = [block for block in self.blocks if block.layout == "figure"]
-            return [block for block in (self._table(),) if block.text] + pictures
+            table = self._table()
+            if table.text:  # where all cells are empty, words may stand beside them
+                before, inside = self.blocks[: self.before_cells], self.blocks[self.before_cells :]
+                return [*before, table, *(block for block in inside if block.layout == "figure")]
         return self._captioned(" ".join(self.captions))
 
     def _table(self) -> FlowBlock:
@@ -275,9 +278,12 @@ class BlockCollector:
 
     def open_cell(self, cell: Cell) -> None:
         """A cell of the last row begins."""
-        if not self._frames[-1].rows:
+        frame = self._frames[-1]
+        if not any(frame.rows):
+            frame.before_cells = len(frame.blocks)
+        if not frame.rows:
             self.open_row()
-        self._frames[-1].rows[-1].append(cell)
+        frame.rows[-1].append(cell)
 
     def close_cell(self) -> None:
         """What follows belongs to no list of the cell."""
@@ -337,7 +343,8 @@ class BlockCollector:
             if item is not None:
                 if item.term and item.paragraphs == 1 and self._lines and self._lines[-1][0] is item:
                     term = self._lines.pop()[1]  # "- cache: Pages in memory."
-                    written = f"{term}{'' if term.endswith((':', '?', '!')) else ':'} {line}"
+                    written = f"{term}{'' if term.endswith((':', '?', '!', '.')) else ':'} {line}"
+                    self._marker = "- "  # the next paragraph has as many blanks
                 item.add(line)
             self._lines.append((item, written))
             self._marker = " " * len(self._marker)
