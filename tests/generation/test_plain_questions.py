@@ -45,6 +45,41 @@ def test_a_sentence_in_other_words_answers(question: str, text: str, says: str) 
     assert says in answer.text
 
 
+def test_what_a_title_names_need_not_stand_in_each_sentence() -> None:
+    given = context([quote("The trial firings are discussed in Section 6.", **KILN)])
+    named = given.model_copy(update={"titles": {"kiln-manual.md": "Versatile Kilns of Skarn"}})
+    asked = "What is discussed in Section 6 of Versatile Kilns of Skarn?"
+    assert ask(asked, named).status == "answered"
+    assert ask(asked, given).status == "located"
+    assert ask("What is the largest of the Versatile Kilns of Skarn?", named).status != "answered"
+
+
+def test_what_is_below_a_level_introduces_nothing() -> None:
+    text = "It is checked whether the pressure falls below a safety level (by default 2 bar) or not."
+    assert ask("What is the default safety level?", context([text])).status == "answered"
+    listed = "The valves that control the harbour crane are listed below and in Annex 2."
+    assert ask("Which valves control the harbour crane?", context([listed])).status == "located"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What should I do if the pump does not start?", "If the pump fails to start, check the fuse of the pump."),
+        ("Why does the engine not start in winter?", "The engine fails to start in winter because the oil is thick."),
+        ("What did the harbour do during the strike?", "During the strike, the harbour hired crane drivers."),
+        ("What share of the budget goes to maintenance?", "Maintenance takes most of the budget – 45%, up from 30%."),
+    ],
+)
+def test_what_is_said_in_another_way_or_order_answers(question: str, text: str) -> None:
+    assert ask(question, context([text])).status == "answered"
+
+
+def test_a_caption_answers_where_one_document_has_a_picture_of_that_name() -> None:
+    tables = [image(document=name, caption=f"Table 3: Cranes of {name}", layout="table") for name in ("a.pdf", "b.pdf")]
+    assert ask("What does Table 3 list?", context(images=tables[:1])).status == "answered"
+    assert ask("What does Table 3 list?", context(images=tables)).status == "located"
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [

@@ -50,6 +50,12 @@ AnswerType = Literal[
 """The type of answer that a question asks for: something to be seen, calculated or counted on pages; a number
 of some kind, a name, a reason…; or any statement."""
 
+# "Which way has the effect of a small number of errors?" asks for no number, "What is a safe number of guests?" does.
+_INDEFINITE_NUMBER = re.compile(
+    r"(?<!\bis )(?<!\bwas )(?<!\bconsidered )\ba\s+"
+    r"(?:(?:small|large|great|certain|given|finite|limited)\s+)?number of\b",
+    re.IGNORECASE,
+)
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
 _WHAT_IS = re.compile(
     rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+|the\s+(?=(?-i:(?:[A-ZÀ-Þ][\w.+#-]*\s*)+)\?*\s*\Z))?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}"
@@ -291,7 +297,8 @@ class _Rules:
         """The answer type, and the words of the question that determine it."""
         if _WHAT_MEANS.fullmatch(question):
             return "definition", WHAT_MEANS
-        found = [(match.start(), kind, match[0]) for kind, way in self.asks.items() if (match := way.search(question))]
+        asking = _INDEFINITE_NUMBER.sub(" ", question)
+        found = [(match.start(), kind, match[0]) for kind, way in self.asks.items() if (match := way.search(asking))]
         if found:  # what comes first in the question says it, and the order of kinds where two do
             _, kind, detail = min(found, key=itemgetter(0))
             return kind, detail

@@ -70,6 +70,7 @@ _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
+_MAY_FAIL_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
 _ALSO_BEFORE = frozenset({"next", "last"})
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
@@ -137,9 +138,12 @@ class AnswerCriteria:
         return keeps_together and says_more and has_answer_kind(statement, self._question)
 
     def _is_opposite(self, statement: Statement) -> bool:
-        """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote"."""
+        """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote".
+
+        A reason, or what is to be done, may be told in other words: "If the pump fails to start, check the fuse".
+        """
         asked = self._question.analysis
-        negated = asked.asks != "yes_or_no" and _NOT.search(asked.text) is not None
+        negated = asked.asks not in _MAY_FAIL_OTHERWISE and _NOT.search(asked.text) is not None
         return has_opposite_word(asked.text, statement.text) or (negated and not has_denying_word(statement.text))
 
     def _prohibits_what_is_allowed(self, statement: Statement) -> bool:
@@ -184,10 +188,12 @@ class AnswerCriteria:
         return (inside >= least and with_above >= around) or (introduced and self._may_be_introduced(statement))
 
     def _known(self, statement: Statement) -> frozenset[str]:
-        """What a statement's document is about, by its name and title, which is not said in each of its sentences."""
-        if self._question.analysis.asks == "statement":
-            return frozenset()
-        return frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
+        """What a statement's document is about, by its name and title, which is not said in each of its sentences.
+
+        Of a question of no certain kind only names count: "What is discussed in Section 6 of Versatile Variances?".
+        """
+        known = frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
+        return known & self._question.names if self._question.analysis.asks == "statement" else known
 
     def _share_of_rest(self, held: frozenset[str], known: frozenset[str]) -> float:
         """The share of the subject's weight, without what is known, that is held; 0 where hardly any is left.

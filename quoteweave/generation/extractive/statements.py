@@ -196,7 +196,10 @@ def image_statements(
 
 
 def caption_statements(question: QuestionTerms, context: Context) -> list[Statement]:
-    """The caption of the picture that a question names, where that is all it asks: "What does Table 3 list?"."""
+    """The caption of the picture that a question names, where that is all it asks: "What does Table 3 list?".
+
+    None where several documents have one of that name.
+    """
     labels, asks = set(question.analysis.labels), question.analysis.asks
     rest = set(subject_terms(question)).difference(words(" ".join(labels)))
     if len(labels) != 1 or rest or asks not in ("statement", "definition"):
@@ -207,7 +210,7 @@ def caption_statements(question: QuestionTerms, context: Context) -> list[Statem
         if title and leading_label(hit.quote.caption or "") in labels:
             text = escape_marks(f"The caption of {image_name(hit.quote)} is “{title}”.")
             statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text))))
-    return statements[:1]
+    return statements[:1] if len({one.quote.document for one in statements}) == 1 else []
 
 
 def title_words(context: Context, document: str) -> frozenset[str]:
