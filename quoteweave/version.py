@@ -1,5 +1,8 @@
 """The version of the installed package."""
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
-__version__ = version("quoteweave")
+try:
+    __version__ = version("quoteweave")
+except PackageNotFoundError:  # imported from a folder that is not installed
+    __version__ = "not installed"

@@ -205,7 +205,8 @@ def _insert_indexes(db: sqlite3.Connection, folder: CollectionFolder) -> list[tu
             given.append((int(revision), generation))
             db.execute(insert, (fingerprint, name, generation))
     for fingerprint, generation, seal in _all(folder.catalog, "index_seals", "fingerprint"):
-        put_seal(db, fingerprint, generation, seal)
+        if isinstance(fingerprint, str) and isinstance(generation, int) and isinstance(seal, str):  # not damaged
+            put_seal(db, fingerprint, generation, seal)
     for path in sorted(folder.generations.root.glob("*/*"), reverse=True):
         if path.name.isdigit():
             generation = int(path.name)
