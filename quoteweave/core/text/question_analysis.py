@@ -47,15 +47,10 @@ AnswerType = Literal[
     "look", "calculation", "parts", "contact", "percent", "count", "money", "date", "amount", "person", "place",
     "reason", "steps", "definition", "yes_or_no", "statement",
 ]  # fmt: skip
-"""The type of answer that a question asks for: something to be seen, calculated or counted on pages; a number
-of some kind, a name, a reason…; or any statement."""
+"""What a question asks for: something to be seen, calculated or counted on pages, a number, a name…, or a statement."""
 
 # "Which way has the effect of a small number of errors?" asks for no number, "What is a safe number of guests?" does.
-_INDEFINITE_NUMBER = re.compile(
-    r"(?<!\bis )(?<!\bwas )(?<!\bconsidered )\ba\s+"
-    r"(?:(?:small|large|great|certain|given|finite|limited)\s+)?number of\b",
-    re.IGNORECASE,
-)
+_INDEFINITE_NUMBER = re.compile(r"(?i)(?<!\bis )(?<!\bwas )\ba\s+(?:(?:small|large|finite|certain)\s+)?number of\b")
 _TERM_WORD = r"(?!(?:of|in|for|by|on|the|this|that|your|my)(?![\w'’-]))[\w'’&+/-]++(?:\.\w++)*+"
 _WHAT_IS = re.compile(
     rf"\s*(what(?:'s|\s+is|\s+are)\s+(?:an?\s+|the\s+(?=(?-i:(?:[A-ZÀ-Þ][\w.+#-]*\s*)+)\?*\s*\Z))?){_TERM_WORD}(?:\s+{_TERM_WORD}){{0,3}}"
@@ -73,7 +68,6 @@ Calculation = Literal["difference", "sum", "ratio", "average"]
 _NUMBER = (
     r"(?!(?:19|20)\d\d(?![\d.,]*\d))[$€£]?\s?\d[\d.,]*(?:\s?(?:%|percent|per cent|thousand|million|billion|prozent))?"
 )
-
 _SENTENCE_END = re.compile(r"(?<=[?.!])\s+|(?<=\?)(?=[A-Z])")
 # Characters beyond which a text is not analysed as a question of a few sentences, but searched for as it is.
 MAX_ANALYSED_CHARACTERS = 2000

@@ -88,20 +88,18 @@ class OpenContainer:
         self.captions: list[str] = []
         self.rows: list[list[Cell]] = []
         self.arranges_page = False  # of a table: it holds no data
-        self.before_cells = 0  # blocks that stand in it before its first cell
+        self.before_cells = 0  # how many blocks stand before its first cell
 
     def result(self) -> list[FlowBlock]:
         """The resulting blocks: a data table becomes one block and its pictures; else they are the collected blocks."""
         if self.tag == "table" and not self.arranges_page and any(len(row) > 1 for row in self.rows):
-            table = self._table()
+            table, own = self._table(), self.blocks[self.before_cells :]
             if table.text:  # where all cells are empty, words may stand beside them
-                before, inside = self.blocks[: self.before_cells], self.blocks[self.before_cells :]
-                return [*before, table, *(block for block in inside if block.layout == "figure")]
+                return [*self.blocks[: self.before_cells], table, *(one for one in own if one.layout == "figure")]
         return self._captioned(" ".join(self.captions))
 
     def _table(self) -> FlowBlock:
-        rows = expand_spans(self.rows)
-        text = "\n".join(" | ".join(row) for row in rows if any(row))
+        text = "\n".join(" | ".join(row) for row in expand_spans(self.rows) if any(row))
         return FlowBlock(layout="table", text=text, caption=" ".join(self.captions) or None)
 
     def _captioned(self, caption: str) -> list[FlowBlock]:
@@ -241,8 +239,7 @@ class BlockCollector:
     def open_frame(self, tag: str, *, arranges_page: bool = False) -> None:
         """A table or figure begins. What is nested more than 50 deep gathers nothing of its own."""
         self._end_lines()
-        too_deep = len(self._frames) > _MAX_FRAMES
-        frame = OpenContainer(tag, self._frames[-1].blocks if too_deep else [])
+        frame = OpenContainer(tag, self._frames[-1].blocks if len(self._frames) > _MAX_FRAMES else [])
         frame.arranges_page = arranges_page
         self._frames.append(frame)
         self._outer_lists.append(self._lists)
@@ -267,10 +264,9 @@ class BlockCollector:
 
     def mark_arranging(self) -> None:
         """The innermost table holds headings or tables, so it arranges the page."""
-        for frame in reversed(self._frames):
-            if frame.tag == "table":
-                frame.arranges_page = True
-                return
+        tables = [frame for frame in self._frames if frame.tag == "table"]
+        if tables:
+            tables[-1].arranges_page = True
 
     def open_row(self) -> None:
         """A row of the innermost frame begins."""
@@ -278,12 +274,9 @@ class BlockCollector:
 
     def open_cell(self, cell: Cell) -> None:
         """A cell of the last row begins."""
-        frame = self._frames[-1]
-        if not any(frame.rows):
-            frame.before_cells = len(frame.blocks)
-        if not frame.rows:
+        if not self._frames[-1].rows:
             self.open_row()
-        frame.rows[-1].append(cell)
+        self._frames[-1].rows[-1].append(cell)
 
     def close_cell(self) -> None:
         """What follows belongs to no list of the cell."""
@@ -382,9 +375,8 @@ class BlockCollector:
             self._emit(FlowBlock(layout="list", text="\n".join(texts), heading=heading))
 
     def _emit_figures(self) -> None:
-        figures, self._figures = self._figures, []
-        for figure in figures:
-            self._emit(figure)
+        while self._figures:
+            self._emit(self._figures.pop(0))
 
     def _emit(self, block: FlowBlock) -> None:
         self._count += 1
@@ -394,7 +386,9 @@ class BlockCollector:
             )
         frame = self._frames[-1]
         frame.blocks.append(block)
-        if frame.rows and frame.rows[-1] and block.layout != "figure":
+        if not any(frame.rows):
+            frame.before_cells = len(frame.blocks)
+        elif frame.rows[-1] and block.layout != "figure":
             frame.rows[-1][-1].paragraphs.append(block.text)
 
 
@@ -402,6 +396,4 @@ def _with_caption(block: FlowBlock, caption: str) -> FlowBlock:
     if block.layout == "figure":
         text = block.caption if block.caption and block.caption != caption else ""
         return block.model_copy(update={"caption": caption, "text": text})
-    if block.layout == "table":
-        return block.model_copy(update={"caption": block.caption or caption})
-    return block
+    return block.model_copy(update={"caption": block.caption or caption}) if block.layout == "table" else block

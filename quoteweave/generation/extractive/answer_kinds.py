@@ -85,9 +85,7 @@ _EXTENT = re.compile(
     re.IGNORECASE,
 )
 # Pounds are weighed too, so that they are no unit of a single kind.
-_OTHER_MONEY = re.compile(
-    r"\d\s+(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b", re.IGNORECASE
-)
+_OTHER_MONEY = re.compile(r"(?i)\d\s+(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b")
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 _ANOTHER_WAY = re.compile(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
@@ -100,12 +98,11 @@ _WAY = re.compile(
 ASKED_ACT = re.compile(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|you|we|one)|to)\s+(\w+)", re.IGNORECASE)
 _LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 _EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
-# "Whether it is so or not." denies nothing.
+# "Whether it is so or not" denies nothing.
 _NEGATES = re.compile(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
 # "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
 _INTRODUCES = re.compile(
-    r":\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|that|its|their)\b|[\d$€£])))\b(?!.*:\s+\w)",
-    re.IGNORECASE,
+    r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
 )
 _JOINED = re.compile(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 _FOLLOWING = re.compile(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
@@ -117,10 +114,8 @@ _IN_A_CASE = re.compile(r"\W*(?:if|when|whenever|unless|where)\b", re.IGNORECASE
 _HYPOTHETICAL = re.compile(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
 )
-# "Weight of the bike: 21 kg" is one.
-_CLAUSES = re.compile(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s")
-# "Most of the budget – 45%, up from 30%": the percentage belongs to what is before it.
-_BEFORE_PERCENT = re.compile(r"(?:\s*[,:]|\s[–—-])\s+(?=\d[\d.,]*\s?%)")
+# "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
+_CLAUSES = re.compile(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
 _WORD = re.compile(r"\w[\w'’-]*")
 _COLOUR_QUESTIONS = frozenset({"color", "colors", "colour", "colours"})
 _ASKS_WHEN_ALLOWED = re.compile(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
@@ -236,8 +231,7 @@ def _names_colour(statement: Statement, question: QuestionTerms) -> bool:
 
 def _percents(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement has a percentage, in a clause about what the question is about."""
-    whole = statement.model_copy(update={"text": _BEFORE_PERCENT.sub(" ", statement.text)})
-    told, amounts = _of_subject(whole, question), _facts(statement, question)[1]
+    told, amounts = _of_subject(statement, question), _facts(statement, question)[1]
     return any(one.unit is not None and one.unit.dimension == "percent" and one.text in told for one in amounts)
 
 
@@ -339,8 +333,8 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     if (doing := _ASKS_WHAT_IT_DOES.match(text)) is not None and not statement.is_row:
         own = statement.text.partition(" reads “")[2] or statement.text  # that of a picture
         may = not doing["may"] or re.search(rf"\b{_MODAL}\s+\w", own, re.IGNORECASE) is not None
-        parts = (own, own.partition(", ")[2])  # "During the strike, the harbour hired crane drivers"
-        begins = any(begins_with(part, doing["subject"]) for part in parts)
+        # "During the strike, the harbour hired crane drivers" begins with it, too.
+        begins = any(begins_with(part, doing["subject"]) for part in (own, own.partition(", ")[2]))
         return may and begins and not _only_introduces(statement)
     asked = None if question.analysis.asks_denied else _ASKED_NOUN.match(text)
     if statement.is_row or asked is None:
