@@ -286,9 +286,10 @@ def test_indexes_of_a_process_share_the_folder_until_the_last_is_closed(made: Ve
 
 
 def test_a_folder_that_is_no_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "milvus").write_text("")
+    (tmp_path / "milvus").write_text("a letter")
     with pytest.raises(CollectionError, match=re.escape(str(tmp_path / "milvus"))):
         MilvusIndex(DIMENSION, place=tmp_path / "milvus")
+    assert (tmp_path / "milvus").read_text() == "a letter"
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])

@@ -40,8 +40,11 @@ def remove_path(path: Path) -> None:
 
 
 def ensure_folder(path: Path) -> None:
-    """Make the folder where there is none, in place of a file that stands there or above. Raises OSError."""
-    for place in (*reversed(path.parents), path):
+    """Make the folder where there is none, in place of a file that stands there or up to two folders above.
+
+    For folders of a collection alone, which hold nothing of the user's. Raises OSError.
+    """
+    for place in (*reversed(path.parents[:2]), path):
         if place.is_file():
             place.unlink()
     path.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,6 @@ from quoteweave.core.errors import (
     StorageError,
     UsageError,
 )
-from quoteweave.core.files.whole_files import ensure_folder
 from quoteweave.endpoints.redaction import Redactor
 
 URI_VARIABLE = "QUOTEWEAVE_MILVUS_URI"
@@ -248,7 +247,7 @@ def _started(folder: Path) -> _Embedded:
     except ImportError:
         raise MissingExtra("milvus-lite", "milvus") from None
     try:
-        ensure_folder(folder)
+        folder.mkdir(parents=True, exist_ok=True)  # what stands in its place may be a file of the user's
         return _Embedded(*start_server_in_thread(str(folder)))
     except DataDirLockedError as error:
         raise CollectionLocked(
