@@ -34,10 +34,13 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
     layouts: dict[tuple[int, int], Layout] = {}
     repeated = defaultdict[int, list[PageElement]](list)
     body = body_size(pages)
-    numbered = _numbered_rows(pages, body)
+    zones: dict[tuple[int, int], Layout | None] = {
+        (page.number, i): _zone(element, page) for page in pages for i, element in enumerate(page.elements)
+    }
+    zones |= _numbered_rows(pages, body)
     for page in pages:
         for i, element in enumerate(page.elements):
-            zone = numbered.get((page.number, i)) or _zone(element, page)
+            zone = zones[page.number, i]
             if zone is None or len(element.text) > LONGEST_IN_MARGIN:
                 continue
             if element.kind == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
@@ -50,13 +53,13 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
                 layouts[number, i] = zone
                 if element.kind == "text":
                     repeated[number].append(element)
-    beside = [
-        (page.number, i, element, numbered.get((page.number, i)) or _zone(element, page), body.of(page))
+    others = [
+        (page.number, i, element, zones[page.number, i], body.of(page))
         for page in pages
         for i, element in enumerate(page.elements)
         if element.kind == "text" and (page.number, i) not in layouts
     ]
-    return layouts | _section_names(beside, repeated)
+    return layouts | _section_names(others, repeated)
 
 
 def _numbered_rows(pages: Sequence[PageContent], body: BodySize) -> dict[tuple[int, int], Layout]:

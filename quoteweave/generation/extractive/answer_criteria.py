@@ -70,7 +70,8 @@ _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
 _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
-_MAY_FAIL_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
+_DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
+"""Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
 _ALSO_BEFORE = frozenset({"next", "last"})
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
@@ -138,12 +139,9 @@ class AnswerCriteria:
         return keeps_together and says_more and has_answer_kind(statement, self._question)
 
     def _is_opposite(self, statement: Statement) -> bool:
-        """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote".
-
-        A reason, or what is to be done, may be told in other words: "If the pump fails to start, check the fuse".
-        """
+        """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote"."""
         asked = self._question.analysis
-        negated = asked.asks not in _MAY_FAIL_OTHERWISE and _NOT.search(asked.text) is not None
+        negated = asked.asks not in _DENIED_OTHERWISE and _NOT.search(asked.text) is not None
         return has_opposite_word(asked.text, statement.text) or (negated and not has_denying_word(statement.text))
 
     def _prohibits_what_is_allowed(self, statement: Statement) -> bool:
@@ -192,7 +190,7 @@ class AnswerCriteria:
 
         Of a question of no certain kind only names count: "What is discussed in Section 6 of Versatile Variances?".
         """
-        known = frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
+        known = self._document_words(statement)
         return known & self._question.names if self._question.analysis.asks == "statement" else known
 
     def _share_of_rest(self, held: frozenset[str], known: frozenset[str]) -> float:
@@ -202,6 +200,10 @@ class AnswerCriteria:
         """
         rest = {word: weight for word, weight in self._subject.items() if word not in known}
         return coverage(rest, held) / sum(rest.values()) if len(rest) >= MIN_SUBJECT_TERMS else 0.0
+
+    def _document_words(self, statement: Statement) -> frozenset[str]:
+        """The words of the name and the title of a statement's document."""
+        return frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
 
     def _title(self, statement: Statement) -> frozenset[str]:
         """The words of the title of a statement's document."""
@@ -295,7 +297,7 @@ class AnswerCriteria:
         """
         if statement.quote.kind == "image" or refers_back(statement.text):
             return around
-        above = frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
+        above = self._document_words(statement)
         if self._question.analysis.asks != "percent":
             above |= _words_above(statement.quote, is_row=False)
         return with_words_alike(own.union(above, words(statement.before)), self._subject)

@@ -142,7 +142,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     asks, text = question.analysis.asks, question.analysis.text
     if asks in _NOT_BY_CASE and _IN_A_CASE.match(statement.text) and not _CONDITION.search(text):
         return False
-    return _CHECKS.get(question.analysis.asks, _is_substantive)(statement, question)
+    return _CHECKS.get(asks, _is_substantive)(statement, question)
 
 
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:
