@@ -14,7 +14,7 @@ from quoteweave import Collection
 from quoteweave.core.records import Quote
 from quoteweave.documents.layout.blocks import NUMERIC
 
-LEAST_NUMBERS = 3
+MIN_NUMBERS = 3
 _PART = re.compile(r"\bpart \d+ of \d+", re.IGNORECASE)
 
 
@@ -44,7 +44,7 @@ def main() -> None:
         print(*map(_shown, charts), sep="\n")
     values = sum(chart.values for chart in charts)
     cells = [[str(len(charts)), str(values), str(pictures)]]
-    table = Table("charts", ("with paired values", "values", f"pictures with {LEAST_NUMBERS} numbers"), cells)
+    table = Table("charts", ("with paired values", "values", f"pictures with {MIN_NUMBERS} numbers"), cells)
     figures = {"charts": [chart.model_dump(mode="json") for chart in charts], "values": values, "pictures": pictures}
     finish(found, figures, [table], options)
 
@@ -57,7 +57,7 @@ def read_charts(collection: Collection) -> tuple[list[Chart], int]:
             text = _rows_text(quote)
             if quote.layout not in ("chart", "figure") or _PART.search(quote.caption or ""):
                 continue
-            pictures += sum(bool(NUMERIC.fullmatch(word)) for word in text.split()) >= LEAST_NUMBERS
+            pictures += sum(bool(NUMERIC.fullmatch(word)) for word in text.split()) >= MIN_NUMBERS
             rows = tuple(tuple(row.split(" | ")) for row in text.splitlines() if " | " in row)
             if quote.layout == "chart" and len(rows) > 1 and " | " in text.partition("\n")[0]:
                 charts.append(Chart(document=document.name, page=quote.page + 1, rows=rows))

@@ -22,7 +22,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Quote
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.metrics.box_recall import (
-    LEAST_IOU,
+    MIN_IOU,
     GoldBoxRecall,
     Place,
     boxes_met,
@@ -149,7 +149,7 @@ def _unmet(example: Example, gold: tuple[Place, Box], quotes: Sequence[Quote], p
         evidence_types=example.evidence_types,
         question=example.query.text,
         box=box,
-        met_by=nearest.layout if nearest and best >= LEAST_IOU else "",
+        met_by=nearest.layout if nearest and best >= MIN_IOU else "",
         page_in_context=gold[0] in pages,
         nearest=nearest.layout if nearest and best else "",
         nearest_box=nearest.bbox if nearest and best else None,

@@ -27,8 +27,8 @@ from quoteweave.pipeline import introduced
 from quoteweave.retrievers import lexical
 
 MODULES: dict[ModuleType, tuple[str, ...]] = {
-    lexical: ("MIN_PAGE_SHARE", "HEADING_WEIGHT", "FORM_BONUS", "CONTACT_PAGES", "SECTIONS", "MOST_TOGETHER"),
-    introduced: ("MOST_INTRODUCING", "MOST_FOLLOWING"),
+    lexical: ("MIN_PAGE_SHARE", "HEADING_WEIGHT", "FORM_BONUS", "CONTACT_PAGES", "SECTIONS", "MAX_TOGETHER"),
+    introduced: ("MAX_INTRODUCING", "MAX_FOLLOWING"),
     **OF_PAGES,
 }
 NAMES = [(module, name) for module, names in MODULES.items() for name in names]

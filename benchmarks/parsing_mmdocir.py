@@ -18,7 +18,7 @@ from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 
 PICTURES = {"figure", "chart", "table"}
 MET = 0.5
-LARGEST = 0.5  # share of the page
+MAX_SHARE = 0.5  # share of the page
 # Gold boxes of which less than this is covered are listed.
 LISTED = 0.85
 GOALS = {"pictures": 0.70, "coverage": 0.90}
@@ -97,7 +97,7 @@ def _meetings(collection: Collection) -> Iterator[Meeting]:
         alone = len(example.evidence_types) == 1 and example.evidence_types[0] in PICTURES
         for gold in example.reference.boxes:
             own, page = quotes[name].get(gold.page, []), pages[name][gold.page]
-            small = [quote.bbox for quote in own if area(quote.bbox) < LARGEST * page.width * page.height]
+            small = [quote.bbox for quote in own if area(quote.bbox) < MAX_SHARE * page.width * page.height]
             yield Meeting(
                 document=name,
                 page=gold.page + 1,

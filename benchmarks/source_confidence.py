@@ -41,7 +41,7 @@ from quoteweave.testing.literature.records import MadeLibrary
 SENTENCES = Path(__file__).with_name("unrelated_sentences.jsonl")
 RISK = 0.1
 """Share of wrong sources among those that are given, at most, that a threshold is chosen for."""
-LEAST = 0.5
+MIN_THRESHOLD = 0.5
 """Least threshold: what counts as likely is more likely than not."""
 KINDS = ("excerpts", "lacked", "own words", "unrelated", "unrelated, closing set")
 
@@ -82,7 +82,7 @@ def main() -> None:
     report = _calibrated([one for one in results if one.asked.kind != KINDS[-1]])
     if options.calibrate is not None and report.calibration is not None:
         after = report.calibration.after
-        fitted = report.calibration.model_copy(update={"after": after.passing(max(LEAST, after.threshold))})
+        fitted = report.calibration.model_copy(update={"after": after.passing(max(MIN_THRESHOLD, after.threshold))})
         options.calibrate.write_text(fitted.model_dump_json(indent=1) + "\n", "utf-8")
     outcomes, counts = _outcomes(results)
     figures = {"outcomes": counts, "confidence": report.model_dump(mode="json")}
@@ -156,9 +156,9 @@ def _confidence(report: CalibrationReport) -> Table:
         rows.append([f"least threshold for a risk of {RISK}", f"{report.chosen.threshold:.2f}"])
         rows.append(["given, of all", f"{report.chosen.answers} ({100 * report.chosen.coverage:.0f} %)"])
         rows.append(["wrong, of those given", f"{100 * report.chosen.risk:.0f} %"])
-        given = [point for point in report.curve if point.threshold >= LEAST]
+        given = [point for point in report.curve if point.threshold >= MIN_THRESHOLD]
         if given:
-            rows.append([f"given from {LEAST} on", f"{given[-1].answers}"])
+            rows.append([f"given from {MIN_THRESHOLD} on", f"{given[-1].answers}"])
             rows.append(["wrong, of those", f"{100 * given[-1].risk:.1f} %"])
         for name, group in report.groups.items():
             rows.append([f"{name}: given of all", f"{group.given} of {group.questions}"])

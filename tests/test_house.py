@@ -87,6 +87,12 @@ def test_no_module_is_called_utils() -> None:
     assert [path for path in SOURCES if path.stem in ("utils", "helpers", "common", "misc")] == []
 
 
+def test_limits_are_called_max_and_min(trees: Mapping[Path, ast.Module]) -> None:
+    others = re.compile(r"_?(MOST|LONGEST|LARGEST|GREATEST|HIGHEST|LEAST|FEWEST|SHORTEST|SMALLEST|LOWEST)(_|$)")
+    named = {f"{path.relative_to(ROOT)}: {name}" for path, tree in trees.items() for name in _defined(tree)}
+    assert sorted(name for name in named if others.match(name.rpartition(" ")[2])) == []
+
+
 def test_no_module_imports_itself_in_a_circle() -> None:
     graph = grimp.build_graph("quoteweave", cache_dir=None)  # with imports for types alone
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}

@@ -32,7 +32,7 @@ from quoteweave.endpoints.rerank import RerankClient
 from quoteweave.testing import ModelServer, Reply
 
 KEY, TEXT = "sk-secret-0123456789", "It received 1,204 tonnes of grain [1]."
-TIMEOUT_S, LATE_S, MOST_BYTES = 1.0, 15.0, 1.5e9
+TIMEOUT_S, LATE_S, MAX_BYTES = 1.0, 15.0, 1.5e9
 MESSAGES = [{"role": "user", "content": "How much grain?"}]
 EVENTS = {"content-type": "text/event-stream"}
 MIB = 2**20
@@ -257,7 +257,7 @@ def main() -> int:
     rows.append(["memory, server included, GB", f"{peak / 1e9:.2f}"])
     figures = {"outcomes": {kind: counts[kind] for kind in OUTCOMES}, "peak_bytes": peak}
     finish(found, figures, [Table(f"{counts.total()} faulty endpoints", ["", "counted"], rows)], options)
-    return int(bool(counts["silent"] or counts["raw"] or counts["late"] or peak > MOST_BYTES))
+    return int(bool(counts["silent"] or counts["raw"] or counts["late"] or peak > MAX_BYTES))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ LIKELY_COVERAGE = 0.6
 """Least coverage of a passage that cannot be checked, to be likely."""
 NUMBERS_COVERAGE = 0.5
 """Least coverage of a passage that has what can be looked up, to be likely: a number alone says little."""
-MOST_EXCHANGED = 2
+MAX_EXCHANGED = 2
 """Words that a sentence may have in place of the claim's, in the same order otherwise, for both to be named."""
 SHOWN_MISSING = 3
 """Words that the closest sentence lacks, that a reason names."""
@@ -220,7 +220,7 @@ def _said_instead(claim: str, sentence: str, missing: Set[str]) -> tuple[str, st
     own, its = (words(text, stem=False) for text in (claim, sentence))
     stems, its_stems = (["".join(words(word)) for word in text] for text in (own, its))
     for kind, start, end, first, last in SequenceMatcher(None, stems, its_stems, autojunk=False).get_opcodes():
-        short = kind == "replace" and max(end - start, last - first) <= MOST_EXCHANGED
+        short = kind == "replace" and max(end - start, last - first) <= MAX_EXCHANGED
         if short and missing == set(stems[start:end]):
             return " ".join(its[first:last]), " ".join(own[start:end])
     return None

@@ -17,9 +17,9 @@ from quoteweave.generation.languages import Language, function_words
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
 
-LEAST_COVERAGE = 0.6
+MIN_COVERAGE = 0.6
 """Least share of what else the claim says, weighed by rarity, in a sentence that may state its contrary."""
-LEAST_DENIED = 0.8
+MIN_DENIED = 0.8
 """Least share of a claim's clause in one that may deny it or say its opposite; with fewer words that is often of
 something else."""
 OPPOSITE = "Of the claim and the passage one says that something rises, and the other that it falls."
@@ -153,7 +153,7 @@ def _is_contrary(found: Sequence[bool | None]) -> bool:
 
 def _near(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
     """The sentences that have most of these words, by their weights."""
-    least = LEAST_COVERAGE * math.fsum(weights.values())
+    least = MIN_COVERAGE * math.fsum(weights.values())
     return [one for one in sentences if coverage(weights, words(one)) >= least > 0]
 
 
@@ -190,7 +190,7 @@ def _by_clauses(
         if len(own) < 2 or not clauses:
             continue
         closest, held = max(clauses, key=lambda one: coverage(own, one[1]))
-        if coverage(own, held) >= LEAST_DENIED * math.fsum(own.values()) > 0:
+        if coverage(own, held) >= MIN_DENIED * math.fsum(own.values()) > 0:
             found.append(compare(clause, closest))
     return True if True in found else next((one for one in found if one is not None), None)
 

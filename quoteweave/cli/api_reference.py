@@ -57,7 +57,7 @@ _CONSTANTS = {
     "PAIR_LAYOUTS": "the layouts of `eval pairs`, by name",
     "__version__": "the version of quoteweave",
 }
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 """Parameters or fields of a name that are shown; help() has all."""
 _SHORT = re.compile(r"[-.\w]{1,16}|\(\)")  # defaults that are shown as they are
 
@@ -109,7 +109,7 @@ def _signature(named: Callable[..., object]) -> str:
         shown = list(named.model_fields)
     else:
         shown = _parameters(inspect.signature(named))
-    return f"({', '.join([*shown[:_MOST_SHOWN], '…'] if len(shown) > _MOST_SHOWN else shown)})"
+    return f"({', '.join([*shown[:_MAX_SHOWN], '…'] if len(shown) > _MAX_SHOWN else shown)})"
 
 
 def _parameters(signature: inspect.Signature) -> list[str]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # for the one annotation that needs them: the program's own h
     from quoteweave.core.records import Quote
     from quoteweave.pipeline.search import Trace
 
-MOST_SHOWN = 80  # characters of what was searched for
-MOST_FAILURES = 5  # whose reasons are printed
+MAX_CLAUSE = 80  # characters of what was searched for
+MAX_FAILURES_SHOWN = 5  # whose reasons are printed
 # The last two ranges turn the direction of text around, and so can make it read otherwise than it is.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -58,10 +58,10 @@ def print_failures(errors: Mapping[str, str], what: str = "question", *, again: 
 
     `what` they are; `again` says that the same command asks those anew.
     """
-    for name, reason in list(errors.items())[:MOST_FAILURES]:
+    for name, reason in list(errors.items())[:MAX_FAILURES_SHOWN]:
         typer.echo(printable(f"{what} '{name}' failed: {reason}"), err=True)
-    if len(errors) > MOST_FAILURES:
-        others = pluralize(len(errors) - MOST_FAILURES, "other")
+    if len(errors) > MAX_FAILURES_SHOWN:
+        others = pluralize(len(errors) - MAX_FAILURES_SHOWN, "other")
         typer.echo(f"and {others}" + ("; the same command asks again" if again else ""), err=True)
 
 
@@ -159,7 +159,7 @@ def print_trace(trace: "Trace") -> None:
     if trace.expander is not None:
         for clause in trace.clauses:
             first, _, rest = clause.partition("\n")  # the clause of rm3 has a line for each word
-            print_message(f"searched for: {first[:MOST_SHOWN]}{' …' if rest or len(first) > MOST_SHOWN else ''}")
+            print_message(f"searched for: {first[:MAX_CLAUSE]}{' …' if rest or len(first) > MAX_CLAUSE else ''}")
     for line in trace.interpretation:
         print_message(f"question read: {line}")
     for note in trace.notes:

@@ -14,9 +14,9 @@ from quoteweave.cli.console import print_message, printable
 from quoteweave.models.checkpoints import on_download
 
 # Before so many seconds, steps and this share of all steps, nothing is known.
-LEAST_SECONDS = 15.0
-LEAST_STEPS = 10
-LEAST_SHARE = 0.03
+MIN_SECONDS = 15.0
+MIN_STEPS = 10
+MIN_SHARE = 0.03
 # The estimate moves most of the way to a new one within this many seconds.
 FOLLOWS_S = 10.0
 
@@ -34,7 +34,7 @@ class Estimate:
         if self._start is None:
             self._start = now, done
         spent, steps = now - self._start[0], done - self._start[1]
-        if spent < LEAST_SECONDS or steps < max(LEAST_STEPS, LEAST_SHARE * total):
+        if spent < MIN_SECONDS or steps < max(MIN_STEPS, MIN_SHARE * total):
             return None
         mean = (total - done) * spent / steps
         passed, self._last = now - self._last, now

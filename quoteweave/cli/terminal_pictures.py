@@ -88,9 +88,9 @@ def _band(indices: "np.ndarray") -> str:
     return "$".join(lines)
 
 
-MOST_ROWS = 24
+MAX_ROWS = 24
 # A photograph of so many is more than a megabyte, and takes a second or two to encode as sixel.
-MOST_PIXELS = 800_000
+MAX_PIXELS = 800_000
 
 
 class PicturesName(StrEnum):
@@ -228,17 +228,17 @@ def screen_of(stream: IO[str]) -> Screen:
 
 
 def drawn(crop: "Image", protocol: PicturesName, screen: Screen) -> str:
-    """The escape sequences of the crop, made smaller until it fits the screen, `MOST_ROWS` and `MOST_PIXELS`.
+    """The escape sequences of the crop, made smaller until it fits the screen, `MAX_ROWS` and `MAX_PIXELS`.
 
     It is never enlarged. Raises ValueError for another protocol than Kitty's, iTerm2's or sixel.
     """
     from PIL.Image import Resampling
 
     # A column is left, as terminals differ on where the cursor is behind a picture as wide as they are; rows, for text.
-    columns, rows = max(1, screen.columns - 1), max(1, min(MOST_ROWS, screen.rows - 2))
+    columns, rows = max(1, screen.columns - 1), max(1, min(MAX_ROWS, screen.rows - 2))
     width, height = crop.size
     fits = columns * screen.cell_width / width, rows * screen.cell_height / height
-    scale = min(1.0, *fits, math.sqrt(MOST_PIXELS / (width * height)))
+    scale = min(1.0, *fits, math.sqrt(MAX_PIXELS / (width * height)))
     image = crop.resize((max(1, round(width * scale)), max(1, round(height * scale))), Resampling.LANCZOS)
     if protocol is PicturesName.KITTY:
         return kitty(image)

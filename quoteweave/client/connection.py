@@ -120,7 +120,7 @@ def server_address(url: str, key: str | None) -> ServerAddress:
 MAX_PAUSE_S = 60.0
 """Longest pause in seconds for which a request is sent again; a server that asks for more is not waited for."""
 _CONNECT_S = 10.0
-_LONGEST_DETAIL = 2000
+_MAX_DETAIL_CHARACTERS = 2000
 _GATEWAY = frozenset({502, 503, 504})
 _CHECK = "Check that the server runs, and the address and port."
 
@@ -200,7 +200,7 @@ class ServerConnection:
 
     def error(self, problem: Problem) -> QuoteweaveError:
         """Return the error that a problem of the server tells."""
-        detail = self._redactor.clean(problem.detail[:_LONGEST_DETAIL])
+        detail = self._redactor.clean(problem.detail[:_MAX_DETAIL_CHARACTERS])
         if problem.status == HTTPStatus.UNAUTHORIZED:
             sent = f"no key was sent; pass one, or set {KEY_VARIABLE}" if self.address.key is None else "check the key"
             detail = f"{self.address.shown}: {detail} ({sent})"

@@ -17,14 +17,14 @@ from quoteweave.documents.sources.bookmarks import MAX_LEVELS, Bookmark, clean_t
 from quoteweave.documents.titles import body_size, is_title
 
 # Characters in one list quote.
-LONGEST_LIST = 1000
+MAX_LIST_CHARACTERS = 1000
 # Characters of a section's title.
 TITLE_LENGTH = 200
 # Share of a text's area within a picture from which it belongs to the picture.
 ON_PICTURE = 0.9
 _WORD = re.compile(r"[^\W_][\w-]*")
 # Times that a document has a word with a hyphen from which on it is no slip.
-LEAST_HYPHENATED = 2
+MIN_HYPHENATED = 2
 EQUATION = re.compile(r"[=≤≥≈∑∫∏√∈∝→±×÷∂∇]|\s[+/<>]\s")
 
 
@@ -163,7 +163,7 @@ def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
 
     def is_compound(broken: BrokenWord) -> bool:
         whole = "".join(broken).casefold()
-        return found["-".join(broken).casefold()] >= LEAST_HYPHENATED and found[whole] <= joined[whole]
+        return found["-".join(broken).casefold()] >= MIN_HYPHENATED and found[whole] <= joined[whole]
 
     def with_hyphens(element: PageElement) -> PageElement:
         text = element.text
@@ -177,7 +177,7 @@ def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
 def _same_list(before: PageElement, item: PageElement) -> bool:
     across = min(before.box[2], item.box[2]) - max(before.box[0], item.box[0])
     near = -2 < item.box[1] - before.box[3] < 1.6 * item.size and across > 0
-    return near and len(before.text) + len(item.text) <= LONGEST_LIST
+    return near and len(before.text) + len(item.text) <= MAX_LIST_CHARACTERS
 
 
 def _text_layout(element: PageElement, body: float) -> Layout:

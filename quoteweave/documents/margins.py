@@ -16,12 +16,12 @@ MARGIN, WIDEST_MARGIN = 0.09, 0.15
 NUMBERED = 0.5
 BESIDE_NUMBER = 36.0  # points
 # Titles in the margins are larger than running text, times this; names of sections are not.
-LARGEST_IN_MARGIN = 1.1
-LONGEST_IN_MARGIN = 200  # characters
-LEAST_PAGES = 3
-LONGEST_NUMBER = 6  # characters of a page's number
+MAX_SIZE_IN_MARGIN = 1.1
+MAX_CHARACTERS_IN_MARGIN = 200
+MIN_PAGES = 3
+MAX_NUMBER_CHARACTERS = 6  # of a page's number
 # Letters and digits from which on the beginning of a title tells it from others.
-LEAST_CUT_OFF = 8
+MIN_CUT_OFF = 8
 
 
 def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, int], Layout]:
@@ -41,14 +41,14 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
     for page in pages:
         for i, element in enumerate(page.elements):
             zone = zones[page.number, i]
-            if zone is None or len(element.text) > LONGEST_IN_MARGIN:
+            if zone is None or len(element.text) > MAX_CHARACTERS_IN_MARGIN:
                 continue
             if element.kind == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
                 layouts[page.number, i] = zone
             pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(element.text.lower().split()))
             margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i, element))
     for (zone, _, _), places in margins.items():
-        if len({number for number, _, _ in places}) >= min(LEAST_PAGES, max(2, len(pages) // 2)) and len(pages) > 1:
+        if len({number for number, _, _ in places}) >= min(MIN_PAGES, max(2, len(pages) // 2)) and len(pages) > 1:
             for number, i, element in places:
                 layouts[number, i] = zone
                 if element.kind == "text":
@@ -73,7 +73,7 @@ def _numbered_rows(pages: Sequence[PageContent], body: BodySize) -> dict[tuple[i
             for number in _numbers_apart(list(row.values())):
                 rows[int(number.text) - page.number, round(number.box[1] / 12)][page.number] = list(row)
         most = max(rows.values(), key=len, default={})
-        if len(most) >= max(LEAST_PAGES, NUMBERED * len(pages)):
+        if len(most) >= max(MIN_PAGES, NUMBERED * len(pages)):
             found |= {(page, i): zone for page, row in most.items() for i in row}
     return found
 
@@ -90,7 +90,7 @@ def _outermost_row(page: PageContent, body: BodySize, zone: Layout) -> dict[int,
         if _in_one_row(one.box, outermost.box)
         and _zone(one, page, WIDEST_MARGIN) == zone
         and one.lines == 1
-        and one.size <= LARGEST_IN_MARGIN * body.of(page)
+        and one.size <= MAX_SIZE_IN_MARGIN * body.of(page)
     }
 
 
@@ -99,7 +99,7 @@ def _numbers_apart(row: Sequence[PageElement]) -> list[PageElement]:
     return [
         number
         for number in row
-        if len(number.text) <= LONGEST_NUMBER
+        if len(number.text) <= MAX_NUMBER_CHARACTERS
         and number.text.isdecimal()
         and all(
             max(one.box[0] - number.box[2], number.box[0] - one.box[2]) >= BESIDE_NUMBER
@@ -141,7 +141,7 @@ def _section_names(
 
 
 def _may_name_section(element: PageElement, body: float) -> bool:
-    return element.lines == 1 and not element.bold and element.size <= LARGEST_IN_MARGIN * body
+    return element.lines == 1 and not element.bold and element.size <= MAX_SIZE_IN_MARGIN * body
 
 
 def _is_running_head(element: PageElement, zone: Layout) -> bool:
@@ -169,7 +169,7 @@ def _repeats(text: str, titles: Set[str]) -> bool:
     letters = _letters(text)
     if not text.rstrip().endswith(("…", "...")):
         return letters in titles
-    return len(letters) >= LEAST_CUT_OFF and any(title.startswith(letters) for title in titles)
+    return len(letters) >= MIN_CUT_OFF and any(title.startswith(letters) for title in titles)
 
 
 def _letters(text: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from openai._streaming import ServerSentEvent
     from openai._types import RequestOptions
 
-_LONGEST_BEGINNING = 60
+_MAX_QUOTED_BEGINNING = 60
 Body = TypeVar("Body", bound=BaseModel)
 
 
@@ -261,8 +261,8 @@ def sendable_text(text: str) -> str:
 
 def excerpt(text: str) -> str:
     """The beginning of a text on one line, to identify it in a message."""
-    line = " ".join(text[: 2 * _LONGEST_BEGINNING].split())
-    return line if len(line) <= _LONGEST_BEGINNING else f"{line[:_LONGEST_BEGINNING]}…"
+    line = " ".join(text[: 2 * _MAX_QUOTED_BEGINNING].split())
+    return line if len(line) <= _MAX_QUOTED_BEGINNING else f"{line[:_MAX_QUOTED_BEGINNING]}…"
 
 
 def _ambient_headers() -> list[str]:

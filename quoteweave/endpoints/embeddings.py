@@ -24,7 +24,7 @@ _WANTED = "list of embeddings"
 # Status codes with which servers refuse a request that is too large, or a text in it that is too long.
 _TOO_MUCH = (400, 413, 422)
 # Texts are never cut to fewer characters. A model that takes less is unfit for quotes.
-_SHORTEST = 200
+_MIN_CHARACTERS = 200
 
 
 class _Item(BaseModel):
@@ -201,8 +201,8 @@ class _HalvingRetry:
             return [*await self.embedded(batch[:middle]), *await self.embedded(batch[middle:])]
         (number,) = batch
         text = self._texts[number]
-        if len(text) > _SHORTEST:
-            self.cut[number] = max(_SHORTEST, len(text) // 2)
+        if len(text) > _MIN_CHARACTERS:
+            self.cut[number] = max(_MIN_CHARACTERS, len(text) // 2)
             self._texts[number] = text[: self.cut[number]]
             return await self.embedded(batch)
         await self._check_it_takes_any(refusal)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from quoteweave.endpoints.address import EndpointAddress
 
 
-_LONGEST_QUOTED_MESSAGE = 300
+_MAX_QUOTED_MESSAGE = 300
 _ADVICE = {
     401: "check the API key",
     403: "check what the API key may use",
@@ -87,7 +87,7 @@ def error_in_body(answer: bytes, redactor: Redactor) -> str:
 def one_line(text: str) -> str:
     """Put a text on one line, cut to the length allowed in messages."""
     line = " ".join(text.encode("utf-8", "replace").decode().split())  # halves of characters cannot be written
-    return line if len(line) <= _LONGEST_QUOTED_MESSAGE else f"{line[:_LONGEST_QUOTED_MESSAGE]}…"
+    return line if len(line) <= _MAX_QUOTED_MESSAGE else f"{line[:_MAX_QUOTED_MESSAGE]}…"
 
 
 def _redirected(

@@ -13,8 +13,8 @@ from quoteweave.core.urls import SECRET_FIELD
 
 REDACTED = "[redacted]"
 # Characters. What is shorter is a placeholder such as "none" or "ollama", or a word too common to be redacted.
-_SHORTEST_KEY, _SHORTEST_PASSWORD = 8, 6
-_SHORTEST_CODE = 4
+_MIN_KEY, _MIN_PASSWORD = 8, 6
+_MIN_CODE = 4
 _BYTES = [bytes([17 * number]) for number in range(16)]
 # Escapes of URLs, of JSON and Python, and of HTML. Those of bytes stand for UTF-8 together.
 _ESCAPES = re.compile(
@@ -171,7 +171,7 @@ def endpoint_redactor(url: str, key: str, others: Iterable[str] = ()) -> Redacto
     `others` are further secrets that are sent along, such as headers of the environment.
     """
     keys = [key, *others, *(value for name, value in parse_qsl(urlsplit(url).query) if SECRET_FIELD.search(name))]
-    return _redactor((*(key for key in keys if len(key) >= _SHORTEST_KEY), *_credentials(url)))
+    return _redactor((*(key for key in keys if len(key) >= _MIN_KEY), *_credentials(url)))
 
 
 @lru_cache(maxsize=16)
@@ -188,9 +188,7 @@ def _credentials(url: str) -> list[str]:
     secret = password if colon else user
     # What a header of basic authentication holds, too long to be met by chance even where the password is short.
     together = f"{user}:{password}"
-    return [
-        text for text, shortest in ((together, _SHORTEST_CODE), (secret, _SHORTEST_PASSWORD)) if len(text) >= shortest
-    ]
+    return [text for text, shortest in ((together, _MIN_CODE), (secret, _MIN_PASSWORD)) if len(text) >= shortest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +225,7 @@ def _in_base64(data: bytes) -> Iterator[_Form]:
     for shift in range(3):  # base64 writes three bytes at a time, and other text may stand before the secret
         # Characters that hold bits of the secret alone.
         first, last = -(-shift * 8 // 6), (shift + len(data)) * 8 // 6
-        if last - first < _SHORTEST_CODE:
+        if last - first < _MIN_CODE:
             continue
         for code in (b64encode, urlsafe_b64encode):
             # Beside other bytes, which take all values in the four bits that may share a character with the secret.

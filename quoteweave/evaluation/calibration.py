@@ -221,7 +221,7 @@ def _newton(rows: "Matrix", right: "Vector", penalty: "Vector", *, offset: float
     return at
 
 
-FEW_ANSWERS = 20
+MIN_ANSWERS = 20
 """With fewer correct or wrong answers than this, a fit is unreliable."""
 
 
@@ -262,7 +262,7 @@ class CalibrationReport(Record):
     @property
     def few(self) -> bool:
         """Whether there are too few answers of either sort to rely on the fit."""
-        return min(self.right, self.wrong) < FEW_ANSWERS
+        return min(self.right, self.wrong) < MIN_ANSWERS
 
 
 def calibrate(

@@ -16,7 +16,7 @@ _FINAL_STOP = re.compile(r"(?<![.!?])[.!?。！？]$|[:：]$")
 # without a full stop.
 _CODE = re.compile(r"^\s*(?:[$>#%@/~.<{(\[]|[a-z]\S*\s|[a-z]+$)|[={}<>;|\\]|\w\(|(?:^|\s)--?\w|\w[_/]\w|::")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-LEAST_IN_CODE = 2
+MIN_IN_CODE = 2
 """Least marks that prose lacks, such as brackets and semicolons at the end of lines, in what is plainly code."""
 _IN_CODE = re.compile(r"[{}]|;\s*(?:$|\n)|::|\w\(\w*\)|^\s*[$>]\s", re.MULTILINE)
 _PROMPT = re.compile(r"\s*[$>]\s+\w")
@@ -76,7 +76,7 @@ def is_code(text: str) -> bool:
 
 def is_plainly_code(text: str) -> bool:
     """Whether a text is code wherever it stands: it begins with a prompt, or has several marks that prose lacks."""
-    return _PROMPT.match(text) is not None or (is_code(text) and len(_IN_CODE.findall(text)) >= LEAST_IN_CODE)
+    return _PROMPT.match(text) is not None or (is_code(text) and len(_IN_CODE.findall(text)) >= MIN_IN_CODE)
 
 
 def fence(code: str, most: int) -> str:

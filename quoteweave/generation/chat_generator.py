@@ -33,7 +33,7 @@ MIN_REPETITIONS = 5
 """Least number of consecutive repetitions; the last one may be cut off."""
 MIN_CHARACTERS = 300
 """Least characters of the repetition as a whole, so that a row of dashes or zeros does not count."""
-_LONGEST_PASSAGE = 2000
+_MAX_PASSAGE_CHARACTERS = 2000
 """Most characters of a passage that counts as repeated."""
 _SOUGHT = 40
 """Last characters of the text, by whose earlier occurrences the length of a repeated passage is guessed."""
@@ -41,12 +41,12 @@ _SOUGHT = 40
 
 def ends_in_repetition(text: str) -> bool:
     """Whether the text ends with a passage of at most 2000 characters repeated `MIN_REPETITIONS` times in a row."""
-    tail = text[-MIN_REPETITIONS * _LONGEST_PASSAGE :]
+    tail = text[-MIN_REPETITIONS * _MAX_PASSAGE_CHARACTERS :]
     if len(tail) < MIN_CHARACTERS:
         return False
     last = tail[-_SOUGHT:]
     place = tail.rfind(last, 0, -1)
-    while place >= 0 and (period := len(tail) - _SOUGHT - place) <= _LONGEST_PASSAGE:
+    while place >= 0 and (period := len(tail) - _SOUGHT - place) <= _MAX_PASSAGE_CHARACTERS:
         run = tail[-max(MIN_REPETITIONS * period, MIN_CHARACTERS) :]
         if len(run) >= MIN_REPETITIONS * period and run[period:] == run[:-period]:
             return True

@@ -12,8 +12,8 @@ from quoteweave.core.protocols import ChatModel, Entailment
 
 AT_ONCE = 8
 """Claims judged concurrently, unless the model itself is limited to fewer."""
-MOST_ATTEMPTS = 2
-_MOST_SENT_BACK = 2_000  # characters of a reply that could not be parsed
+MAX_ATTEMPTS = 2
+_MAX_CHARACTERS_SENT_BACK = 2_000  # of a reply that could not be parsed
 _VERDICT = re.compile(r"""["'`]?supported["'`]?\s*+:\s*+["'`]?(yes|true|no|false)\b""", re.IGNORECASE)
 _AGAIN = 'Your reply cannot be read. Write {"supported": "yes"} or {"supported": "no"}, and nothing else.'
 
@@ -58,12 +58,12 @@ class ChatClaimChecker:
         asked = self.prompt.render({"evidence": indented(premise), "claim": indented(claim)})
         question: dict[str, object] = {"role": "user", "content": asked}
         messages = [question]
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             reply = (await self.model.complete(messages)).text
             verdict = read_verdict(reply)
             if verdict is not None:
                 return verdict
-            unread: dict[str, object] = {"role": "assistant", "content": reply[:_MOST_SENT_BACK]}
+            unread: dict[str, object] = {"role": "assistant", "content": reply[:_MAX_CHARACTERS_SENT_BACK]}
             messages = [question, unread, {"role": "user", "content": _AGAIN}]
         return None
 

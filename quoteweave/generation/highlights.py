@@ -7,7 +7,7 @@
    quotation marks), unless the sentences around them contain more of the claim's words, or the claim continues with
    another number.
 3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
-   words: the first must contain `LEAST_SHARED` of the weight of the claim's words, and `LEAST_WEIGHT`; a second is
+   words: the first must contain `MIN_SHARED` of the weight of the claim's words, and `MIN_WEIGHT`; a second is
    taken where the first lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that
    contain all numbers that it shares with the claim, and of its words what few words can (`MISSING_COST`).
 
@@ -31,21 +31,21 @@ MIN_REPEATED_WORDS = 5
 """Least words in a repeated sequence."""
 MIN_CONTENT_WORDS = 3
 """How many of these must not be stop words."""
-LEAST_SHARED = 0.5
-LEAST_WEIGHT = 3.0
+MIN_SHARED = 0.5
+MIN_WEIGHT = 3.0
 """Weight of shared words below which a sentence must share all: two words of its subject say little."""
 NUMBER_WEIGHT = 2.0
 """Weight of a word with a digit, where other words weigh 1."""
-MOST_SAID_OTHERWISE = 1
+MAX_SAID_OTHERWISE = 1
 """Words of a claim that its quote lacks, above which the words before the first shared one may well stand for them."""
 MISSING_COST = 6
 """Words more that are marked for the sake of one that the claim shares with the sentence."""
-MOST_CUTS = 200
+MAX_CUTS = 200
 """Cuts between phrases beyond which a text without full stops is no sentence to be narrowed."""
-MOST_BEFORE = 1000
+MAX_BEFORE = 1000
 """Characters of a sentence before what a claim repeats beyond which no denial is looked for."""
-MOST_SENTENCES = 2
-MOST_OF_PICTURE = 0.5
+MAX_SENTENCES = 2
+MAX_OF_PICTURE = 0.5
 """Share of a picture's text above which a highlight says no more than the whole picture."""
 
 Range = tuple[int, int]
@@ -106,7 +106,7 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
     found = _joined(found, text, apart=table)
     covered = sum(end - start for start, end in found)
     # All labels of a chart are no closer to the claim than the chart.
-    return [] if pictured and not table and covered > MOST_OF_PICTURE * len(text) else found
+    return [] if pictured and not table and covered > MAX_OF_PICTURE * len(text) else found
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -139,7 +139,7 @@ def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Rang
     """The range, from the beginning of its sentence where words there deny it."""
     start = next((one.start for one in sentences if one.start <= found[0] < one.end), found[0])
     before = (start, found[0])
-    if found[0] - start > MOST_BEFORE or denials().search(text, *before) is None:
+    if found[0] - start > MAX_BEFORE or denials().search(text, *before) is None:
         return found
     clauses = [cut.end() for cut in _CUTS.finditer(text, *before) if cut["clause"] is not None]
     # What is repeated may begin with the word that opens its clause, or right after it.
@@ -249,7 +249,7 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
     wanted = {word for one in held if len(one) > 1 for word in one if _has_digit(word)}
     taken: list[tuple[int, set[str]]] = []
     covered: set[str] = set()
-    for _ in range(MOST_SENTENCES):
+    for _ in range(MAX_SENTENCES):
         gains = [sum(weights[word] for word in sorted(words_held - covered)) for words_held in held]
         best = max(range(len(parts)), key=lambda at: gains[at], default=None)
         if best is None or not gains[best] or (taken and not wanted - covered):
@@ -259,12 +259,12 @@ def _sentences(claim: str, text: str, *, pictured: bool) -> list[Range]:
     first = sum(weights[word] for word in sorted(taken[0][1])) if taken else 0.0
     numbers = set(filter(_has_digit, weights))
     total = sum(weights.values())
-    sure = first >= max(LEAST_SHARED * total, min(LEAST_WEIGHT, total)) and wanted <= covered
+    sure = first >= max(MIN_SHARED * total, min(MIN_WEIGHT, total)) and wanted <= covered
     if not taken or not sure or (numbers and not numbers & covered):
         return []
     if pictured:
         return [parts[at] for at, _ in taken]
-    may_begin_later = len(weights.keys() - frozenset().union(*held)) <= MOST_SAID_OTHERWISE
+    may_begin_later = len(weights.keys() - frozenset().union(*held)) <= MAX_SAID_OTHERWISE
     return [_clauses(text, parts[at], needed, may_begin_later=may_begin_later) for at, needed in taken]
 
 
@@ -318,7 +318,7 @@ def _phrases(text: str, sentence: Range, needed: set[str]) -> list[_Phrase]:
     """Cut a sentence into clauses, and these before prepositions; one of too many parts is left whole."""
     start, end = sentence
     cuts = [cut for cut in _CUTS.finditer(text, start, end) if cut["range"] is None]
-    cuts = cuts if len(cuts) <= MOST_CUTS else []
+    cuts = cuts if len(cuts) <= MAX_CUTS else []
     starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
     opens = [True, *(cut["clause"] is not None for cut in cuts)]
     denied = _denied(text, sentence, starts, opens) if cuts else [False]

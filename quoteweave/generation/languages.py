@@ -12,7 +12,7 @@ Language = Literal["English", "German", "French", "Spanish", "Italian", "Dutch",
 
 MIN_LEAD, MIN_FOUND = 2, 3
 """Function words by which a language must be ahead of all others; with `MIN_FOUND` words one suffices."""
-MOST_TIMES = 2
+MAX_TIMES = 2
 """How often the same word counts: ".com" in each line makes no text Portuguese."""
 
 _WORDS: dict[Language, str] = {
@@ -67,8 +67,7 @@ def guess_language(text: str, *, sure: bool = True) -> Language | None:
     """
     said = Counter(_WORD.findall(text.casefold()))
     found = {
-        name: sum(min(said[word], MOST_TIMES) for word in said.keys() & known)
-        for name, known in _FUNCTION_WORDS.items()
+        name: sum(min(said[word], MAX_TIMES) for word in said.keys() & known) for name, known in _FUNCTION_WORDS.items()
     }
     found["Spanish"] += _SPANISH_MARK.search(text) is not None
     first, second = sorted(found, key=lambda name: -found[name])[:2]

@@ -25,12 +25,12 @@ from quoteweave.core.text.structure_questions import read_structure_request
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
 
-LEAST_WEIGHT = 0.6
+MIN_WORD_WEIGHT = 0.6
 """Weight of a word that every sentence contains; one that none contains weighs 1."""
 
 LIGHT_WEIGHT = 0.2
 """Weight of a word that says little beside the others."""
-LEAST_TERMS = 2
+MIN_TERMS = 2
 MISSING_NAME = 3.0
 """Weight of a name or number that no sentence contains."""
 
@@ -120,7 +120,7 @@ def split_into_questions(text: str) -> list[str]:
 def subject_terms(question: QuestionTerms) -> list[str]:
     """The words that say what the question is about, without those that only ask, such as "how long" and "number".
 
-    Words that say little ("get") are left out where at least `LEAST_TERMS` others remain.
+    Words that say little ("get") are left out where at least `MIN_TERMS` others remain.
     Of a question on what a document consists of ("How many charts are available?") only those may name the document.
     """
     analysis = question.analysis
@@ -134,7 +134,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     phrase = words(analysis.asked_by, stop=False) if " " in analysis.asked_by and analysis.asks != "calculation" else ()
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
     heavy = [term for term in terms if term not in light_words() or term in question.names]
-    return heavy if len(heavy) >= LEAST_TERMS else terms
+    return heavy if len(heavy) >= MIN_TERMS else terms
 
 
 def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> frozenset[str]:
@@ -166,7 +166,11 @@ def weigh_terms(
         missing = frequency == 0 and term in question.names
         light = term in light_words() and term not in subject
         weights[term] = (
-            MISSING_NAME if missing else LIGHT_WEIGHT if light else max(LEAST_WEIGHT, (rarity or {}).get(term, among))
+            MISSING_NAME
+            if missing
+            else LIGHT_WEIGHT
+            if light
+            else max(MIN_WORD_WEIGHT, (rarity or {}).get(term, among))
         )
     total = math.fsum(weights.values())
     return {term: weight / total for term, weight in weights.items()}

@@ -36,7 +36,7 @@ BLOCK = 128
 # By which the last chapter of a document is looked for, before letters.
 PART_NUMBERS = range(1, 61)
 # Least number of pages that shows which words are common (`LexicalIndex.rarity_share`).
-FEW_PAGES = 100
+MIN_PAGES = 100
 
 
 class LexicalIndex:
@@ -149,9 +149,9 @@ class LexicalIndex:
     def rarity_share(self, token: str) -> float:
         """How rare a word is among pages, from near 0 for one on every page to 1 for one that stands on none.
 
-        A smaller collection counts as one of `FEW_PAGES` pages, as it does not show which words are common.
+        A smaller collection counts as one of `MIN_PAGES` pages, as it does not show which words are common.
         """
-        having, pages = self._fields["pages"].count(self._ids(token)), max(self.page_count, FEW_PAGES)
+        having, pages = self._fields["pages"].count(self._ids(token)), max(self.page_count, MIN_PAGES)
         return inverse_frequency(pages, having) / inverse_frequency(pages, 0) if having else 1.0
 
     def on_several_pages(self, token: str, page: int) -> bool:
@@ -239,7 +239,7 @@ class LexicalIndex:
         return sorted(found)
 
     def pages_with_symbols(self, text: str) -> "Mask":
-        """(m,) which pages have a string of at most `LONGEST_RUN` symbols, of those whose symbols it knows."""
+        """(m,) which pages have a string of at most `MAX_SYMBOL_RUN` symbols, of those whose symbols it knows."""
         import numpy as np
 
         found = np.zeros(self.page_count, dtype=np.bool_)

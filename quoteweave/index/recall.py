@@ -132,7 +132,7 @@ def _seconds(index: FaissIndex, queries: "list[Matrix]") -> float:
 MAXSIM_QUESTIONS = 32
 QUESTION_VECTORS = 16
 # What bounds the work: so many items are searched, or as many as have so many vectors together.
-ITEMS, FEWEST = 2000, 500
+ITEMS, MIN_ITEMS = 2000, 500
 VECTORS = 400_000
 
 
@@ -191,7 +191,7 @@ def _sample(index: MultiVectorIndex, chance: "np.random.Generator") -> "Rows":
 
     places = chance.permutation(index.items.places())[:ITEMS]
     vectors = np.cumsum(index.items.lengths[places])
-    return np.sort(places[: max(FEWEST, int(np.searchsorted(vectors, VECTORS)))])
+    return np.sort(places[: max(MIN_ITEMS, int(np.searchsorted(vectors, VECTORS)))])
 
 
 def _index_of(kind: str, index: MultiVectorIndex, places: "Rows") -> MultiVectorIndex:

@@ -21,9 +21,9 @@ from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import words
 
-_SHORTEST_NAME = 4  # characters; shorter names are searched for in quotation marks
-_SHORTEST_WORD = 6  # bytes; shorter words turn up by chance
-_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _SHORTEST_WORD)
+_MIN_NAME_CHARACTERS = 4  # shorter names are searched for in quotation marks
+_MIN_WORD_BYTES = 6  # shorter words turn up by chance
+_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _MIN_WORD_BYTES)
 
 
 class RemovalCheck(Record):
@@ -124,7 +124,7 @@ def _wanted(
         for _, _, quotes in collection.iter_documents_quotes():
             for quote in quotes:
                 lost -= _words(quote.model_dump_json())
-        rare = {word.encode() for word in lost if len(word.encode()) >= _SHORTEST_WORD}
+        rare = {word.encode() for word in lost if len(word.encode()) >= _MIN_WORD_BYTES}
     with folder.catalog.read() as db:
         heads = heads_of_words(db)
     containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
@@ -139,7 +139,7 @@ def _wanted(
 
 def _forms(name: str) -> list[bytes]:
     """A name as it may stand in a file."""
-    if len(name) < _SHORTEST_NAME:
+    if len(name) < _MIN_NAME_CHARACTERS:
         return [json.dumps(name).encode(), json.dumps(name, ensure_ascii=False).encode()]
     texts = {form for kind in ("NFC", "NFD") for form in (unicodedata.normalize(kind, name), percent_encoded(name))}
     texts |= {json.dumps(text, ensure_ascii=ascii)[1:-1] for text in set(texts) for ascii in (True, False)}
@@ -149,7 +149,7 @@ def _forms(name: str) -> list[bytes]:
 def _words(text: str) -> set[str]:
     """Words as they are written, and as the lexical index has them; long ones, that do not turn up by chance."""
     written = {found.decode("utf-8", "replace").lower() for found in _WORD.findall(text.encode())}
-    return written | {word for word in words(text) if len(word) >= _SHORTEST_WORD and word.isalnum()}
+    return written | {word for word in words(text) if len(word) >= _MIN_WORD_BYTES and word.isalnum()}
 
 
 def _mentions(collection: Collection, name: str) -> list[str]:

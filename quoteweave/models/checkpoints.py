@@ -211,7 +211,7 @@ BLOCK = 1 << 12
 BLOCKS = 8
 STEP = 1 << 18
 # No header of safetensors is longer, in bytes: its own library refuses it.
-LONGEST_HEADER = 100_000_000
+MAX_HEADER_BYTES = 100_000_000
 
 
 def content_hash(folder: Path) -> str:
@@ -286,7 +286,7 @@ def _checksums(file: BinaryIO) -> bytes:
 def _header(file: BinaryIO, size: int) -> tuple[dict[str, object], int]:
     """The header of a safetensors file and where its tensors begin; an empty header and 0 for any other file."""
     start = 8 + int.from_bytes(file.read(8), "little")
-    if not 8 < start <= min(size, LONGEST_HEADER):
+    if not 8 < start <= min(size, MAX_HEADER_BYTES):
         return {}, 0
     try:
         header = json.loads(file.read(start - 8))

@@ -25,7 +25,7 @@ from quoteweave.core.text.mentions import heading_names, labels_in, page_names
 from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.core.text.tokens import words
 
-MOST_TEXTS, MOST_IMAGES = 30, 5
+MAX_TEXTS, MAX_IMAGES = 30, 5
 """Most quotes of each kind that a context shows of the parts found."""
 LABEL_WITHIN = 30
 """Characters at the beginning of a caption within which its label stands."""
@@ -130,7 +130,7 @@ class _ShownQuotes:
         fields = {"name": part.name, "label": part.label, "page_label": part.page_label}
         if part.quote is None:
             return StructureElement.model_validate(fields)
-        hits, most = (self.texts, MOST_TEXTS) if part.quote.kind == "text" else (self.images, MOST_IMAGES)
+        hits, most = (self.texts, MAX_TEXTS) if part.quote.kind == "text" else (self.images, MAX_IMAGES)
         known = next((at for at, hit in enumerate(hits, start=1) if hit.quote.id == part.quote.id), None)
         if known is None and len(hits) < most:
             hits.append(Hit(rank=len(hits) + 1, score=1.0, quote=part.quote))

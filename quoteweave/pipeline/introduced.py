@@ -24,11 +24,11 @@ from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
 
-MOST_INTRODUCING = 6
+MAX_INTRODUCING = 6
 """Most texts of a context, the best, for which what they introduce is looked up."""
-MOST_LACKING = 1 / 3
+MAX_LACKING_SHARE = 1 / 3
 """Most of the words of a question that a line that asks it lacks."""
-MOST_FOLLOWING = 5
+MAX_FOLLOWING = 5
 """Most quotes that are added of what one text introduces, such as the items of a list; all of them are named."""
 # On a page a footnote may stand between a sentence and what it introduces; its number touches its first word.
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
@@ -72,9 +72,9 @@ class _IntroducingTexts:
 def _introducing_texts(question: str, context: Context, neighbours: "_Neighbours") -> _IntroducingTexts:
     subject = frozenset(subject_terms(question_terms(question)))
     own = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
-    own = own[:MOST_INTRODUCING]
+    own = own[:MAX_INTRODUCING]
     above = [list(_introducers_of(hit.quote, neighbours)) for hit in context.texts]
-    of_best = {one.id for introducers in above[:MOST_INTRODUCING] for one in introducers}
+    of_best = {one.id for introducers in above[:MAX_INTRODUCING] for one in introducers}
     distinct = {one.id: one for introducers in above for one in introducers}.values()
     denying = [one for one in distinct if ends_by_denying(one.text)]
     known = {one.id for one in own}
@@ -89,7 +89,7 @@ def _missing(
     wanted = [*introducing.denying]
     for one in introducing.texts:
         if one.id in introduced:
-            wanted += [one, *introduced[one.id][:MOST_FOLLOWING]]
+            wanted += [one, *introduced[one.id][:MAX_FOLLOWING]]
     present = {hit.quote.id for hit in context.hits}
     return list({one.id: one for one in wanted if one.id not in present}.values())
 
@@ -114,7 +114,7 @@ def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
     text = quote.text.strip()
     if not text.endswith("?") or len(text) > MAX_HEADING or not subject:
         return False
-    return len(subject.difference(words(text))) <= MOST_LACKING * len(subject)
+    return len(subject.difference(words(text))) <= MAX_LACKING_SHARE * len(subject)
 
 
 def _titles(context: Context, neighbours: "_Neighbours") -> dict[str, str]:

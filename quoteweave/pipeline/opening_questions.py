@@ -10,7 +10,7 @@ from quoteweave.core.answers import Answer
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import STOP_WORDS
 
-MOST_DOCUMENTS, MOST_TRIED, MOST_OF_A_KIND = 6, 24, 3
+MAX_DOCUMENTS, MAX_TRIED, MAX_OF_A_KIND = 6, 24, 3
 """Most documents that are read, candidates that are asked, and candidates of one kind in a document."""
 _DEFINITION = re.compile(r"(The |An? )?([A-Z][\w’'-]*(?: [\w’'-]+){0,4}) (is|are) (?:an?|the|one) ")
 _HOW_TO = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?How to (\w[\w ,’'-]{3,60})")
@@ -26,10 +26,10 @@ def opening_questions(collection: Collection, ask: Callable[[str], Answer], most
     tables with a column for a year. One is kept where its answer cites the quote that it was made of, or the page of
     the heading. There are none for documents that have nothing of the kind. Raises what `ask` raises.
     """
-    documents = collection.documents()[:MOST_DOCUMENTS]
+    documents = collection.documents()[:MAX_DOCUMENTS]
     in_turn = zip_longest(*(_candidates(collection.document_quotes(document.name)) for document in documents))
     candidates = [each for each in chain.from_iterable(in_turn) if each is not None]
-    answered = (question for question, quote in candidates[:MOST_TRIED] if _answers(ask(question), quote))
+    answered = (question for question, quote in candidates[:MAX_TRIED] if _answers(ask(question), quote))
     return tuple(islice(answered, most))
 
 
@@ -46,7 +46,7 @@ def _candidates(quotes: Sequence[Quote]) -> Iterator[tuple[str, Quote]]:
     defined = (found for quote in quotes if (found := _of_definition(quote, known)))
     titled = (found for quote in quotes if (found := _of_heading(quote)))
     counted = (found for quote in quotes if (found := _of_table(quote)))
-    kinds = (islice(kind, MOST_OF_A_KIND) for kind in (counted, defined, titled))
+    kinds = (islice(kind, MAX_OF_A_KIND) for kind in (counted, defined, titled))
     yield from dict.fromkeys(each for each in chain.from_iterable(zip_longest(*kinds)) if each is not None)
 
 

@@ -34,7 +34,7 @@ from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.
 POOL = 40
-MOST_DEFINING = 100
+MAX_DEFINING = 100
 """Texts among which those are looked for that say what something is."""
 
 P = ParamSpec("P")
@@ -175,7 +175,7 @@ class Search:
         texts, images = max(size.texts for size in sizes), max(size.images for size in sizes)
         asked_of_texts = self._collection is not None and self._reranker is None
         defining = asked_of_texts and analyse_question(query.text).asks == "definition"
-        texts = max(texts, MOST_DEFINING) if defining else texts
+        texts = max(texts, MAX_DEFINING) if defining else texts
         kinds: tuple[tuple[Kind, int], ...] = (("text", texts), ("image", images))
         wanted = [
             (k if where.kind in (None, kind) else 0, where.model_copy(update={"kind": kind})) for kind, k in kinds

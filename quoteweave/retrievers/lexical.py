@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Most words of the question to show for each part.
 WORDS_SHOWN = 8
 # Parts with fewer points are left out.
-LEAST_SHOWN = 0.01
+MIN_SHOWN = 0.01
 
 
 def describe_interpretation(evidence: PageEvidence) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) ->
     found = [
         Reason(part=part, points=round(float(points[page]), 3), detail=_detail(part, evidence, scorer, page))
         for part, points in evidence.parts.items()
-        if points[page] >= LEAST_SHOWN
+        if points[page] >= MIN_SHOWN
     ]
     return tuple(sorted(found, key=lambda reason: -reason.points))
 
@@ -120,7 +120,7 @@ MIN_PAGE_SHARE = 0.4
 HEADING_WEIGHT = 0.6
 # For questions that ask for steps: headings whose quotes are kept together, how many quotes of each, and how many from
 # the one on that fits best.
-SECTIONS, MOST_TOGETHER, FROM_FITTEST = 2, 8, 2
+SECTIONS, MAX_TOGETHER, FROM_FITTEST = 2, 8, 2
 # Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for: a
 # table or picture, if it asks about pictures, names one or contains a term; a text with a contact, if it asks for a
 # contact, on so many of the best pages.
@@ -257,7 +257,7 @@ class LexicalRetriever(Bm25Retriever):
         best = found[np.argsort(-worth, kind="stable")[:SECTIONS]]
         under = [np.flatnonzero(headings == at) for at in best]
         fittest = [one[np.argmax(evidence.quotes[one]) :][:FROM_FITTEST] for one in under]
-        together = [*(one[:MOST_TOGETHER] for one in under), *fittest]
+        together = [*(one[:MAX_TOGETHER] for one in under), *fittest]
         return np.concatenate(together) if together else np.empty(0, dtype=np.int64)
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":

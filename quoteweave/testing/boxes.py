@@ -9,8 +9,8 @@
         check_highlights(case, found)
 
 The right boxes are known from how the pages are made, not from a parser. All checks raise AssertionError, which says
-what is wrong where. A highlight is right if it covers at least `LEAST_COVERED` of the phrase, and no more than
-`MOST_BESIDE` of it is further from the phrase than `REACH` font sizes: a third of a letter less or a letter more does
+what is wrong where. A highlight is right if it covers at least `MIN_COVERED` of the phrase, and no more than
+`MAX_BESIDE` of it is further from the phrase than `REACH` font sizes: a third of a letter less or a letter more does
 no harm, and a line may be highlighted up to the next.
 """
 # ruff: noqa: S101 - what holds is asserted
@@ -27,17 +27,17 @@ from quoteweave.core.records import Record, Rotation
 
 REACH = 0.6
 """How far from the phrase a highlight may be, in font sizes: one letter of its text."""
-LEAST_COVERED = 0.85
+MIN_COVERED = 0.85
 """Least share of each line of the phrase, without its edge, that is highlighted."""
 EDGE = 0.25
 """How wide that edge is: this share of the line's shorter side, which is the font size or one letter."""
-MOST_BESIDE = 0.1
+MAX_BESIDE = 0.1
 """Most of the highlighted area that may lie further than `REACH` from the phrase."""
 ROUNDING = 1.0
 """Points by which boxes in points and in fractions may differ, and a page's sides from what is right."""
-MOST_NOISE = 8
+MAX_NOISE = 8
 """Most by which a channel (0 to 255) of a pixel may differ that is not highlighted, as pictures are compressed."""
-MOST_INK = 0.02
+MAX_INK = 0.02
 """Most of a row of pixels, as a share of the page's width, that a letter covers."""
 
 Against = Literal["phrase", "paragraph", "page"]
@@ -132,11 +132,11 @@ def changed_boxes(plain: bytes, highlighted: bytes) -> list[Box]:
     if before.shape != after.shape:
         raise ValueError(f"the pictures differ in size: {before.shape[1::-1]} and {after.shape[1::-1]} pixels")
     height, width = before.shape[:2]
-    changed = np.any(np.abs(before - after) > MOST_NOISE, axis=2)
+    changed = np.any(np.abs(before - after) > MAX_NOISE, axis=2)
     boxes = []
     for row in map(int, np.flatnonzero(changed.any(axis=1))):
         columns = np.flatnonzero(changed[row])
-        for run in np.split(columns, np.flatnonzero(np.diff(columns) > MOST_INK * width) + 1):
+        for run in np.split(columns, np.flatnonzero(np.diff(columns) > MAX_INK * width) + 1):
             boxes.append((run[0] / width, row / height, (run[-1] + 1) / width, (row + 1) / height))
     return boxes
 
@@ -179,9 +179,9 @@ def _problem(expected: ExpectedRegion, shown: Sequence[Box], against: Against) -
     for text, line, fraction in zip(expected.lines, lines, expected.lines_fraction, strict=True):
         inner = _grown(line, -EDGE * min(line[2] - line[0], line[3] - line[1]))
         covered = union_area([intersection(box, inner) for box in boxes]) / area(inner)
-        if covered < LEAST_COVERED:
+        if covered < MIN_COVERED:
             return (
-                f"{covered:.0%} of {text!r} at {_said(fraction)} is highlighted, and {LEAST_COVERED:.0%} should be; "
+                f"{covered:.0%} of {text!r} at {_said(fraction)} is highlighted, and {MIN_COVERED:.0%} should be; "
                 f"the highlight is at {_said(hull(shown))}"
             )
     if against == "page":
@@ -191,11 +191,11 @@ def _problem(expected: ExpectedRegion, shown: Sequence[Box], against: Against) -
     whole = union_area(boxes)
     within = union_area([intersection(box, place) for box in boxes for place in reach])
     beside = 1 - within / whole
-    if beside > MOST_BESIDE:
+    if beside > MAX_BESIDE:
         right = expected.bbox_fraction if against == "phrase" else expected.element_fraction
         return (
             f"{beside:.0%} of the highlight at {_said(hull(shown))} is beside the {against} at {_said(right)}, and "
-            f"{MOST_BESIDE:.0%} may be"
+            f"{MAX_BESIDE:.0%} may be"
         )
     return None
 

@@ -7,7 +7,7 @@ import pytest
 
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.literature import candidate_papers
-from quoteweave.attribution.literature.candidate_papers import FEW, CandidatePapers, find_candidate_papers
+from quoteweave.attribution.literature.candidate_papers import MIN_PAPERS, CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.sources.papers import (
     Paper,
     PapersFound,
@@ -59,7 +59,7 @@ class Scripted:
         raise AssertionError("nothing is read")
 
 
-MANY = [paper(f"m{number}") for number in range(FEW)]
+MANY = [paper(f"m{number}") for number in range(MIN_PAPERS)]
 
 
 def find(*sources: PaperSource, excerpt: Excerpt = EXCERPT) -> CandidatePapers:
@@ -111,7 +111,7 @@ def test_the_other_queries_are_asked_where_the_claim_finds_little() -> None:
 def test_a_source_that_cannot_be_asked_is_named_and_the_others_answer() -> None:
     dead = Scripted("dead", error=SourceUnreachable("no answer from dead"))
     found = find(dead, Scripted("one", MANY))
-    assert len(found.papers) == FEW
+    assert len(found.papers) == MIN_PAPERS
     assert found.refused == {"dead": "no answer from dead"}
     assert "dead could not be asked: no answer from dead" in found.notes
 
@@ -153,7 +153,7 @@ def test_passages_are_asked_for_first_and_papers_also_where_no_passage_comes(mon
         came = asyncio.Event()
         asked.clear()
         monkeypatch.setattr(candidate_papers, "PASSAGES_SECONDS", 0.01 if slow else 60)
-        source = Ordered("one", [paper(str(at)) for at in range(FEW)], [paper("p")])
+        source = Ordered("one", [paper(str(at)) for at in range(MIN_PAPERS)], [paper("p")])
         found = asyncio.run(find_candidate_papers([source], EXCERPT))
         assert asked[: len(order)] == order
-        assert len(found.papers) == FEW + 1
+        assert len(found.papers) == MIN_PAPERS + 1

@@ -14,7 +14,7 @@ from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
     EARLIEST,
-    MOST_EXCERPTS,
+    MAX_EXCERPTS,
     NOT_CITED,
     NOTHING_FOUND,
     SECONDHAND,
@@ -167,7 +167,7 @@ def test_marks_have_sources_of_their_own(server: LibraryServer, papers: Path) ->
     ("text", "error"),
     [
         ("  ", UsageError),
-        ("A sentence on fog [1]. " * (MOST_EXCERPTS + 1), UsageError),
+        ("A sentence on fog [1]. " * (MAX_EXCERPTS + 1), UsageError),
         ("Networks see texture and people see shape. " * 60, UsageError),
         ("Networks see texture [4], and people see shape. " * 2_500, QuestionTooLong),
     ],

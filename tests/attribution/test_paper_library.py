@@ -16,7 +16,7 @@ from made_papers import paper_pdf
 from quoteweave.attribution.literature.library import paper_library
 from quoteweave.attribution.literature.library.fetching import FetchLimits, PdfFetcher
 from quoteweave.attribution.literature.library.paper_library import (
-    MOST_SNIPPETS,
+    MAX_SNIPPETS,
     NOT_OPEN,
     PaperLibrary,
     ParseLimits,
@@ -153,7 +153,7 @@ def test_no_more_than_some_snippets_of_a_paper_are_kept(tmp_path: Path) -> None:
         for start in (0, 8, 16):
             said = [f"Passage {number} of rail." for number in range(start, start + 8)]
             (name,) = asyncio.run(opened.add_papers([GRAIN], {GRAIN.id: said}))
-        assert sum(section == SNIPPETS for section, _ in texts(opened, name)) == MOST_SNIPPETS
+        assert sum(section == SNIPPETS for section, _ in texts(opened, name)) == MAX_SNIPPETS
 
 
 def test_a_paper_twice_in_one_call_is_one_document(tmp_path: Path) -> None:

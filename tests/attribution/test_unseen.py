@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_sources import MadeSource
 
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate, Snippet, identifiers_of
-from quoteweave.attribution.literature.sources.unseen import MOST, HidingRule, Unseen, is_same_title
+from quoteweave.attribution.literature.sources.unseen import MAX_REQUESTED, HidingRule, Unseen, is_same_title
 
 OWN = Paper(
     id="own", title="Grain Ships of the Skarn Coast", identifiers={"doi": "10.1/SKARN", "arxiv": "2005.01234v2"}
@@ -142,7 +142,7 @@ def test_no_more_than_a_thousand_are_asked_for() -> None:
 
     found = asyncio.run(Unseen(source, RULE).search("port", 10))
 
-    assert (found.papers, source.asked[-1][0]) == ((), MOST)
+    assert (found.papers, source.asked[-1][0]) == ((), MAX_REQUESTED)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from PIL import Image
 
 from quoteweave.cli.terminal_pictures import (
     BY_VARIABLE,
-    MOST_PIXELS,
+    MAX_PIXELS,
     WITHIN,
     PicturesName,
     Screen,
@@ -103,7 +103,7 @@ def test_pictures_fit_the_terminal(crop: tuple[int, int], screen: Screen, size: 
 
 def test_pictures_have_no_more_pixels_than_can_be_sent_soon() -> None:
     width, height = from_sixel(drawn(Image.new("RGB", (3000, 2000), "red"), SIXEL, Screen(500, 80, 20, 40))).size
-    assert width * height == pytest.approx(MOST_PIXELS, rel=0.01)
+    assert width * height == pytest.approx(MAX_PIXELS, rel=0.01)
 
 
 def test_iterm_is_told_cells() -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from quoteweave.core.records import PageWord, PageWords
 from quoteweave.core.text.packed_words import MAX_STEPS, STEPS_PER_POINT, pack_words, unpack_words
 
-LONGEST = MAX_STEPS / STEPS_PER_POINT
-edges = st.floats(-LONGEST, LONGEST, allow_nan=False)
+MAX_EDGE = MAX_STEPS / STEPS_PER_POINT
+edges = st.floats(-MAX_EDGE, MAX_EDGE, allow_nan=False)
 texts = st.text(st.characters(codec="utf-8", exclude_characters=" "), max_size=12)
 placed = st.tuples(texts, st.tuples(edges, edges, edges, edges), st.integers(0, 10**6), st.booleans())
 
@@ -40,7 +40,7 @@ def test_records_of_a_page_survive_packing_and_json() -> None:
 
 def test_what_lies_kilometres_away_is_placed_at_the_furthest_step() -> None:
     ((_, box, _, _),) = unpack_words(pack_words([("far", (0, 0, 1e30, 1), 0, False)]))
-    assert box == (0, 0, LONGEST, 1)
+    assert box == (0, 0, MAX_EDGE, 1)
 
 
 @pytest.mark.parametrize("box", [(0, 0, float("inf"), 1), (float("nan"), 0, 1, 1)])

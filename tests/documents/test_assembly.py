@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_elements import SENTENCE, body, image, page, text
 
 from quoteweave.core.records import Layout, Quote
-from quoteweave.documents.assembly import LONGEST_LIST, assemble
+from quoteweave.documents.assembly import MAX_LIST_CHARACTERS, assemble
 from quoteweave.documents.layout.page import PageElement
 
 
@@ -135,7 +135,7 @@ def test_a_long_list_is_several_quotes() -> None:
     items = [text(f"• item {i} " + "word " * 40, 100 + 12 * i) for i in range(20)]
     quotes = assemble([page(0, *items)]).quotes
     assert len(quotes) > 1
-    assert all(len(quote.text) <= LONGEST_LIST + 1 for quote in quotes)
+    assert all(len(quote.text) <= MAX_LIST_CHARACTERS + 1 for quote in quotes)
     assert "\n".join(quote.text for quote in quotes) == "\n".join(item.text for item in items)
 
 

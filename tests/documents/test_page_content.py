@@ -16,8 +16,8 @@ from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import area, iou
 from quoteweave.documents.layout.blocks import block_of
 from quoteweave.documents.layout.page import (
-    LARGEST,
-    LONGEST_TEXT,
+    MAX_TEXT_CHARACTERS,
+    SPLIT_FROM_SHARE,
     PageReader,
     encode_image,
     is_garbled,
@@ -153,7 +153,7 @@ def test_a_large_table_is_also_given_in_parts_that_cut_no_row(images: ImageStore
     assert {element.kind for element in page.elements} == {"table"}
     assert whole.text == "\n".join(part.text for part in parts)
     assert parts[0].text.splitlines()[0] == "row 00 | 0"
-    assert all(area(part.box) <= LARGEST * 1.1 * A4[0] * A4[1] for part in parts)
+    assert all(area(part.box) <= SPLIT_FROM_SHARE * 1.1 * A4[0] * A4[1] for part in parts)
     assert parts[0].box[3] == parts[1].box[1]
 
 
@@ -177,7 +177,7 @@ def test_the_parts_of_a_large_picture_say_all_that_stands_on_it(images: ImageSto
     ink_words(pixels, labels)
     page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=[*labels, *prose(50, 700, rows=6)]))
     whole, *parts = [element for element in page.elements if element.kind == "figure"]
-    assert area(whole.box) > LARGEST * A4[0] * A4[1]
+    assert area(whole.box) > SPLIT_FROM_SHARE * A4[0] * A4[1]
     assert sorted(" ".join(part.text for part in parts).split()) == sorted(whole.text.split())
     assert all(0 < area(part.box) < 0.6 * area(whole.box) for part in parts)
 
@@ -186,7 +186,7 @@ def test_long_text_is_cut_between_lines_into_even_parts() -> None:
     block = block_of(paragraph([ENGLISH] * 40, 50, 50))
     parts = split_long_block(block)
     assert [line for part in parts for line in part.lines] == list(block.lines)
-    assert max(len(part.text) for part in parts) <= LONGEST_TEXT + len(ENGLISH)
+    assert max(len(part.text) for part in parts) <= MAX_TEXT_CHARACTERS + len(ENGLISH)
     assert max(len(part.lines) for part in parts) - min(len(part.lines) for part in parts) <= 1
     assert split_long_block(block_of(prose(0, 0))) == [block_of(prose(0, 0))]
 

@@ -148,7 +148,7 @@ def test_damaged_pictures_are_refused(tmp_path: Path) -> None:
 def test_a_large_picture_read_in_strips_looks_as_it_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr(picture_files, "LONGEST_SIDE", 300)
+    monkeypatch.setattr(picture_files, "MAX_SIDE_PIXELS", 300)
     monkeypatch.setattr(picture_files, "STRIP", 16)
     across = np.linspace(0, 255, 700, dtype=np.float32)
     values = across[None, :] * np.linspace(0, 1, 650, dtype=np.float32)[:, None]

@@ -12,7 +12,7 @@ from quoteweave.evaluation.metrics.citations.alce import alce_responses
 from quoteweave.evaluation.metrics.citations.aliice import Aliice, aliice_responses
 from quoteweave.evaluation.metrics.citations.cited_claims import entailments
 from quoteweave.evaluation.statistics.aggregates import Row
-from quoteweave.evaluation.text.claims import LONGEST
+from quoteweave.evaluation.text.claims import MAX_SENTENCE_WORDS
 
 VOCAB = spacy.blank("en").vocab
 ABC = passages("a", "b", "c", images=["chart", ""])
@@ -96,7 +96,7 @@ def test_out_of_range_is_left_out_and_counted() -> None:
 
 def test_a_tree_that_fails_leaves_the_sentence_with_all_that_it_cites() -> None:
     # A citation at the root; and a sentence that is too long.
-    long = " ".join(["word"] * LONGEST)
+    long = " ".join(["word"] * MAX_SENTENCE_WORDS)
     row = row_of(f"Break [1] cups [2].\nCups {long} [1] cup [3].", {"Break cups.": ["a b"]})
     assert (row["whole_sentences"], row["claims"], row["entailed"], row["counting"]) == (2, 2, 1, 2)
 

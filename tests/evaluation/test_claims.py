@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from quoteweave.core.errors import MissingExtra, ModelNotFound
-from quoteweave.evaluation.text.claims import LONGEST, AtomicClaim, atomic_claims, spacy_parse
+from quoteweave.evaluation.text.claims import MAX_SENTENCE_WORDS, AtomicClaim, atomic_claims, spacy_parse
 
 VOCAB = spacy.blank("en").vocab
 
@@ -118,8 +118,8 @@ def test_trees_that_fail() -> None:
     assert atomic_claims(Doc(VOCAB, words=["Cups", "of", "glass"]), [4, 11]) is None, "no dependencies"
     assert claims(tree("Cups/ROOT/0", "break/dep/0", "Cats/ROOT/2", "eat/dep/2"), 1, 3) is None, "two roots"
     assert atomic_claims(Doc(VOCAB, words=["!", "?"]), [1, 2]) is None, "no words"
-    assert claims(many(LONGEST), 0, 2) is not None
-    assert claims(many(LONGEST + 1), 0, 2) is None, "too long"
+    assert claims(many(MAX_SENTENCE_WORDS), 0, 2) is not None
+    assert claims(many(MAX_SENTENCE_WORDS + 1), 0, 2) is None, "too long"
 
 
 @given(st.data())

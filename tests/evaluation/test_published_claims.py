@@ -10,7 +10,7 @@ import spacy
 from spacy.tokens import Doc
 
 from quoteweave.evaluation.text.published_claims import (
-    LONGEST,
+    MAX_SENTENCE_WORDS,
     published_claims,
     without_published_marks,
 )
@@ -67,7 +67,7 @@ def test_sentences_are_parsed_together_and_only_those_that_have_to_be() -> None:
         asked.append(list(texts))
         return [Doc(VOCAB, words=case["tokens"], heads=case["heads"], deps=case["deps"]) for case in cases]
 
-    plain, long = "Nothing cited.", " ".join(["word"] * LONGEST) + " more[1]."
+    plain, long = "Nothing cited.", " ".join(["word"] * MAX_SENTENCE_WORDS) + " more[1]."
     found = published_claims([plain, cases[0]["sentence"], long, cases[1]["sentence"]], parse)
     assert asked == [["Cups can be made of glass or plastic", "Run fast"]]
     assert [one.whole for one in found] == [True, False, True, cases[1]["whole"]]

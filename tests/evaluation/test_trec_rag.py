@@ -11,7 +11,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.formats.trec_rag import MOST_WORDS, TrecRagTag, Year, trec_rag_answers
+from quoteweave.evaluation.formats.trec_rag import MAX_WORDS, TrecRagTag, Year, trec_rag_answers
 from quoteweave.evaluation.text.responses import citations
 
 
@@ -107,7 +107,7 @@ def test_quotes_above_the_limit_are_left_out_where_nothing_cites_them() -> None:
 
 def test_what_is_left_out_is_counted() -> None:
     tag = TrecRagTag(run="r", year=2024)
-    found = trec_rag_answers(*answered("word " * (MOST_WORDS + 1) + "[4].", seen(2)), lines, tag)
+    found = trec_rag_answers(*answered("word " * (MAX_WORDS + 1) + "[4].", seen(2)), lines, tag)
     assert (found.failed, found.out_of_range, found.dropped, found.long) == (0, 1, 0, 1)
     failed = trec_rag_answers(*answered(None, seen(1), error="timed out"), lines, tag)
     assert (failed.lines, failed.failed) == ((), 1)

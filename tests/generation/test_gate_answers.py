@@ -15,7 +15,7 @@ from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.gate import REFUSAL, apply_policy, check_citations, check_entailment
-from quoteweave.generation.gate.answer_check import MOST_WARNINGS
+from quoteweave.generation.gate.answer_check import MAX_WARNINGS
 from quoteweave.generation.gate.claims import claims_of
 
 CONTEXT = make_context(
@@ -76,7 +76,7 @@ def test_warnings_of_an_answer_that_never_cites_are_bounded() -> None:
     answer = checked(
         " ".join(f"There were {number} ships in all." for number in range(100, 200)) + " Loop 9 is it." * 50
     )
-    assert len(answer.warnings) == MOST_WARNINGS + 1
+    assert len(answer.warnings) == MAX_WARNINGS + 1
     assert answer.warnings[-1] == "…and 91 more of this sort."
 
 

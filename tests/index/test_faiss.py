@@ -71,8 +71,8 @@ class TestByChunks(FaissTests):
     @pytest.fixture(autouse=True)
     def _small_chunks(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.kind = kind
-        monkeypatch.setattr(faiss_search, "FEW", 0)
-        monkeypatch.setattr(faiss_search, "FEW_BY_HALVES", 0)
+        monkeypatch.setattr(faiss_search, "MAX_ONE_BY_ONE", 0)
+        monkeypatch.setattr(faiss_search, "MAX_ONE_BY_ONE_IN_HALVES", 0)
         monkeypatch.setattr(faiss_search, "CHUNK", 5)
 
 

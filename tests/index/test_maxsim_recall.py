@@ -87,7 +87,7 @@ def test_where_all_items_are_scored_there_is_nothing_to_tell(tmp_path: Path) -> 
 
 def test_it_takes_a_bounded_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = made_index(tmp_path)
-    monkeypatch.setattr(recall, "FEWEST", 130)
+    monkeypatch.setattr(recall, "MIN_ITEMS", 130)
     monkeypatch.setattr(recall, "VECTORS", 1300)
     told = measure_maxsim_recall("binary", index)
     assert told is not None

@@ -55,7 +55,7 @@ class TestTwoStages(TestExact):
     @pytest.fixture(autouse=True)
     def _few_candidates(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.kind = kind
-        for name, few in (("TIMES_POOLED", 2), ("TIMES_COMPRESSED", 2), ("FEWEST", 1)):
+        for name, few in (("TIMES_POOLED", 2), ("TIMES_COMPRESSED", 2), ("MIN_WANTED", 1)):
             monkeypatch.setattr(maxsim_index, name, few)
 
 

@@ -12,7 +12,7 @@ from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageEr
 from quoteweave.core.protocols import Expander, Expansion
 from quoteweave.core.records import Query
 from quoteweave.endpoints.chat import OpenAIChat
-from quoteweave.retrievers.expanders.chat import LONGEST, ChatExpander, read_clauses
+from quoteweave.retrievers.expanders.chat import MAX_CLAUSE_CHARACTERS, ChatExpander, read_clauses
 from quoteweave.testing import FakeChat, ModelServer, Reply
 
 QUESTION = "How much more grain than timber came in 2023?"
@@ -94,7 +94,17 @@ def test_a_model_that_fails_leaves_the_question_and_says_so(error: Exception) ->
 
 @pytest.mark.parametrize(
     "reply",
-    ["", " \n", "…\n!!!", "<think>still thinking", "[]", "[[[[", "[" * 100_000 + "]", "word " * LONGEST, "of the"],
+    [
+        "",
+        " \n",
+        "…\n!!!",
+        "<think>still thinking",
+        "[]",
+        "[[[[",
+        "[" * 100_000 + "]",
+        "word " * MAX_CLAUSE_CHARACTERS,
+        "of the",
+    ],
 )
 def test_a_reply_without_clauses_leaves_the_question_and_says_so(reply: str) -> None:
     got = expand(reply)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expander, Expansion
 from quoteweave.core.records import Query
-from quoteweave.retrievers.expanders.rules import LONGEST, ClauseSplitter, split_question
+from quoteweave.retrievers.expanders.rules import MAX_QUESTION_CHARACTERS, ClauseSplitter, split_question
 
 TWO_PARTS = [
     ("What is photosynthesis, and how does it compare with respiration in plants?", 1),
@@ -196,7 +196,7 @@ def test_a_text_is_no_question() -> None:
     question = "What was the tonnage of grain? " * 2000
     assert len(question.split()) > 10_000
     assert split_question(question) == [question]
-    assert len(split_question(question[: LONGEST - 10])) > 1
+    assert len(split_question(question[: MAX_QUESTION_CHARACTERS - 10])) > 1
 
 
 @given(

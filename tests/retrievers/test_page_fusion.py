@@ -11,8 +11,8 @@ from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages.fusion import (
     LEAD,
-    LEAST_PAGES,
-    LEAST_SHARE,
+    MIN_PAGES,
+    MIN_SHARE,
     POINTS_PER_DEVIATION,
     STANDS_OUT,
     TIE_BREAK,
@@ -68,7 +68,7 @@ def test_what_stands_out_among_what_others_find_is_added_to_the_evidence(tmp_pat
         (hits,) = PageFusion(evidence, [Given(collection, one_apart(9))], weights=(1, 1)).search([question], 20)
         assert known.index(max(known)) == 0
         found = {hit.quote.page: hit.score - known[hit.quote.page] for hit in hits}
-        least = TIE_BREAK * LEAST_SHARE
+        least = TIE_BREAK * MIN_SHARE
         expected = {**dict.fromkeys(range(12), least), 0: LEAD + least, 9: ADDED}
         assert found == pytest.approx(expected, abs=1e-9)
         assert pages(PageFusion(evidence, [Given(collection, one_apart(9))], weights=(1, 100)))[:2] == [9, 0]
@@ -98,14 +98,14 @@ def test_the_page_with_the_most_evidence_keeps_a_lead(tmp_path: Path) -> None:
 
 def test_a_retriever_of_whole_pages_is_calibrated_on_as_many_pages(tmp_path: Path) -> None:
     """Its first hundred hits are the quotes of ten pages, among which one alone could stand out by a little."""
-    count = 4 * LEAST_PAGES
+    count = 4 * MIN_PAGES
     quotes = [made_quote(f"ship {page} {i}", page=page) for page in range(count) for i in range(10)]
     with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
         other = Given(collection, [(0, 1.0), *((page, 0.0) for page in range(1, count))])
         fused = PageFusion(LexicalRetriever(collection), [other], weights=(1, 1))
         few, many = ({hit.quote.id: hit.score for hit in fused.search([Query(text="zinc")], k)[0]} for k in (20, 300))
     # 200 hits are of 20 pages.
-    assert LEAST_PAGES == 20
+    assert MIN_PAGES == 20
     assert max(few.values()) == pytest.approx(POINTS_PER_DEVIATION * (math.sqrt(19) - STANDS_OUT) + TIE_BREAK)
     assert few.items() <= many.items()
 

@@ -124,7 +124,7 @@ def first_stages_of_few_items() -> Iterator[list[str]]:
             patch.setattr(faiss_search, name, value)
         for name, value in {"ENOUGH_TO_TRAIN": 4, "VECTORS_FOR_A_CENTROID": 1}.items():
             patch.setattr(faiss_kinds, name, value)
-        for name in ("TIMES_POOLED", "TIMES_COMPRESSED", "FEWEST"):
+        for name in ("TIMES_POOLED", "TIMES_COMPRESSED", "MIN_WANTED"):
             patch.setattr(maxsim_index, name, 1)
         patch.setattr(faiss, "IndexIVFPQ", of_two_bits)
         for parameters in ("SearchParametersHNSW", "SearchParametersIVF"):

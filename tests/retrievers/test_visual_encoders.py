@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from model_calls import watched_models
 from PIL import Image
-from tiny_visual_checkpoints import MOST_PIXELS, PALI_SIDE, needs_engine
+from tiny_visual_checkpoints import MAX_PIXELS, PALI_SIDE, needs_engine
 
 from quoteweave.core.errors import MissingExtra, ModelFailed, ModelNotFound, UsageError
 from quoteweave.core.protocols import Encoder, SuggestsCallSize
@@ -277,7 +277,7 @@ def test_a_picture_has_a_vector_for_each_patch_within_the_limits(name: str, enco
     vectors = encoder(name).encode_views([noise(112, 84), noise(2000, 3000), noise(2, 2)])
     # 4 × 3 patches of 28 pixels; at most 16; at least 4
     assert [len(found) - words for found in vectors] == [12, 12, 4]
-    assert MOST_PIXELS == 16 * 28 * 28
+    assert MAX_PIXELS == 16 * 28 * 28
 
 
 @needs_engine

@@ -19,7 +19,7 @@ DIMENSION = 128  # of colpali-engine's models, which know no other
 WIDTH = 32
 PATCH = 14
 PALI_SIDE = 56  # pixels: 4 × 4 patches
-LEAST_PIXELS, MOST_PIXELS = 56 * 56, 16 * 28 * 28  # 4 and 16 image tokens of Qwen2-VL
+MIN_PIXELS, MAX_PIXELS = 56 * 56, 16 * 28 * 28  # 4 and 16 image tokens of Qwen2-VL
 QWEN_SIGNS = (
     "<|endoftext|>",
     "<|im_start|>",
@@ -65,7 +65,7 @@ def qwen_pictures(backend: str = "pil") -> Any:
     from transformers import Qwen2VLImageProcessor, Qwen2VLImageProcessorPil
 
     kind = Qwen2VLImageProcessorPil if backend == "pil" else Qwen2VLImageProcessor
-    return kind(size={"shortest_edge": LEAST_PIXELS, "longest_edge": MOST_PIXELS})
+    return kind(size={"shortest_edge": MIN_PIXELS, "longest_edge": MAX_PIXELS})
 
 
 def colqwen(folder: Path, kind: str = "qwen2_vl") -> Path:

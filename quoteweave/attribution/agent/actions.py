@@ -96,7 +96,7 @@ _FIELDS = {
     "query": "what to look for",
     "paper_id": "the id of a paper, whole, as it was shown to you",
 }
-_MOST_BRACES = 200
+_MAX_BRACES = 200
 """Opening braces of a reply from which an object is looked for; each may take as long as the reply."""
 _ADDED: frozenset[ActionName] = frozenset({"search_snippets", "find_in_text"})
 _READING: frozenset[ActionName] = frozenset({"read", "find_in_text"})
@@ -209,7 +209,7 @@ def read_action(fields: dict[str, object], allowed: tuple[ActionName, ...]) -> A
 def _objects(text: str) -> list[dict[str, object]]:
     """The JSON objects that stand in a text, one after another."""
     decoder, found, at, tried = json.JSONDecoder(), list[dict[str, object]](), text.find("{"), 0
-    while at >= 0 and tried < _MOST_BRACES:
+    while at >= 0 and tried < _MAX_BRACES:
         tried += 1
         try:
             value, end = decoder.raw_decode(text, at)

@@ -47,7 +47,7 @@ _AGAIN: dict[ReplyForm, str] = {
     "json": "Reply with one JSON object, as described, and nothing else.",
     "tools": "Call one of the tools, with all of its arguments.",
 }
-_LONGEST_REPLY = 2_000
+_MAX_REPLY_CHARACTERS = 2_000
 """Characters that the model is shown of a reply of its own from which no action could be read."""
 
 
@@ -187,7 +187,7 @@ def _written(reply: Reply) -> str:
     """A reply without an action, as words, so that no call of a tool is left without its result."""
     calls = "\n".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
     text = f"{reply.text}\n{calls}".strip() or "(nothing)"
-    return text if len(text) <= _LONGEST_REPLY else f"{text[:_LONGEST_REPLY]}…"
+    return text if len(text) <= _MAX_REPLY_CHARACTERS else f"{text[:_MAX_REPLY_CHARACTERS]}…"
 
 
 _OTHER_REASONS = (401, 403, 429)

@@ -39,7 +39,7 @@ _GROUP = re.compile(
     r"\b(?:collaboration|consortium|team|group|institute|university|association|organi[sz]ation|ministry|society)\b",
     re.IGNORECASE,
 )
-MOST_COMMAS = 2
+MAX_COMMAS = 2
 """Of a name: family name, "Jr.", given name."""
 _LAST_PARTICLE = re.compile(r"^(?:[a-zà-ÿ'’]+\s+)+(?=\S)")
 
@@ -182,7 +182,7 @@ def _title(text: str) -> str:
 
 def _author(name: str) -> str:
     """A name as BibTeX reads it: groups, and names that it would split wrongly, whole in braces."""
-    whole = _GROUP.search(name) or re.search(r"\band\b", name, re.IGNORECASE) or name.count(",") > MOST_COMMAS
+    whole = _GROUP.search(name) or re.search(r"\band\b", name, re.IGNORECASE) or name.count(",") > MAX_COMMAS
     written = _escaped(_on_one_line(name).strip(" ,"))
     return f"{{{written}}}" if whole else written
 

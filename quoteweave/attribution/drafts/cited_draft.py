@@ -20,7 +20,7 @@ Status = Literal["cited", "likely", "no_source", "not_asked", "cited_already", "
 it; the documents do not support it, and the literature could not be asked; it has a citation mark of the author's; it
 is longer than what is searched for; or it states nothing that a passage would support."""
 Origin = Literal["documents", "literature"]
-MOST_AUTHORS = 3
+MAX_AUTHORS = 3
 """Authors that a list of references names."""
 _KEYS = re.compile(r"@([\w:.#$%&+?<>~/-]*\w)|\\[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\[\]]*\])*\{([^{}]+)\}")
 
@@ -156,7 +156,7 @@ def _described(reference: Reference, citations: Sequence[Citation]) -> str:
 
 def _named(paper: Paper) -> str:
     """A paper by authors, year, title and where it is: `Reed et al. (2016). Grain. Nature. https://doi.org/10.1/x`."""
-    authors = join_names(paper.authors, MOST_AUTHORS).replace(" more", " others")
+    authors = join_names(paper.authors, MAX_AUTHORS).replace(" more", " others")
     year = "" if paper.published is None else f"({paper.published.year})"
     doi, arxiv = paper.identifiers.get("doi"), paper.identifiers.get("arxiv")
     at = f"https://doi.org/{doi}" if doi else f"arXiv:{arxiv}" if arxiv else paper.url

@@ -75,7 +75,7 @@ CHECKED = 10
 """Candidates that are checked, if no more are asked for."""
 SUPPORT: Mapping[Verdict, float] = MappingProxyType({"supported": 1.0, "unchecked": 0.5, "unsupported": 0.0})
 """Of the gate's verdict on the passage, as a signal of confidence."""
-MOST_EXCERPTS = 20
+MAX_EXCERPTS = 20
 """Citation marks that are looked for at once; each takes several requests."""
 NOT_FETCHED = "Its full text was not fetched, as other papers rank before it."
 SNIPPET = "The passage is from Semantic Scholar's snippet of its text, and has no page."
@@ -86,7 +86,7 @@ EARLIEST = "Later papers say the same; the earliest stands first."
 NEARLY_EQUAL = 0.1
 """Of the claim's words by their rarity, by which passages that say the same may differ."""
 SECONDHAND = "The passage has it from others."
-_SHORTEST_TITLE = 12  # letters, below which a title may stand within another
+_MIN_TITLE_LETTERS = 12  # below which a title may stand within another
 
 
 class LiteratureAttributor:
@@ -111,15 +111,15 @@ class LiteratureAttributor:
     ) -> tuple[Attribution, ...]:
         """Find the source of each citation mark of a text, or of each sentence of one without marks.
 
-        Raises what `read_excerpts` raises, UsageError for a `k` below 1 and for more than `MOST_EXCERPTS` excerpts, and
+        Raises what `read_excerpts` raises, UsageError for a `k` below 1 and for more than `MAX_EXCERPTS` excerpts, and
         SourceError where none of the sources can be asked.
         """
         require_candidates(k)
         excerpts = read_excerpts(text)
-        if len(excerpts) > MOST_EXCERPTS:
+        if len(excerpts) > MAX_EXCERPTS:
             raise UsageError(
                 f"the text has {pluralize(len(excerpts), 'citation mark or sentence', 'citation marks or sentences')}, "
-                f"and in the literature at most {MOST_EXCERPTS} are looked for at once: give fewer"
+                f"and in the literature at most {MAX_EXCERPTS} are looked for at once: give fewer"
             )
         return tuple(await asyncio.gather(*(self.attribute_excerpt(each, k, before=before) for each in excerpts)))
 
@@ -296,7 +296,7 @@ def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
 
 def _names(entry: str, title: str) -> bool:
     """Whether an entry of a list of references, in letters alone, is of a paper with that title."""
-    return len(title) >= _SHORTEST_TITLE and title in entry
+    return len(title) >= _MIN_TITLE_LETTERS and title in entry
 
 
 def ranked_attribution(

@@ -109,7 +109,7 @@ SENDS_SNIPPETS = "semantic-scholar"
 """The source whose passages are a paper's own text, which may not be there otherwise."""
 PASSAGES_SECONDS = 2.5
 """Seconds after which papers are asked for although passages have not come."""
-FEW = 10
+MIN_PAPERS = 10
 """Papers found for the claim, below which a source is asked the other queries too."""
 
 
@@ -232,7 +232,7 @@ async def _ask(
         _, count = await asyncio.gather(first, papers(queries[0]))
     finally:
         first.cancel()
-    if count < FEW and not answers.errors:
+    if count < MIN_PAPERS and not answers.errors:
         await asyncio.gather(*map(papers, queries[1:]))
     return answers
 

@@ -19,7 +19,7 @@ from quoteweave.generation.sentences import split_sentences
 
 SENTENCES = 8
 """Sentences whose marks are followed, the most like the claim."""
-LEAST_COVERAGE = 0.3
+MIN_COVERAGE = 0.3
 """Least share of the claim's words, weighed by rarity, in a sentence whose marks are followed."""
 _HEADING = re.compile(
     r"(?:\d+\.?\s*|[A-Z]\.\s*)?(?:references|bibliography|literature cited|works cited)\b", re.IGNORECASE
@@ -54,7 +54,7 @@ _REPORTED = re.compile(
 )
 _AUTHOR = re.compile(r"[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,2}(?:,\s|\s+[A-Z]\.|\s+and\s|\s+[A-Z]{1,3}\b)")
 _YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
-_LONGEST_NAME = 60
+_MAX_NAME_CHARACTERS = 60
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,4})\]|(\d{1,4})\.)\s+", re.MULTILINE)
 
 
@@ -77,7 +77,7 @@ def cited_for(claim: str, hits: Sequence[Hit], references: Mapping[str, "Referen
     found = dict[str, float]()
     for at in best:
         document, text = sentences[at]
-        if covered[at] >= LEAST_COVERAGE:
+        if covered[at] >= MIN_COVERAGE:
             for entry in references[document].cited_in(text):
                 found.setdefault(entry, covered[at])
     return found
@@ -126,7 +126,7 @@ def _entries(listed: str) -> Iterator[str]:
 def _is_of(entry: str, author: str, year: str) -> bool:
     """Whether an entry's first author has this family name, and its year is this."""
     first = re.match(rf"[^,;&]*?\b{re.escape(author)}\b", entry)
-    return first is not None and len(first[0]) <= _LONGEST_NAME and re.search(rf"\b{year}\b", entry) is not None
+    return first is not None and len(first[0]) <= _MAX_NAME_CHARACTERS and re.search(rf"\b{year}\b", entry) is not None
 
 
 def in_references(quote: Quote) -> bool:

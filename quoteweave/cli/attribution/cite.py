@@ -45,7 +45,7 @@ from quoteweave.core.messages import join_names, pluralize
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.rag import Answered
 
-MOST_NOTES = 5
+MAX_NOTES = 5
 """Of the searches, that are printed."""
 JSON = """--json prints one object: draft; form (markdown, text or latex); sentences (start, end, mark_at, text, status:
 cited, likely, no_source, not_asked, cited_already, too_long or not_factual; number, of its reference; attribution, as
@@ -237,9 +237,9 @@ def _print_summary(cited: CitedDraft) -> None:
         for name, fields in cited.incomplete.items()
     ]
     notes = dict.fromkeys(note for one in cited.sentences if one.attribution for note in one.attribution.trace.notes)
-    lines += list(notes)[:MOST_NOTES]
-    if len(notes) > MOST_NOTES:
-        lines.append(f"and {pluralize(len(notes) - MOST_NOTES, 'other note')} on what was searched: see --json")
+    lines += list(notes)[:MAX_NOTES]
+    if len(notes) > MAX_NOTES:
+        lines.append(f"and {pluralize(len(notes) - MAX_NOTES, 'other note')} on what was searched: see --json")
     print_notes([*lines, *(line for one in cited.sentences if (line := _message_about(one, cited)) is not None)])
 
 

@@ -20,7 +20,7 @@ from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.messages import pluralize
 from quoteweave.core.runs import read_run_record
 from quoteweave.evaluation.calibration import (
-    FEW_ANSWERS,
+    MIN_ANSWERS,
     CalibrationExample,
     CalibrationReport,
     answerable,
@@ -224,7 +224,7 @@ def _summary_lines(found: CalibrationReport, written: Path | None) -> Iterator[s
         f"{overall:.3f} were it chance."
     )
     if found.few:
-        few = f"fewer than {FEW_ANSWERS} right or {FEW_ANSWERS} wrong answers"
+        few = f"fewer than {MIN_ANSWERS} right or {MIN_ANSWERS} wrong answers"
         yield f"warning: with {few} the fit says little; add questions."
     point, calibration = found.chosen, found.calibration
     if point is None or calibration is None:

@@ -77,7 +77,7 @@ judge, null or empty without one;
 judge, people: total and groups (breakdown to group) of answers, sound and kinds (kind to answers); null without;
 
 agreement: n, left_out, figures (such as excessive_citation.kappa) with value, low, high, n, undefined; with both."""
-MOST_ON_PAGE = 200
+MAX_ON_PAGE = 200
 """Answers of a page unless it is said: their pictures stand in its file."""
 
 
@@ -141,7 +141,7 @@ def errors(
         raise DatasetError(f"no answer of {run} names a wrong paper, so that there is no error to look for")
     answered, examples, pairs = pairs, [example for _, example in pairs], pairs[:limit]
     if sample is not None or page is not None:
-        pairs = sample_pairs(pairs, sample or MOST_ON_PAGE, seed)
+        pairs = sample_pairs(pairs, sample or MAX_ON_PAGE, seed)
     if page is not None:
         folder = image_folder or (None if references is None else references.parent)
         pictures = None if folder is None else PictureFolder(folder).data_url

@@ -26,7 +26,7 @@ from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.citevqa import citevqa_answers
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.formats.trec import TrecPair, column_name, qrels_lines, run_lines, trec_pair
-from quoteweave.evaluation.formats.trec_rag import MOST_WORDS, TrecRagTag, trec_rag_answers
+from quoteweave.evaluation.formats.trec_rag import MAX_WORDS, TrecRagTag, trec_rag_answers
 from quoteweave.evaluation.scoring.matching import match_predictions, select_scope
 from quoteweave.generation.sentences import sentence_texts
 
@@ -133,7 +133,7 @@ def _export_answers(
         pluralize(found.failed, "failed prediction"): (found.failed, "left out"),
         pluralize(found.out_of_range, "citation"): (found.out_of_range, "of quotes that do not exist, left out"),
         pluralize(found.dropped, "quote"): (found.dropped, "that nothing cites, left out: more than the track allows"),
-        pluralize(found.long, "answer"): (found.long, f"of more than {MOST_WORDS} words, which the track allows"),
+        pluralize(found.long, "answer"): (found.long, f"of more than {MAX_WORDS} words, which the track allows"),
     }
     for what, (count, message) in notes.items():
         if count:

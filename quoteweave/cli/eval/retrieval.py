@@ -54,7 +54,7 @@ undefined: in_document, collection: figure to questions left out;
 interval_95: in_document, collection: figure to its low and high bound."""
 
 
-MOST_NOTES = 5  # that are shown
+MAX_NOTES = 5  # that are shown
 PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))
 PAGES_BY_DOMAIN = tuple(f"{name}{DOMAIN_MEAN}" for name in PAGES)
 BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in (5, 10, 20))
@@ -162,10 +162,10 @@ def _files(dataset: DatasetName, references: Path) -> tuple[Path, Path | None]:
 
 def _print_frequent_notes(found: RetrievalRun) -> None:
     """Print the most frequent notes of searches."""
-    for note, count in [*found.notes.items()][:MOST_NOTES]:
+    for note, count in [*found.notes.items()][:MAX_NOTES]:
         print_message(f"note, in {count} searches: {note}")
-    if len(found.notes) > MOST_NOTES:
-        print_message(f"and {len(found.notes) - MOST_NOTES} other notes")
+    if len(found.notes) > MAX_NOTES:
+        print_message(f"and {len(found.notes) - MAX_NOTES} other notes")
 
 
 def _in_words(how: object) -> str:

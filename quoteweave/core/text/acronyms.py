@@ -8,7 +8,7 @@ needs a capital or a digit as well, so that an ordinary word in parentheses is n
 import re
 from collections.abc import Iterator
 
-SHORTEST, LONGEST = 2, 10
+MIN_LENGTH, MAX_LENGTH = 2, 10
 # Characters inside parentheses, and before them, that are examined: a long form has 15 words at most.
 REACH = 400
 PARENTHESES = re.compile(rf"\(([^()]{{1,{REACH}}})\)")
@@ -48,7 +48,7 @@ def _before(text: str, end: int) -> str:
 
 def _is_short_form(text: str) -> bool:
     return (
-        SHORTEST <= len(text) <= LONGEST
+        MIN_LENGTH <= len(text) <= MAX_LENGTH
         and text[0].isalnum()
         and len(text.split()) <= 2
         and any(c.isalpha() for c in text)

@@ -27,9 +27,9 @@ _PANEL = re.compile(r"[a-zA-Z](?!\w)")
 # bracket, a quotation mark, or a letter. Where that letter is a small one, a sentence goes on.
 _BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
 # "Pages 3 to 400" of a question: it is not about each of them.
-_LONGEST_RANGE = 60
+_MAX_RANGE_PAGES = 60
 # Characters of a heading that may be nothing but "References".
-LONGEST_ROLE = 60
+MAX_ROLE_CHARACTERS = 60
 # "3.2 Results", "IV. Methods", "A.1 Prompts": a heading's own number. A lone letter needs its full stop: "A. Data".
 _HEADING_NUMBER = re.compile(
     r"(\d{1,2}(?:\.\d{1,2}){0,4})[.):]?\s+(?=\D)|([IVXL]{1,6})[.):]\s|([A-Z](?:\.\d{1,2}){1,4})[.):]?\s|([A-Z])\.\s"
@@ -146,7 +146,7 @@ def heading_names(heading: str) -> list[str]:
         outer = [] if not name else [name.rsplit(".", times)[0] for times in range(name.count(".") + 1)]
         found += [f"section {each}" for each in outer]
         found += [f"{'chapter' if each.isdigit() else 'appendix'} {each}" for each in outer[-1:]]
-    match = _REFERENCE_HEADING.match(line) if len(line) <= LONGEST_ROLE else None
+    match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
     role = words.headings.get(match[1].casefold()) if match else None
     return [*found, *([role] if role else [])]
 
@@ -169,7 +169,7 @@ def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[str]:
             if number is None:
                 yield f"page {each[0].casefold()}"
             elif i and before is not None and words.patterns["ranging"].search(said[found[i - 1].end() : each.start()]):
-                first = before + 1 if before < number <= before + _LONGEST_RANGE else number
+                first = before + 1 if before < number <= before + _MAX_RANGE_PAGES else number
                 yield from (f"page {between}" for between in range(first, number + 1))
             else:
                 yield f"page {number}"
@@ -185,7 +185,7 @@ def _counted_pages(text: str, words: ReferenceWords) -> Iterator[str]:
                 yield f"page #{-number if match[2] or match[3] else number}"
     for match in words.patterns["several"].finditer(text):
         first, said, said_before, first_behind = match.groups()
-        number = min(words.value(said or said_before) or 0, _LONGEST_RANGE)
+        number = min(words.value(said or said_before) or 0, _MAX_RANGE_PAGES)
         step = words.ordinal(first or first_behind)
         yield from (f"page #{step * each}" for each in range(1, number + 1))
     # The counters are of scripts beyond ASCII, and looking for a number in words at each letter takes time.

@@ -39,7 +39,7 @@ _MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
 _SYMBOLS = re.compile(r"(?:[^\w\s]|_)+")
-LONGEST_RUN = 20
+MAX_SYMBOL_RUN = 20
 """Most characters of a part of a run of symbols (`symbol_runs`)."""
 # More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
 _PILE = re.compile(r"([^\w\s]{30})[^\w\s]+")
@@ -79,14 +79,14 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
 
 
 def symbol_runs(text: str) -> set[str]:
-    """The runs of characters that belong to no word, such as `--` or `).`; of a longer one, each part of `LONGEST_RUN`.
+    """Runs of characters that belong to no word, such as `--` or `).`; of a longer one, each part of `MAX_SYMBOL_RUN`.
 
     So a string of as many symbols or fewer stands in a text where it stands in one of these.
     """
     return {
-        run[at : at + LONGEST_RUN]
+        run[at : at + MAX_SYMBOL_RUN]
         for run in set(_SYMBOLS.findall(text))
-        for at in range(max(len(run) - LONGEST_RUN, 0) + 1)
+        for at in range(max(len(run) - MAX_SYMBOL_RUN, 0) + 1)
     }
 
 

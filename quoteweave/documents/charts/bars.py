@@ -28,7 +28,7 @@ OFF_POINTS, OFF_SHARE = 1.5, 0.03
 # The longest bar is at least so many times as long as the shortest, or lengths confirm nothing.
 SPREAD, SPREAD_POINTS = 1.15, 10.0
 # Points of every bar that an axis may hide, or add; how many bars must agree to tell.
-HIDDEN, LEAST_TO_TELL = 4.0, 4
+HIDDEN, MIN_TO_TELL = 4.0, 4
 # In thicknesses of a bar: bars this close are a group with one label. In font sizes: blank before a value.
 IN_GROUP = 0.25
 BEFORE_VALUE = 1.5
@@ -271,7 +271,7 @@ def _fitting(read: Mapping[Box, _Measure], scale: float, hidden: float) -> list[
         for box, (length, number, step) in read.items()
         if abs(length - hidden - scale * number) <= max(OFF_POINTS, OFF_SHARE * length) + 0.5 * step * scale
     ]
-    return found if not hidden or len(found) >= LEAST_TO_TELL else []
+    return found if not hidden or len(found) >= MIN_TO_TELL else []
 
 
 def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:

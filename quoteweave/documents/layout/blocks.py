@@ -29,12 +29,12 @@ NOTE_MARK = re.compile(r"\s*(?:\([a-z0-9]\)|[a-z0-9]\)?|[¹²³⁴-⁹ᵃ-ᵈ])\
 
 
 # In font sizes: baselines further apart than this belong to two blocks; so do lines whose sizes differ by more.
-LONGEST_PITCH = 2.3
+MAX_PITCH = 2.3
 SIZE_RATIO = 1.25
 # The line that a line continues is looked for among so many before it; no page that people read has more side by side.
 NEIGHBOURS = 100
 # Characters of either part of a word that a hyphen breaks.
-LONGEST_PART = 100
+MAX_PART_CHARACTERS = 100
 
 # The parts of a word before and after the hyphen that breaks it.
 BrokenWord = tuple[str, str]
@@ -46,7 +46,10 @@ def broken_word(text: str, following: str) -> BrokenWord | None:
     """The word that a hyphen at the end of a text breaks; None where none does: "-" alone, or before a capital."""
     if not (text.endswith("-") and text[-2:-1].isalpha() and following[:1].islower()):
         return None
-    before, after = _BEFORE_BREAK.search(text[-LONGEST_PART:]), _AFTER_BREAK.match(following[:LONGEST_PART])
+    before, after = (
+        _BEFORE_BREAK.search(text[-MAX_PART_CHARACTERS:]),
+        _AFTER_BREAK.match(following[:MAX_PART_CHARACTERS]),
+    )
     return (before[0], after[0]) if before and after else None  # no word begins with a letter in a circle
 
 
@@ -143,7 +146,7 @@ def _continued(lines: Sequence[Line]) -> list[int | None]:
     found: list[int | None] = []
     taken: set[int] = set()
     for i, line in enumerate(lines):
-        best, best_pitch = None, LONGEST_PITCH * line.size
+        best, best_pitch = None, MAX_PITCH * line.size
         for j in range(i - 1, max(-1, i - 1 - NEIGHBOURS), -1):
             pitch = line.baseline - lines[j].baseline
             if pitch > 6 * best_pitch:

@@ -69,13 +69,13 @@ ROW_WIDTH = 0.3
 ROW_HEIGHT = 5.0
 MIN_ROWS = 4
 # Difference of colour, 0 to 255, within which a page counts as blank; faint pencil differs by more.
-BLANK = 8
+MAX_BLANK_DIFFERENCE = 8
 # Images larger than this share of the page are also split into parts, so that a citation is quick to check.
-LARGEST = 0.48
+SPLIT_FROM_SHARE = 0.48
 # Characters of one text quote; half a page of a paper has twice as many.
-LONGEST_TEXT = 1400
+MAX_TEXT_CHARACTERS = 1400
 # Characters of a table's first row that stands above each part of the table.
-LONGEST_HEAD = 200
+MAX_HEAD_CHARACTERS = 200
 # Points that a crop shows around its element.
 CROP_MARGIN = 2.0
 ElementKind = Literal["text", ImageLayout]
@@ -288,7 +288,7 @@ def _is_blank_beside(lines: Sequence[Line], raster: Raster) -> bool:
         right, bottom = (max(0, int((edge + CROP_MARGIN) * raster.scale) + 1) for edge in (x2, y2))
         rest[top:bottom, left:right] = False
     shown = raster.pixels[rest]
-    return not shown.size or int(np.ptp(shown, axis=0).max()) <= BLANK
+    return not shown.size or int(np.ptp(shown, axis=0).max()) <= MAX_BLANK_DIFFERENCE
 
 
 def _text_element(block: LineBlock) -> PageElement:
@@ -306,7 +306,7 @@ def _text_element(block: LineBlock) -> PageElement:
 
 def split_long_block(block: LineBlock) -> list[LineBlock]:
     """Split a long block between lines into even parts that are quick to check."""
-    count = -(-sum(len(line.text) + 1 for line in block.lines) // LONGEST_TEXT)
+    count = -(-sum(len(line.text) + 1 for line in block.lines) // MAX_TEXT_CHARACTERS)
     if count < 2:
         return [block]
     edges = [round(i * len(block.lines) / count) for i in range(count + 1)]
@@ -323,7 +323,7 @@ def _within(box: Box, page_size: tuple[float, float], *, margin: float) -> Box:
 
 def _parts(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
     """The panels of a figure; of a large table, or a large figure whose panels leave words out, what it is cut into."""
-    large = area(whole.box) > LARGEST * area((0, 0, *page_size))
+    large = area(whole.box) > SPLIT_FROM_SHARE * area((0, 0, *page_size))
     if isinstance(element, Figure) and (panels := element.panels_with_labels() if large else element.panels):
         return [_panel(whole, element, panel, f"part {i} of {len(panels)}") for i, panel in enumerate(panels, 1)]
     return _cut(whole, element, page_size) if large else []
@@ -337,7 +337,7 @@ def _panel(whole: PageElement, figure: Figure, panel: Box, part: str) -> PageEle
 def _cut(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
     """Cut a large table or figure across its longer side, between rows of its text where there are any."""
     box = whole.box
-    count = int(area(box) / (LARGEST * page_size[0] * page_size[1])) + 1
+    count = int(area(box) / (SPLIT_FROM_SHARE * page_size[0] * page_size[1])) + 1
     axis = 1 if box[3] - box[1] >= box[2] - box[0] else 0
     step = (box[axis + 2] - box[axis]) / count
     edges = [
@@ -359,7 +359,7 @@ def _below_its_head(table: Table, cut: Box, lines: Sequence[Line]) -> str:
     text = Table(cut, cells_of(lines), tuple(lines)).text
     head = table.text.partition("\n")[0]
     names = not any(cell.strip()[:1].isdigit() for cell in head.split("|")[1:])
-    return f"{head}\n{text}" if names and len(head) <= LONGEST_HEAD and not text.startswith(head) else text
+    return f"{head}\n{text}" if names and len(head) <= MAX_HEAD_CHARACTERS and not text.startswith(head) else text
 
 
 def _gap(lines: Sequence[Line], axis: int, near: float) -> float:

@@ -35,7 +35,7 @@ CONTRAST = 40
 MAX_SHAPES = 3000
 # The text layer has lost the spaces where more than this share of its letters stand in words longer than any is.
 RUN_TOGETHER = 0.3
-LONGEST_WORD = 22
+MAX_WORD_LETTERS = 22
 
 Shapes = npt.NDArray[np.int32]
 
@@ -50,7 +50,7 @@ def shows_unread_text(picture: Raster, words: Sequence[Word]) -> bool:
 
 def _run_together(words: Sequence[Word]) -> bool:
     lengths = [len(word.text) for word in words if word.text.isalpha() and word.text.isascii()]
-    return sum(length for length in lengths if length > LONGEST_WORD) > RUN_TOGETHER * sum(lengths)
+    return sum(length for length in lengths if length > MAX_WORD_LETTERS) > RUN_TOGETHER * sum(lengths)
 
 
 def _letters(picture: Raster, words: Sequence[Word], shrinking: int) -> int:

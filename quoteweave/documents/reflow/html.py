@@ -18,7 +18,7 @@ from quoteweave.documents.reflow.paginate import FlowBlock, paginate_blocks
 from quoteweave.documents.reflow.text_files import read_text, without_unstorable
 
 MAX_MEGABYTES = 32
-SMALLEST_FIGURE = 32
+MIN_FIGURE_PIXELS = 32
 """Pixels: what is narrower or lower is an icon or a rule, not evidence."""
 
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE)
@@ -250,7 +250,7 @@ class _Reader:
     def _picture(self, attributes: Mapping[str, str]) -> None:
         addresses = _addresses(attributes)
         picture = self._pictures.at_one_of(addresses) if self._pictures and addresses else None
-        if picture and min(picture.width, picture.height) >= SMALLEST_FIGURE:
+        if picture and min(picture.width, picture.height) >= MIN_FIGURE_PIXELS:
             caption = " ".join((attributes.get("alt") or attributes.get("title") or "").split()) or None
             size = (picture.width, picture.height)
             self._outline.add_figure(FlowBlock(layout="figure", caption=caption, image=picture.key, size=size))

@@ -14,9 +14,9 @@ MAX_BOOKMARKS = 20_000
 MAX_SECONDS = 3.0
 MAX_LEVELS = 8
 MAX_ON_PAGE = 50
-LONGEST_TITLE = 200
+MAX_TITLE_CHARACTERS = 200
 # Bytes of UTF-16 in the file.
-LONGEST_RAW_TITLE = 8_000
+MAX_TITLE_BYTES = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ def read_bookmarks(document: Any) -> tuple[tuple[Bookmark, ...], tuple[str, ...]
 
 def clean_title(title: str) -> str:
     """Clean a title: one line of at most 200 characters, without control characters and lone surrogates."""
-    printable = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", title[: 10 * LONGEST_TITLE])
-    return " ".join(printable.split())[:LONGEST_TITLE].rstrip()
+    printable = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", title[: 10 * MAX_TITLE_CHARACTERS])
+    return " ".join(printable.split())[:MAX_TITLE_CHARACTERS].rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class _Walk:
         import pypdfium2.raw as pdfium
 
         size = pdfium.FPDFBookmark_GetTitle(raw, None, 0)
-        if not 2 < size <= LONGEST_RAW_TITLE:
+        if not 2 < size <= MAX_TITLE_BYTES:
             return ""
         buffer = ctypes.create_string_buffer(size)
         pdfium.FPDFBookmark_GetTitle(raw, buffer, size)

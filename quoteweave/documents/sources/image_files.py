@@ -17,7 +17,7 @@ FORMATS = ("PNG", "JPEG", "WEBP", "TIFF")
 # A picture that does not say its resolution is taken for a screenshot or photograph of this many pixels an inch.
 USUAL_DPI = 144.0
 # OCR reads no better, but much slower, beyond this many pixels on the longer side.
-LONGEST_SIDE = 3000
+MAX_SIDE_PIXELS = 3000
 MAX_FRAMES = 2000
 # Rows that are left of a strip of a large picture; and the EXIF tag that says which side of it is up.
 STRIP = 128
@@ -51,7 +51,7 @@ class ImageFrames:
             check_size(self.image)
         except TooManyPixels as error:
             raise _too_large(self.name, error) from error
-        shrink = min(1.0, LONGEST_SIDE / max(self.image.size))
+        shrink = min(1.0, MAX_SIDE_PIXELS / max(self.image.size))
         image = _reduced(self.image)
         if shrink < 1:
             width, height = (max(1, round(side * shrink)) for side in self.image.size)
@@ -127,7 +127,7 @@ def _reduced(image: "Image.Image") -> "Image.Image":
 
     image.load()
     darkest, lightest = _extremes(image)
-    step = max(image.size) // LONGEST_SIDE
+    step = max(image.size) // MAX_SIDE_PIXELS
     if step < 2:
         return _in_colour(image, darkest, lightest)
     size = tuple(-(-side // step) for side in image.size)

@@ -19,14 +19,14 @@ from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, GoldRegion, Prediction, Reference, asked_hash
 from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets.rows import iter_items
-from quoteweave.evaluation.judges.judgements import HIGHEST, Judgement
+from quoteweave.evaluation.judges.judgements import MAX_SCORE, Judgement
 from quoteweave.evaluation.text.responses import box_problem, boxed_response, cited_boxes, transposed, without_boxes
 
 QUESTIONS = "CiteVQA.json"
 FOLDERS = ("", "validation", "data/validation")
 """Where a folder of the dataset may hold its questions."""
 NECESSARY = "necessary"
-FEWEST_BOXES = 20
+MIN_BOXES = 20
 """From so many boxes on, their shapes tell in which order their edges are written."""
 
 
@@ -72,7 +72,7 @@ def load_citevqa(path: Path) -> list[Example]:
     `box_problem` says what is wrong with them.
 
     The authors' code calls the edges x1, y1, x2, y2; in the examples of its prompts they stand as y1, x1, y2, x2. Text
-    is wider than it is tall, so where most of `FEWEST_BOXES` or more gold boxes would be taller than wide, the dataset
+    is wider than it is tall, so where most of `MIN_BOXES` or more gold boxes would be taller than wide, the dataset
     is read y first (`Reference.y_first`), and so are the answers to it; boxes of examples are x first either way.
 
     Files of the authors' code, whose gold is `answer_bboxes`, are read too. Raises DatasetError, naming file, place and
@@ -106,7 +106,7 @@ def written_y_first(boxes: Sequence[Box]) -> bool:
     """Whether boxes seem to be written y1, x1, y2, x2: most are taller than wide as x1, y1, x2, y2."""
     usable = [box for box in boxes if box_problem(box) is None]
     tall = sum(box[3] - box[1] > box[2] - box[0] for box in usable)
-    return len(usable) >= FEWEST_BOXES and 2 * tall > len(usable)
+    return len(usable) >= MIN_BOXES and 2 * tall > len(usable)
 
 
 def _gold(line: _Question, where: str) -> list[GoldRegion]:
@@ -230,13 +230,13 @@ def load_citevqa_judgements(path: Path) -> dict[str, Judgement]:
     known = [score for _, scores in written for score in scores.values() if score is not None]
     if not known:
         raise DatasetError(f"{path} holds no qa_acc_score and no rel_score; name what eval/run.py wrote")
-    if 0 < max(known) <= HIGHEST / _DIVISOR:
+    if 0 < max(known) <= MAX_SCORE / _DIVISOR:
         raise DatasetError(
-            f"{path}: no score exceeds {max(known):g}; the released eval/run.py divides scores of 0 to {HIGHEST} by "
+            f"{path}: no score exceeds {max(known):g}; the released eval/run.py divides scores of 0 to {MAX_SCORE} by "
             f"{_DIVISOR}. Multiply qa_acc_score and rel_score by {_DIVISOR}"
         )
     return {
-        index: {name: score for name, score in scores.items() if score is not None and 0 <= score <= HIGHEST}
+        index: {name: score for name, score in scores.items() if score is not None and 0 <= score <= MAX_SCORE}
         for index, scores in written
     }
 

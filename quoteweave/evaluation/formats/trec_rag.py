@@ -29,8 +29,8 @@ from quoteweave.evaluation.metrics.citations.cited_claims import context_of
 from quoteweave.evaluation.text.claims import MarkedSentence, SentenceSplitter, marked_sentences
 
 Year = Literal[2024, 2025]
-MOST_REFERENCES: dict[Year, int] = {2024: 20, 2025: 100}
-MOST_WORDS = 400
+MAX_REFERENCES: dict[Year, int] = {2024: 20, 2025: 100}
+MAX_WORDS = 400
 _IMAGE = re.compile(r"image[1-9][0-9]*")
 _END = re.compile(r"([.!?…。]*)\s*\Z")
 
@@ -83,7 +83,7 @@ def load_trec_rag(path: Path) -> list[Prediction]:
 
 
 def _prediction(line: _Answered, topic: str, where: str) -> Prediction:
-    most = MOST_REFERENCES[2024 if line.metadata is None else 2025]
+    most = MAX_REFERENCES[2024 if line.metadata is None else 2025]
     if len(line.references) > most:
         raise DatasetError(f"{where}, references: {len(line.references)}, where the track allows {most}")
     if len(set(line.references)) < len(line.references):
@@ -172,7 +172,7 @@ class TrecRagAnswers:
     dropped: int
     """Quotes of contexts that nothing cites, left out as there were more than the track allows."""
     long: int
-    """Answers of more than `MOST_WORDS` words, written all the same."""
+    """Answers of more than `MAX_WORDS` words, written all the same."""
 
 
 def trec_rag_answers(
@@ -195,7 +195,7 @@ def trec_rag_answers(
         body = {"references": names, "response_length": words, "answer": answer}
         lines.append(json.dumps(_tagged(body, example, tag), ensure_ascii=False) + "\n")
         out_of_range += sum(context.quote(*item) is None for one in sentences for item in one.cited)
-        dropped, long = dropped + left, long + (words > MOST_WORDS)
+        dropped, long = dropped + left, long + (words > MAX_WORDS)
     return TrecRagAnswers(tuple(lines), len(predictions) - len(whole), out_of_range, dropped, long)
 
 
@@ -212,11 +212,11 @@ def _references(
     """Ids of the context's quotes, and how many of those that nothing cites were left out, the last ones."""
     names = list(dict.fromkeys(hit.quote.id for hit in context.hits))
     cited = {quote.id for one in sentences for item in one.cited if (quote := context.quote(*item)) is not None}
-    surplus = max(len(names) - MOST_REFERENCES[year], 0)
+    surplus = max(len(names) - MAX_REFERENCES[year], 0)
     spare = [name for name in names if name not in cited]
     if surplus > len(spare):
         raise DatasetError(
-            f"the answer to {question!r} cites {len(cited)} quotes, where TREC {year} allows {MOST_REFERENCES[year]}"
+            f"the answer to {question!r} cites {len(cited)} quotes, where TREC {year} allows {MAX_REFERENCES[year]}"
         )
     left_out = set(spare[len(spare) - surplus :])
     return [name for name in names if name not in left_out], len(left_out)

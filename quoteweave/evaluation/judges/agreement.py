@@ -38,12 +38,12 @@ from quoteweave.evaluation.judges.evidence_verdicts import (
     EvidenceVerdict,
     SentenceVerdict,
 )
-from quoteweave.evaluation.judges.judgements import ASPECTS, HIGHEST, Judgement, malformed
+from quoteweave.evaluation.judges.judgements import ASPECTS, MAX_SCORE, Judgement, malformed
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, estimates
 
 Sums = NDArray[np.float64]
-SIZE = HIGHEST + 1
+SIZE = MAX_SCORE + 1
 _APART = np.subtract.outer(np.arange(SIZE), np.arange(SIZE))
 
 

@@ -27,11 +27,11 @@ from quoteweave.evaluation.judges.chat import (
     quotes_as_text,
     user_message,
 )
-from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, HIGHEST, AnswerVerdict
+from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, MAX_SCORE, AnswerVerdict
 from quoteweave.evaluation.text.responses import answer_of, citations, cited_boxes, without_boxes
 
 PROMPT = "judge"
-SCALE = tuple(float(score) for score in range(HIGHEST + 1))
+SCALE = tuple(float(score) for score in range(MAX_SCORE + 1))
 NO_ANSWER = "(there is no answer)"
 NO_GOLD = "(the dataset gives none)"
 QUOTES = ("text_quotes", "image_quotes")

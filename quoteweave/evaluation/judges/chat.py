@@ -138,7 +138,7 @@ Message = Mapping[str, object]
 T = TypeVar("T")
 
 MAX_ATTEMPTS = 2
-_MOST_SENT_BACK = 4_000  # characters of a reply that was no judgement
+_MAX_CHARACTERS_SENT_BACK = 4_000  # of a reply that was no judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,6 @@ def _cut_short(completion: Completion) -> str:
 def _complaint(reply: str, problem: str) -> list[Message]:
     wanted = "Answer again, in the JSON form that was asked for, and write nothing else."
     return [
-        {"role": "assistant", "content": reply[:_MOST_SENT_BACK]},
+        {"role": "assistant", "content": reply[:_MAX_CHARACTERS_SENT_BACK]},
         {"role": "user", "content": f"Your reply cannot be read: {problem}. {wanted}"},
     ]

@@ -32,9 +32,9 @@ from quoteweave.evaluation.judges.chat import (
 )
 from quoteweave.evaluation.text.responses import answer_of
 
-LONGEST = 600
+MAX_CHARACTERS = 600
 """Characters of a rationale, a query or a title."""
-MOST_PAPERS = 10
+MAX_PAPERS = 10
 """Titles of one step."""
 
 
@@ -60,8 +60,8 @@ def _step(number: int, step: SearchStep) -> list[str]:
     if step.problem is not None:
         lines.append(f"   problem: {step.problem}")
     elif step.action.startswith("search"):
-        titles = [f"   showed: {_line(paper.title)}" for paper in step.papers[:MOST_PAPERS]]
-        more = len(step.papers) - MOST_PAPERS
+        titles = [f"   showed: {_line(paper.title)}" for paper in step.papers[:MAX_PAPERS]]
+        more = len(step.papers) - MAX_PAPERS
         lines += titles or ["   showed: nothing"]
         lines += [f"   and {more} more"] if more > 0 else []
     else:
@@ -71,14 +71,14 @@ def _step(number: int, step: SearchStep) -> list[str]:
 
 def _line(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
+    return line if len(line) <= MAX_CHARACTERS else f"{line[:MAX_CHARACTERS]}…"
 
 
 PROMPT = "judge_errors"
 SEARCH_PROMPT = "judge_search_errors"
 ERRORS = "errors.jsonl"
 """The file's name in a run folder."""
-MOST_KINDS = 9
+MAX_KINDS = 9
 """So many have a key of their own on the page on which people label."""
 REPLY_TOKENS = 80
 
@@ -134,7 +134,7 @@ def error_kinds(task: Task) -> tuple[ErrorKind, ...]:
 
 
 def load_error_kinds(path: Path) -> tuple[ErrorKind, ...]:
-    """The kinds of a TOML file, `name = "when an answer has it"` a line, `MOST_KINDS` at most. Raises UsageError."""
+    """The kinds of a TOML file, `name = "when an answer has it"` a line, `MAX_KINDS` at most. Raises UsageError."""
     try:
         kinds = tuple(ErrorKind(name=name, says=says) for name, says in tomllib.loads(path.read_text("utf-8")).items())
     except OSError as error:
@@ -143,8 +143,8 @@ def load_error_kinds(path: Path) -> tuple[ErrorKind, ...]:
         raise UsageError(f"{path} is no TOML: {error}") from error
     except ValidationError as error:
         raise UsageError(f"{path}: {describe_validation_error(error)}") from error
-    if not 1 <= len(kinds) <= MOST_KINDS:
-        raise UsageError(f"{path} has {len(kinds)} kinds of error; it takes 1 to {MOST_KINDS}")
+    if not 1 <= len(kinds) <= MAX_KINDS:
+        raise UsageError(f"{path} has {len(kinds)} kinds of error; it takes 1 to {MAX_KINDS}")
     return kinds
 
 

@@ -35,7 +35,7 @@ from quoteweave.evaluation.text.responses import answer_of
 from quoteweave.evaluation.text.source_marks import item_name
 
 PROMPT = "judge_split"
-_MOST_MISSING = 0.2
+_MAX_MISSING_SHARE = 0.2
 """The share of an answer's words that a split may lack: the marks in brackets, and a little carelessness."""
 
 
@@ -90,7 +90,7 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
         raise UnreadableReply("there is no whole JSON array in it") from error
     kept = {word for one in found for word in _words(one.sentence)}
     missing = [word for word in _words(response) if word not in kept]
-    if len(missing) > _MOST_MISSING * max(1, len(_words(response))) + 1:
+    if len(missing) > _MAX_MISSING_SHARE * max(1, len(_words(response))) + 1:
         raise UnreadableReply(f"it leaves out {pluralize(len(missing), 'word')} of the answer, such as {missing[0]!r}")
     return [
         CitedSentence(

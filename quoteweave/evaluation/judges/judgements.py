@@ -27,7 +27,7 @@ ASPECTS: Mapping[str, str] = {
 """Our name to the name in published judgements."""
 ATTRIBUTION = ("answer", "relevance")
 """What is judged of an answer that cites boxes (CiteVQA, arXiv 2605.12882): itself, and what it cites."""
-HIGHEST = 5
+MAX_SCORE = 5
 
 Judgement = Mapping[str, float]
 """The scores of one answer, by their names in the file; numbers alone."""
@@ -65,9 +65,9 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
             if isinstance(score, int | float) and not isinstance(score, bool) and isfinite(score)
         }
         judges.add((line.model, line.prompt) if line.attempts else (None, None))
-    if not any(0 <= score <= HIGHEST for judgement in found.values() for score in judgement.values()):
+    if not any(0 <= score <= MAX_SCORE for judgement in found.values() for score in judgement.values()):
         raise DatasetError(
-            f"{path} holds no judgement: of {pluralize(len(found), 'line')} none has a score of 0 to {HIGHEST}"
+            f"{path} holds no judgement: of {pluralize(len(found), 'line')} none has a score of 0 to {MAX_SCORE}"
         )
     if len(judges) > 1:
         raise DatasetError(f"{path} mixes judgements by {len(judges)} judges or prompts; keep each by itself")
@@ -76,7 +76,7 @@ def load_judgements(path: Path) -> dict[str, Judgement]:
 
 def malformed(judgement: Judgement, names: Collection[str] = tuple(ASPECTS.values())) -> bool:
     """Whether one of the scores, the five or those named, is missing, under another name, or not from 0 to 5."""
-    return not all(0 <= judgement.get(name, -1) <= HIGHEST for name in names)
+    return not all(0 <= judgement.get(name, -1) <= MAX_SCORE for name in names)
 
 
 JUDGEMENTS = "judgements.jsonl"

@@ -125,12 +125,12 @@ class LayoutRecall:
         return {f"layout_recall@{k}": sum(overlaps[:k]) / gold_area for k in self._cutoffs}
 
 
-LEAST_IOU = 0.5
+MIN_IOU = 0.5
 """The intersection over union from which one box meets another, as CiteVQA (arXiv 2605.12882) counts."""
 
 
 def boxes_met(
-    gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]], threshold: float = LEAST_IOU
+    gold: Sequence[tuple[Place, Box]], boxes: Iterable[tuple[Place, Box]], threshold: float = MIN_IOU
 ) -> list[bool]:
     """Tell of each gold box whether one of `boxes`, on the same page of the same document, meets it.
 

@@ -18,7 +18,7 @@ from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.error_judge import ERROR_KINDS, ErrorKind, answer_hash, describe_search
 from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
-from quoteweave.evaluation.report.questions import LONGEST, PictureReader, ShownQuote, shown_quotes
+from quoteweave.evaluation.report.questions import MAX_CHARACTERS, PictureReader, ShownQuote, shown_quotes
 from quoteweave.evaluation.scoring.breakdowns import groups_of
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
 from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, estimates
@@ -250,8 +250,8 @@ def _shown(prediction: Prediction, example: Example, pictures: PictureReader) ->
         id=example.id,
         sha256=answer_hash(prediction),
         question=example.query.text,
-        answer=said[:LONGEST] if steps is None else steps,
-        cut=max(0, len(said) - LONGEST) if steps is None else 0,
+        answer=said[:MAX_CHARACTERS] if steps is None else steps,
+        cut=max(0, len(said) - MAX_CHARACTERS) if steps is None else 0,
         gold_answer=example.reference.answer or example.reference.short_answer or "",
         quotes=tuple(shown_quotes(prediction, example, pictures)),
     )

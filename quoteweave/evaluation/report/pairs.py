@@ -292,12 +292,12 @@ def printed_row(table: PublishedTable, name: str) -> PublishedRow:
     raise UsageError(f"{table.source} has no row {name!r}; {hint}")
 
 
-_MOST_PANELS = 4
+_MAX_PANELS = 4
 
 
 def pairs_plot(pairs: Sequence[RunPair], layout: PairLayout) -> Plot | None:
-    """A panel for each figure, a line for each pair, of the last `_MOST_PANELS` figures; None where no pair has any."""
-    names = [name for name in layout.figures if any(name in pair.changes for pair in pairs)][-_MOST_PANELS:]
+    """A panel for each figure, a line for each pair, of the last `_MAX_PANELS` figures; None where no pair has any."""
+    names = [name for name in layout.figures if any(name in pair.changes for pair in pairs)][-_MAX_PANELS:]
     if not names:
         return None
     from matplotlib.figure import Figure

@@ -18,7 +18,7 @@ from quoteweave.evaluation.text.responses import MarkGrammar, answer_of, citatio
 
 SHOWN = 5
 """Questions at each end."""
-LONGEST = 6_000
+MAX_CHARACTERS = 6_000
 """Characters of a response or a quote that are shown."""
 _PLACE = re.compile(r"(text|image)(\d+)")
 
@@ -104,8 +104,8 @@ def _shown(run: RunReport, question: ScoredQuestion, figure: str, pictures: Pict
         gold="unknown" if gold is None or right is None else _describe_gold(gold, right),
         gold_answer=example.reference.answer or example.reference.short_answer,
         cited=_listed(cited, "none"),
-        response=None if prediction.response is None else response[:LONGEST],
-        cut=max(0, len(response) - LONGEST),
+        response=None if prediction.response is None else response[:MAX_CHARACTERS],
+        cut=max(0, len(response) - MAX_CHARACTERS),
         at_hand=(prediction.context or example.context) is not None,
         quotes=tuple(_quotes(prediction, example, right=right, cited=cited, pictures=pictures)),
     )
@@ -170,12 +170,12 @@ def _quote(place: Place, quote: Quote | None, verdict: str, pictures: PictureRea
         verdict="cited, but there is no such quote" if quote is None else verdict,
         right=verdict == RIGHT,
         where="" if quote is None or not quote.document else f"{quote.document}, {quote.place}",
-        words=words[:LONGEST],
+        words=words[:MAX_CHARACTERS],
         picture=None if quote is None else pictures(quote.image),
     )
 
 
-LARGEST = 640
+MAX_PICTURE_SIDE = 640
 """Pixels of the longer side, as shown."""
 
 
@@ -196,5 +196,5 @@ class PictureFolder:
                 small = image.convert("RGB")
         except UnfitPicture:
             return None
-        small.thumbnail((LARGEST, LARGEST))
+        small.thumbnail((MAX_PICTURE_SIDE, MAX_PICTURE_SIDE))
         return to_data_url(encoded(small, "JPEG", quality=80), "image/jpeg")

@@ -42,7 +42,7 @@ from quoteweave.evaluation.statistics.paired_tests import (
 )
 
 _SUFFIXES = (".gz", ".jsonl", ".json")
-_MOST_SETTINGS = 3
+_MAX_SETTINGS = 3
 """Where runs differ in more settings than these, their names would be longer than their paths."""
 _BY_VALUE = ("model", "retriever", "sentence_scorer")
 """Settings whose value is known for what it is without the setting's name."""
@@ -72,7 +72,7 @@ def _by_settings(paths: Sequence[Path]) -> list[str]:
     settings = [read_run_record(path).configuration for path in paths]
     keys = dict.fromkeys(key for one in settings for key in one)
     differing = [key for key in keys if any(one.get(key) != settings[0].get(key) for one in settings)]
-    if len(differing) > _MOST_SETTINGS:
+    if len(differing) > _MAX_SETTINGS:
         return []
     shown = sorted(differing, key=lambda key: key not in _BY_VALUE)
     return [", ".join(_setting(key, one.get(key)) for key in shown) for one in settings]

@@ -15,9 +15,9 @@ from quoteweave.evaluation.metrics.gold import KINDS
 from quoteweave.evaluation.text.responses import citations
 
 _SHOWN = 3
-_FEWEST = 20
-_GREATEST = 40
-_MOST = 0.25
+_MIN_CITING = 20
+_MAX_NUMBER = 40
+_MAX_BEYOND_SHARE = 0.25
 """From so many answers on that cite, so large a share that cites beyond its context is no model's mistake: of nine
 models' answers over MMDocRAG's 20 quotes at most 0.03 do, and taken for answers over 15 quotes at least 0.38."""
 
@@ -70,7 +70,7 @@ def _check_setting(examples: Sequence[Example], made: Mapping[str, Prediction]) 
         for example, marks in citing
         if example.context and (missing := [f"{kind} {n}" for kind, n in marks if not example.context.quote(kind, n)])
     ]
-    if len(citing) >= _FEWEST and len(beyond) > _MOST * len(citing):
+    if len(citing) >= _MIN_CITING and len(beyond) > _MAX_BEYOND_SHARE * len(citing):
         raise DatasetError(
             f"{_list('answers cite quotes that their questions do not have', beyond)}, of {len(citing)} that cite; "
             "they were made over another setting: name its references (mmdocrag-20 has more quotes than mmdocrag-15)"
@@ -97,7 +97,7 @@ def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
     # A text mark alone in its brackets, and of a number that another setting could have: "[2019, 2020]" are years.
     found = citations(response, "published")
     cited = [(kind, number) for kind in KINDS for number in (found.text if kind == "text" else found.image)]
-    return [(kind, number) for kind, number in cited if number <= _GREATEST]
+    return [(kind, number) for kind, number in cited if number <= _MAX_NUMBER]
 
 
 def _list(what: str, names: Sequence[str]) -> str:

@@ -75,8 +75,8 @@ COMPARED = (
     *("str_em", "rouge_lsum"),
     *("source_identification", "answer_choice", "page_recall@1", "page_recall@5", "ndcg@10", "recall@10"),
 )
-"""The figures by which runs are compared, unless others are named: the first `MOST_COMPARED` that all runs have."""
-MOST_COMPARED = 6
+"""The figures by which runs are compared, unless others are named: the first `MAX_COMPARED` that all runs have."""
+MAX_COMPARED = 6
 
 
 class ScoringRequest(Record):
@@ -179,7 +179,7 @@ def compare(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> tuple[Comparison, ...]:
-    """Compare every pair of runs by the named figures, else by the first `MOST_COMPARED` of `COMPARED` that all have.
+    """Compare every pair of runs by the named figures, else by the first `MAX_COMPARED` of `COMPARED` that all have.
 
     Raises UsageError for a figure that the runs do not have, DatasetError for runs that were not scored alike.
 
@@ -195,7 +195,7 @@ def compare(
     for name in figures or ():
         if name not in known:
             raise UsageError(f"there is no figure {name!r}; there are: {', '.join(known)}")
-    shared = [name for name in COMPARED if all(name in run.figures for run in runs)][:MOST_COMPARED]
+    shared = [name for name in COMPARED if all(name in run.figures for run in runs)][:MAX_COMPARED]
     aggregates = [known[name] for name in figures or shared]
     return compare_scores([run.scores for run in runs], aggregates, permutations=permutations, seed=seed)
 

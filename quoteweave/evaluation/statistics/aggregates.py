@@ -230,7 +230,7 @@ def defined(value: "Sums | float") -> float | None:
     return number if math.isfinite(number) else None
 
 
-_LARGEST = 10**6
+_MAX_DENOMINATOR = 10**6
 """Columns are counts and ratios of counts; no count of one question is larger."""
 
 
@@ -263,4 +263,4 @@ def half_up(value: Fraction | float, decimals: int) -> str:
 
 
 def _fraction(value: float) -> Fraction:
-    return Fraction(value).limit_denominator(_LARGEST)
+    return Fraction(value).limit_denominator(_MAX_DENOMINATOR)

@@ -125,7 +125,7 @@ DependencyParser = Callable[[Sequence[str]], "Iterable[Doc]"]
 """Sentences to their trees, in order; such as `nlp.pipe` of spaCy."""
 
 MODEL = "en_core_web_sm"
-LONGEST = 50
+MAX_SENTENCE_WORDS = 50
 """Words of a sentence; trees of longer ones are too often wrong, the authors found."""
 _CLAUSES = frozenset({"prep", "advcl"})
 _ATTACHED = frozenset(".,;:!?%)]}…”’»")
@@ -159,7 +159,7 @@ def atomic_claims(doc: "Doc", marks: Sequence[int]) -> list[AtomicClaim] | None:
 
     `doc` is a sentence without its marks, `marks` how many of its characters stand before each, blanks not counted.
     Where all marks are at one word, the sentence is the claim. A tree fails that has no dependencies, several roots,
-    more than `LONGEST` words or a citation at its root, and a sentence without words.
+    more than `MAX_SENTENCE_WORDS` words or a citation at its root, and a sentence without words.
     """
     at_word: dict[int, list[int]] = {}
     for place, word in enumerate(_cited_words(doc, marks)):
@@ -198,7 +198,7 @@ def _is_word(token: "Token") -> bool:
 def _usable(doc: "Doc") -> bool:
     roots = sum(token.head.i == token.i for token in doc)
     words = sum(map(_is_word, doc))
-    return doc.has_annotation("DEP") and roots == 1 and words <= LONGEST
+    return doc.has_annotation("DEP") and roots == 1 and words <= MAX_SENTENCE_WORDS
 
 
 class _Tree:

@@ -31,7 +31,7 @@ from quoteweave.evaluation.text.responses import MarkGrammar, answer_of, scored_
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-LONGEST = 50
+MAX_SENTENCE_WORDS = 50
 """Words of a sentence that is parsed, cut at white space, marks included."""
 PUBLISHED_MARK = re.compile(r"\[(\d+)\]")
 _MARK_BEGINS = re.compile(r" ?\[\d+")
@@ -94,7 +94,7 @@ def published_claims(sentences: Sequence[str], parse: DependencyParser) -> list[
 
 
 def _parsed(sentence: str) -> bool:
-    return PUBLISHED_MARK.search(sentence) is not None and len(sentence.split()) <= LONGEST
+    return PUBLISHED_MARK.search(sentence) is not None and len(sentence.split()) <= MAX_SENTENCE_WORDS
 
 
 def _unparsed(sentence: str) -> PublishedSentence:

@@ -39,7 +39,7 @@ BOX_TAG = re.compile(
     rf'<bbox\s++(?:doc="(\d{{1,9}})"\s++)?page="(\d{{1,9}})"\s++x1{_EDGE}\s++y1{_EDGE}\s++x2{_EDGE}\s++y2{_EDGE}\s*+/?>'
 )
 """A box that an answer cites, as CiteVQA's script reads it: document, page and the four edges."""
-_LONGEST = 10
+_MAX_DIGITS = 10
 """Digits of a number that are read: more are far out of any context, and would take long to read."""
 
 
@@ -81,12 +81,12 @@ def citations(response: str, marks: MarkGrammar) -> CitedNumbers:
     text = (number for mark in found if mark.kind == "text" for number in mark.numbers)
     placed = [(mark.start, number) for mark in found if mark.kind == "image" for number in mark.numbers]
     # An image that is named without being shown, as in "(image2)", is cited all the same.
-    placed += [(bare.start(), int(bare[1][:_LONGEST])) for bare in _PUBLISHED_IMAGE.finditer(answer)]
+    placed += [(bare.start(), int(bare[1][:_MAX_DIGITS])) for bare in _PUBLISHED_IMAGE.finditer(answer)]
     return CitedNumbers(tuple(dict.fromkeys(text)), tuple(dict.fromkeys(number for _, number in sorted(placed))))
 
 
 def _numbers(digits: Iterable[str]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(_as_named(number[:_LONGEST]) for number in digits))
+    return tuple(dict.fromkeys(_as_named(number[:_MAX_DIGITS]) for number in digits))
 
 
 def _as_named(digits: str) -> int:

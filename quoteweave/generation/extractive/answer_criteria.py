@@ -52,7 +52,7 @@ MIN_COVERAGE_FACTOID = 0.85
 Almost everything must occur, the verb above all, because most sentences have some name."""
 BEST_PAGES = 2
 """Number of pages that count as the best."""
-AROUND, MOST_ASKED = 1.2, 0.8
+AROUND, MAX_ASKED = 1.2, 0.8
 """Factor by which the least share rises with the text above the statement included, and the highest share required."""
 DISTINGUISHING = 0.6
 """Words with at least this share of the heaviest word's weight must not be missing."""
@@ -179,7 +179,7 @@ class AnswerCriteria:
         least = MIN_COVERAGE_FACTOID if asks in _FACTOID_KINDS else ALL if asks == "look" else least
         total = sum(self._subject.values())
         least *= total * CLEARLY_FIRST_SHARE if clearly_first else total
-        around = min(least * AROUND, MOST_ASKED * total)
+        around = min(least * AROUND, MAX_ASKED * total)
         inside = max(coverage(self._subject, held), self._share_of_rest(held, beside & self._known(statement)) * total)
         with_above = coverage(self._subject, held | beside)
         introduced = inside >= self._least_introduced() * total and with_above >= ALL * total

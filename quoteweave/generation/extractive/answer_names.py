@@ -8,7 +8,7 @@ from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
 
-MOST_NAMES = 3
+MAX_NAMES = 3
 """With more new names than this a sentence is a list, and answers the question for none of them."""
 WITHIN_WORDS = 4
 """Words before "located in" among which the name of what is located must be."""
@@ -57,7 +57,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
     subject = subject_terms(question)
     if subject and question.names.issuperset(subject):  # "Who is Ada Byron?" asks for no name
         return says_what(statement.text, subject)
-    return 0 < len(new_names(statement, question)) <= MOST_NAMES
+    return 0 < len(new_names(statement, question)) <= MAX_NAMES
 
 
 def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:

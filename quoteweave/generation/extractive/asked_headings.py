@@ -20,11 +20,11 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import light_words
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.statements import Statement, place_in_document, title_words
+from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import has_denying_word
 
-MOST_STATEMENTS = 3
+MAX_STATEMENTS = 3
 """Most sentences that are given of the text under a heading."""
 MAX_HEADING = 200
 """Characters beyond which a text is no heading that asks."""
@@ -73,7 +73,7 @@ def _without_number(heading: str) -> str:
 def headed_statements(statements: Sequence[Statement], question: QuestionTerms, context: Context) -> list[Statement]:
     """Return the sentences under the heading that asks the question, in order; none where no heading does.
 
-    The first `MOST_STATEMENTS` are to be shown. `statements` are those of the text quotes of the context.
+    The first `MAX_STATEMENTS` are to be shown. `statements` are those of the text quotes of the context.
     """
     if not question.terms or question.analysis.asks == "definition":  # which has a sentence of its own form
         return []
@@ -92,7 +92,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
         elif own and _is_noun_asked(heading, question, known, own):
             naming.append(own)
     found = asking[:1] or (naming if len(naming) == 1 else [])
-    return sorted(found[0], key=lambda one: (*place_in_document(one.quote), one.sentence_index)) if found else []
+    return sorted(found[0], key=lambda one: (*position_in_document(one.quote), one.sentence_index)) if found else []
 
 
 def _headings_of(statement: Statement, context: Context) -> list[str]:

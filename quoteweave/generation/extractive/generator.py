@@ -28,7 +28,7 @@ from quoteweave.core.text.question_words import with_phrases_as_words
 from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
-from quoteweave.generation.extractive.asked_headings import MOST_STATEMENTS, headed_statements
+from quoteweave.generation.extractive.asked_headings import MAX_STATEMENTS, headed_statements
 from quoteweave.generation.extractive.composition import compose
 from quoteweave.generation.extractive.locating import LocatedQuote, compose_places, compose_rest, find_places
 from quoteweave.generation.extractive.procedures import compose_procedures, find_procedures
@@ -183,7 +183,7 @@ class ExtractiveGenerator:
         if captioned := caption_statements(part.terms, context):
             chosen, has_more = captioned, False
         elif headed := headed_statements(statements, part.terms, context):
-            chosen, has_more = headed[:MOST_STATEMENTS], len(headed) > MOST_STATEMENTS
+            chosen, has_more = headed[:MAX_STATEMENTS], len(headed) > MAX_STATEMENTS
         else:
             chosen, has_more = self._choose(statements, part, context), False
         kept, differs = keep_best_document(chosen, part.terms)

@@ -1,7 +1,7 @@
 """Find the places most relevant to a question, for an answer that shows where to look.
 
-Pages come in the order in which the search ranks them, at most `MOST_PLACES`. Of each page one quote is shown, and of
-virtual pages one of each section that is about the question (`LEAST_IN_SECTION`): the one that contains most of the
+Pages come in the order in which the search ranks them, at most `MAX_PLACES`. Of each page one quote is shown, and of
+virtual pages one of each section that is about the question (`MIN_IN_SECTION`): the one that contains most of the
 question's weight, a picture or table first where the question asks for one. Its excerpt has as many words as the
 place's rank allows: the sentence, row or label that contains most of the question's weight, and the text beside it.
 """
@@ -24,8 +24,8 @@ from quoteweave.generation.extractive.statements import (
     image_name,
     introduced_parts,
     is_headed_by,
-    place_in_document,
     place_phrase,
+    position_in_document,
     quote_words,
     words_with_headings,
 )
@@ -41,20 +41,20 @@ INTRODUCED_WORDS = 25
 """Most words of what an excerpt that ends with a colon introduces."""
 INTRODUCED_BONUS = 0.2
 """Bonus for a text that introduces code or a list, where it is asked how to do something."""
-MOST_PLACES = len(EXCERPT_WORDS)
-MOST_MATCHES = 4
+MAX_PLACES = len(EXCERPT_WORDS)
+MAX_MATCHES = 4
 NUMBER_BONUS = 0.3
 """Bonus for a number, beside a coverage of at most 1, where one is asked for."""
 PAGE_WEIGHT, QUOTE_WEIGHT = 4.0, 0.2
 """Weights of the search's own score, as a share of the best: for a page, and for a quote on a page."""
 KIND_BONUS = 0.3
 """Bonus for a picture of the kind that the question asks for."""
-HEADING_BONUS, LEAST_IN_HEADING = 0.3, 0.6
+HEADING_BONUS, MIN_IN_HEADING = 0.3, 0.6
 """Bonus for a text under a heading that has at least this share of the question's weight, times that share.
 
 Only in documents without pages: there a place is called by its heading, and few headings are guessed.
 """
-LEAST_IN_SECTION = 0.5
+MIN_IN_SECTION = 0.5
 """Least share of the question's weight in a quote, with its headings, of a further section of a virtual page."""
 REFERENCE_BONUS = PAGE_WEIGHT
 """Bonus for a figure or table that the question names: as much as the first rank."""
@@ -160,7 +160,7 @@ def _sections(
 
 def _is_about(quote: Quote, weights: Mapping[str, float]) -> bool:
     """Whether a text, not a heading alone, has enough of the question to be shown beside another section."""
-    return quote.layout != "title" and coverage(weights, words_with_headings(quote)) >= LEAST_IN_SECTION
+    return quote.layout != "title" and coverage(weights, words_with_headings(quote)) >= MIN_IN_SECTION
 
 
 def _headed_first(
@@ -189,7 +189,7 @@ def _under_heading(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, 
         for one in hits
         if one[1].quote.layout in BODY_LAYOUTS and " ".join((one[1].quote.section or "").split()) == title
     ]
-    return min(under, key=lambda one: place_in_document(one[1].quote)) if quote.layout == "title" and under else None
+    return min(under, key=lambda one: position_in_document(one[1].quote)) if quote.layout == "title" and under else None
 
 
 def compose_places(places: Sequence[LocatedQuote], question: QuestionTerms) -> str:
@@ -252,7 +252,7 @@ def _fit(
         HEADING_PENALTY if quote.layout in ("title", "caption") else 0.0
     )
     headed = coverage(weights, words(quote.section or "")) if quote.kind == "text" and not quote.has_pages else 0.0
-    fit += HEADING_BONUS * headed if headed >= LEAST_IN_HEADING else 0.0
+    fit += HEADING_BONUS * headed if headed >= MIN_IN_HEADING else 0.0
     fit += INTRODUCED_BONUS if quote.id in introducing else 0.0
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.picture_types) else set()
     if quote.layout in shown.union(analysis.picture_types):
@@ -269,7 +269,7 @@ def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]
         for stem in words(surface, stop=False):
             if stem in held and stem in weights and len(surface) > 1 and stem not in interrogative_words():
                 found.setdefault(stem, surface)
-    return tuple(found[stem] for stem in sorted(found, key=lambda stem: -weights[stem])[:MOST_MATCHES])
+    return tuple(found[stem] for stem in sorted(found, key=lambda stem: -weights[stem])[:MAX_MATCHES])
 
 
 def _excerpt(

@@ -35,7 +35,7 @@ from quoteweave.generation.extractive.statements import (
     IntroducedPart,
     introduced_parts,
     is_headed_by,
-    place_in_document,
+    position_in_document,
     split_items,
 )
 from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, is_spread, subject_terms
@@ -48,15 +48,15 @@ from quoteweave.generation.sentence_kinds import (
 )
 from quoteweave.generation.sentences import split_sentences
 
-LEAST_NAMED = 0.85
+MIN_NAMED = 0.85
 """Least share of the question's weight that a heading contains together with the document's name."""
-LEAST_IN_HEADING = 0.6
+MIN_IN_HEADING = 0.6
 """Least share that the heading contains by itself."""
-LEAST_ITEMS = 2
+MIN_ITEMS = 2
 """Least number of numbered lines, or of list items at least half of which are instructions, to count as steps."""
-MOST_LISTS = 3
+MAX_LISTS = 3
 """Most lists of what is denied."""
-LONGEST_SMALL_WORD = 4
+MAX_SMALL_WORD = 4
 """Characters of words that titles write small among capitals."""
 
 _TROUBLE = re.compile(r"\b(?:problems?|troubleshooting|errors?|cannot|can[’']t|unable|fails?|if)\b", re.IGNORECASE)
@@ -138,8 +138,8 @@ def _find_procedure(
         beside = held | named
         # "How do I reset the router?" in the manual of the router asks for the heading "Resetting".
         rest = weights.keys() - named
-        heads = coverage(weights, held) >= LEAST_IN_HEADING or (rest and rest <= held)
-        if not (heads or not rest) or coverage(weights, beside) < LEAST_NAMED:
+        heads = coverage(weights, held) >= MIN_IN_HEADING or (rest and rest <= held)
+        if not (heads or not rest) or coverage(weights, beside) < MIN_NAMED:
             continue
         steps = _steps(hits, limit)
         quotes = tuple(hit.quote for number, hit in hits if any(number in step.numbers for step in steps))
@@ -150,7 +150,7 @@ def _find_procedure(
             nearest = adjacency(question, words(heading)), -len(held.difference(weights))
             worth = (coverage(weights, beside), *nearest, max(hit.score for _, hit in hits))
             found.append((worth, Procedure(heading, tuple(steps), quotes)))
-    if not found and len(by_name) == 1 and len(by_name[0].steps) >= LEAST_ITEMS:
+    if not found and len(by_name) == 1 and len(by_name[0].steps) >= MIN_ITEMS:
         return by_name[0]
     return max(found, key=lambda one: one[0])[1] if found else None
 
@@ -161,7 +161,7 @@ def _find_listed(question: QuestionTerms, context: Context, limit: int) -> Proce
         lists = [(number, hit) for number, hit in hits if hit.quote.layout == "list"]
         if lists and is_headed_by(lists[0][1].quote, question):
             items = [part for number, hit in lists for part in _parts(hit.quote, number, limit)]
-            if len(items) >= LEAST_ITEMS:
+            if len(items) >= MIN_ITEMS:
                 return Procedure(heading, tuple(items), tuple(hit.quote for _, hit in lists))
     return None
 
@@ -180,7 +180,7 @@ def _find_denied(question: QuestionTerms, context: Context, limit: int) -> list[
         if steps:
             found.append((score - len(rest), replace(one, steps=steps)))
     ranked = [one for _, one in sorted(found, key=lambda one: -one[0])]
-    return [one for one in ranked if one.quotes[0].document == ranked[0].quotes[0].document][:MOST_LISTS]
+    return [one for one in ranked if one.quotes[0].document == ranked[0].quotes[0].document][:MAX_LISTS]
 
 
 def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedure]]:
@@ -197,7 +197,7 @@ def _denied_lists(context: Context, limit: int) -> Iterable[tuple[float, Procedu
         if quote.section and heading_denies(quote.section) and quote.layout == "list":
             sections[quote.document, quote.section].append((number, hit))
     for (_, heading), hits in sections.items():
-        hits.sort(key=lambda one: place_in_document(one[1].quote))
+        hits.sort(key=lambda one: position_in_document(one[1].quote))
         steps = tuple(step for number, hit in hits for step in _parts(hit.quote, number, limit))
         title = " ".join(heading.split())
         yield max(hit.score for _, hit in hits), Procedure(title, steps, tuple(hit.quote for _, hit in hits))
@@ -266,7 +266,7 @@ def _does_something_else(question: str, heading: str) -> bool:
 def _is_of_one_case(question: str, heading: str) -> bool:
     """Whether a heading is about the case of a name alone that the question does not ask for ("on Windows")."""
     rest = heading.split()[1:]
-    if any(word[:1].islower() and len(word) > LONGEST_SMALL_WORD for word in rest):  # no title in capitals
+    if any(word[:1].islower() and len(word) > MAX_SMALL_WORD for word in rest):  # no title in capitals
         return any(not set(words(name)) & set(words(question)) for name in _OF_NAME.findall(heading))
     return False
 
@@ -284,7 +284,7 @@ def _sections(context: Context) -> Iterable[tuple[str, list[tuple[int, Hit]]]]:
             sections[hit.quote.document, hit.quote.section].append((number, hit))
     for (_, heading), hits in sections.items():
         title, page, own = " ".join(heading.split()), 0, list[tuple[int, Hit]]()
-        for number, hit in sorted(hits, key=lambda one: place_in_document(one[1].quote)):
+        for number, hit in sorted(hits, key=lambda one: position_in_document(one[1].quote)):
             introduced = _INTRODUCED.fullmatch(" ".join(hit.quote.text.split()))
             code = _introduced_code(hit.quote, number, context) if introduced else []
             if introduced and code:  # what is introduced is no section of steps, but the one command
@@ -320,14 +320,14 @@ def _steps(hits: Sequence[tuple[int, Hit]], limit: int) -> list[Step]:
         else:
             parts += _parts(hit.quote, number, limit)
     numbered = _numbered_steps(parts)
-    if len([part for part in numbered if part.number is not None]) >= LEAST_ITEMS and len(
+    if len([part for part in numbered if part.number is not None]) >= MIN_ITEMS and len(
         _missing_numbers(numbered)
     ) <= len(numbered):
         return numbered
     plain = [replace(part, number=None) for part in parts]
     items = [part for part in plain if part.is_item]
     mostly = 2 * sum(INSTRUCTION.match(part.text) is not None for part in items) >= len(items)
-    if len(items) >= LEAST_ITEMS and mostly:
+    if len(items) >= MIN_ITEMS and mostly:
         return items
     # What a section begins with is its own way to do it; a command further down may be for something else.
     return list(filter(_instructs, plain)) if plain and (_instructs(plain[0]) or not any(s.code for s in plain)) else []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Windows per batch, unless the user sets it; fewer where they are longer than FULL_LENGTH tokens.
 CPU_BATCH, GPU_BATCH = 8, 32
 FULL_LENGTH = 512
-LONGEST_ANSWER = 30
+MAX_ANSWER_TOKENS = 30
 """Most tokens of an answer, as is usual for SQuAD."""
 OVERLAP = 128
 """Tokens shared by consecutive windows of a long passage, at most a quarter of a window."""
@@ -174,7 +174,7 @@ def _best_span(window: PassageWindow, logits: "Matrix") -> tuple[int, float] | N
     sentences = np.array(window.sentences)
     within = (sentences[:, None] == sentences[None, :]) & (sentences[:, None] >= 0)
     longer = np.arange(len(sentences))[None, :] - np.arange(len(sentences))[:, None]
-    fits = within & (longer >= 0) & (longer < LONGEST_ANSWER)
+    fits = within & (longer >= 0) & (longer < MAX_ANSWER_TOKENS)
     sums = np.where(fits, logits[0][:, None] + logits[1][None, :], -np.inf)
     start = int(sums.max(axis=1).argmax())
     best = float(sums[start].max())

@@ -33,7 +33,7 @@ MAX_BEFORE = 250
 """Most characters of the sentence before one that refers to it; a longer one is not shown with it."""
 MAX_INTRODUCED = 300
 """Most characters of an item or paragraph that a sentence introduces."""
-LEAST_WORDS, LEAST_COMMON, MOST_NUMBERS = 6, 0.2, 0.25
+MIN_WORDS, MIN_COMMON, MAX_NUMBERS = 6, 0.2, 0.25
 """Least words, least share of stop words and most of numbers in a sentence of a picture, unlike rows of labels."""
 
 _VALUE = re.compile(r"[^\w\s]{0,2}\s?\d|-$")
@@ -274,7 +274,7 @@ def image_mark(quote: Quote, number: int) -> str:
     return f"![{summary}](image{number})"
 
 
-def place_in_document(quote: Quote) -> tuple[int, int]:
+def position_in_document(quote: Quote) -> tuple[int, int]:
     """A quote's position in its document: its page, and its ordinal on the page."""
     ordinal = quote.id.rpartition(":")[2]
     return quote.page, int(ordinal) if ordinal.isdecimal() else 0
@@ -337,5 +337,5 @@ def _is_prose(text: str) -> bool:
     found = text.casefold().split()
     common = sum(word.strip(".,;:()") in STOP_WORDS for word in found)
     numbers = sum(any(map(str.isdigit, word)) for word in found)
-    prose = common >= LEAST_COMMON * len(found) and numbers <= MOST_NUMBERS * len(found)
-    return "|" not in text and len(found) >= LEAST_WORDS and prose
+    prose = common >= MIN_COMMON * len(found) and numbers <= MAX_NUMBERS * len(found)
+    return "|" not in text and len(found) >= MIN_WORDS and prose

@@ -21,7 +21,7 @@ from quoteweave.generation.answer_text import add_mark, clip, escape_marks, join
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import image_mark
 
-MOST_NAMED = {"names": 30, "count": 8}
+MAX_NAMED = {"names": 30, "count": 8}
 """Most parts that an answer names, by what the question wants; of further ones it gives the number."""
 MAX_NAME = 160
 """Most characters of a heading or caption."""
@@ -62,7 +62,7 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
     known = f"The parser found {number}{within} in {document}"
     if count.basis in _BASES:
         known = f"{document} has {number}{within}{f' and {inner} within these' * bool(inner)}, {_BASES[count.basis]}"
-    most = MOST_NAMED[structure.request.wants]
+    most = MAX_NAMED[structure.request.wants]
     left = count.count - most
     lines = [_line(element, context) for element in count.elements[:most]]
     lines += [f"- and {left} more."] if left > 0 else []

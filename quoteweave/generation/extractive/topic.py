@@ -63,14 +63,14 @@ THRESHOLD = 0.5
 MANY_PAGES = 300
 """Pages of a collection from which on a word may well stand on some by chance, and one that stands on none tells."""
 FIRST_HITS = 8
-MOST_ADJACENT = 2
+MAX_ADJACENT = 2
 REPEATED_IN = 2
 """Further quotes of a document that have a word, from which on it counts as repeated in full."""
 DEFAULT_RARITY = 0.6
 """Rarity of a word that some quote contains, where the retriever does not know it; other words have 1."""
 UNKNOWN_MISSING, UNKNOWN_SCATTER, UNKNOWN_THRESHOLD = 0.5, 0.5, 0.1
 _NAME = re.compile(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]*)+")
-MOST_READ, MOST_CHARACTERS = 15, 500
+MAX_READ, MAX_CHARACTERS = 15, 500
 """Quotes by which the language of what was found is told, and characters of each."""
 
 
@@ -164,9 +164,7 @@ def language_difference(question: str, context: Context) -> LanguageDifference |
     """
     asked = guess_language(question) or _foreign_language(question, context)
     hits = _ranked(context)
-    told = (
-        guess_language("\n".join(text_of(hit.quote)[:MOST_CHARACTERS] for hit in hits[:MOST_READ])) if asked else None
-    )
+    told = guess_language("\n".join(text_of(hit.quote)[:MAX_CHARACTERS] for hit in hits[:MAX_READ])) if asked else None
     if asked is None or asked == told or (told is None and (hits or asked == "English")):
         return None
     return LanguageDifference(asked, told)
@@ -232,14 +230,14 @@ def _weight(held: "frozenset[str] | Mapping[str, float]", rarity: Mapping[str, f
 
 
 def _adjacent_pairs(question: QuestionTerms, among: Mapping[str, float], quotes: Sequence[Quote]) -> int:
-    """How many pairs of the question's words some quote has side by side, `MOST_ADJACENT` at most."""
+    """How many pairs of the question's words some quote has side by side, `MAX_ADJACENT` at most."""
     pairs = {pair for pair in question.pairs if pair[0] in among and pair[1] in among}
     found: set[tuple[str, str]] = set()
     for quote in quotes if pairs else ():
-        if len(found) >= MOST_ADJACENT:
+        if len(found) >= MAX_ADJACENT:
             break
         found |= pairs.intersection(itertools.pairwise(quote_words(quote)))
-    return min(len(found), MOST_ADJACENT)
+    return min(len(found), MAX_ADJACENT)
 
 
 def _is_named(analysis: QuestionAnalysis, quote: Quote) -> bool:

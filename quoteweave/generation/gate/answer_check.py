@@ -11,7 +11,7 @@ from quoteweave.generation.citations import with_citations
 from quoteweave.generation.gate.claims import Claim, claims_of
 from quoteweave.generation.gate.sentence_check import check_sentence, is_factual
 
-MOST_WARNINGS = 10
+MAX_WARNINGS = 10
 """Most warnings of one sort; further ones are only counted."""
 SHOWN_CHARACTERS = 120
 """Most characters of a sentence that a warning repeats."""
@@ -76,10 +76,10 @@ def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:
 
 
 def limit_warnings(warnings: Sequence[str]) -> list[str]:
-    """Remove repeated warnings, and limit their number to `MOST_WARNINGS`."""
+    """Remove repeated warnings, and limit their number to `MAX_WARNINGS`."""
     each = list(dict.fromkeys(warnings))
-    more = len(each) - MOST_WARNINGS
-    return each if more <= 0 else [*each[:MOST_WARNINGS], f"…and {more} more of this sort."]
+    more = len(each) - MAX_WARNINGS
+    return each if more <= 0 else [*each[:MAX_WARNINGS], f"…and {more} more of this sort."]
 
 
 def _verdict_warnings(verdicts: Sequence[bool | None]) -> list[str]:

@@ -13,11 +13,11 @@ from itertools import combinations
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 
-FEW_NUMBERS = 4
+MAX_NUMBERS_WITHOUT_WORDS = 4
 """With no more numbers than this in the quotes, years aside, no word needs to mention the operation."""
 MAX_NUMBERS = 80
 """With more numbers than this no operation is tried; any operation that the sentence mentions is accepted."""
-LONGEST_RUN = 24
+MAX_ADDENDS = 24
 """Most consecutive numbers that are summed."""
 _CONTEXT_LENGTH = 40
 
@@ -62,7 +62,7 @@ def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: 
         return bool(mentioned)
     # A level that something rises to or falls from is not the amount it changes by.
     excluded = _OF_LEVELS if _LEVEL.search(_before(amount, sentence)) else frozenset()
-    kinds = (mentioned | _DEFAULT_OPERATIONS if len(numbers) <= FEW_NUMBERS else mentioned) - excluded
+    kinds = (mentioned | _DEFAULT_OPERATIONS if len(numbers) <= MAX_NUMBERS_WITHOUT_WORDS else mentioned) - excluded
     scales = (1.0, *map(float, evidence.scales))
     return (
         any(_follows_from(amount, pair, kinds, scales) for pair in combinations(numbers, 2))
@@ -123,7 +123,7 @@ def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -
         values = [float(other.value) for other in run if not other.year and _units_agree(amount, other)]
         for first in range(len(values)):
             total = 0.0
-            for length, addend in enumerate(values[first : first + LONGEST_RUN], 1):
+            for length, addend in enumerate(values[first : first + MAX_ADDENDS], 1):
                 total += addend
                 if length > 2 and _within_precision(value, total / length if mean else total, step):
                     return True

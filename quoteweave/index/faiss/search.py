@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Named = tuple[Scores, Positions]
 
 SPARE = 16  # candidates beyond those wanted
-FEW = 3  # up to so many questions, comparing one by one is faster than multiplying matrices,
-FEW_BY_HALVES = 16  # or than making single precision of half precision first
+MAX_ONE_BY_ONE = 3  # up to so many questions, comparing one by one is faster than multiplying matrices,
+MAX_ONE_BY_ONE_IN_HALVES = 16  # or than making single precision of half precision first
 MAX_ON_A_GPU = 2048  # candidates that FAISS finds there
 EFFORT = 128  # HNSW: candidates on the way
 COMPARED = 64  # HNSW: vectors compared for each of them, the price of leaping through memory included
@@ -202,7 +202,7 @@ def _nearest(stock: FaissVectors, queries: "Matrix", wanted: int, within: "Posit
     named = stock.gpu.search(stock.index, queries, wanted) if within is None and wanted <= MAX_ON_A_GPU else None
     if named is not None:
         scores, positions = named
-    elif len(queries) <= (FEW if flat else FEW_BY_HALVES):
+    elif len(queries) <= (MAX_ONE_BY_ONE if flat else MAX_ONE_BY_ONE_IN_HALVES):
         # Where there is a selector, FAISS never multiplies matrices.
         selector = faiss.IDSelectorAll() if within is None else _selector(index, within)
         scores, positions = index.search(queries, wanted, params=faiss.SearchParameters(sel=selector))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 TIMES_POOLED, SHARE_POOLED = 15, 1 / 15
 TIMES_COMPRESSED, SHARE_COMPRESSED = 10, 1 / 100
 # Fewer are wanted at the price of so many.
-FEWEST = 10
+MIN_WANTED = 10
 
 
 class CandidateIndex(Protocol):
@@ -161,7 +161,7 @@ def open_candidates(kind: str, dimension: int, folder: Path | None) -> Candidate
 
 
 def _count(k: int, items: int, times: int, share: float) -> int:
-    return max(times * max(k, FEWEST), int(share * items))
+    return max(times * max(k, MIN_WANTED), int(share * items))
 
 
 def _pooled_tokens(vectors: "Matrix", factor: int) -> "Vectors":

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 # Milvus counts bytes of UTF-8. These fields are for people and other programs to read: no filter of ours depends on
 # them, so a name longer than the longest path on Linux is cut.
-_LONGEST_NAME = 4096
-_LONGEST_WORD = 64
+_MAX_NAME_BYTES = 4096
+_MAX_WORD_BYTES = 64
 
 
 def make_schema(dimension: int) -> Any:
@@ -23,9 +23,9 @@ def make_schema(dimension: int) -> Any:
     schema.add_field("row", DataType.INT64, is_primary=True)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimension)
     for name in ("quote", "document"):
-        schema.add_field(name, DataType.VARCHAR, max_length=_LONGEST_NAME)
+        schema.add_field(name, DataType.VARCHAR, max_length=_MAX_NAME_BYTES)
     for name in ("document_id", "kind", "layout"):
-        schema.add_field(name, DataType.VARCHAR, max_length=_LONGEST_WORD)
+        schema.add_field(name, DataType.VARCHAR, max_length=_MAX_WORD_BYTES)
     schema.add_field("page", DataType.INT64)
     return schema
 
@@ -96,4 +96,4 @@ def _one_of(field: str, values: list[str]) -> str | None:
 
 
 def _cut(name: str) -> str:
-    return name.encode("utf-8")[:_LONGEST_NAME].decode("utf-8", "ignore")
+    return name.encode("utf-8")[:_MAX_NAME_BYTES].decode("utf-8", "ignore")

@@ -23,7 +23,7 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
     "unchecked": "not checked",
 }
 """A verdict as people read it."""
-_LONGEST = 160
+_MAX_SENTENCE_CHARACTERS = 160
 _FIRST: Sequence[Verdict] = ("unsupported", "supported", "unchecked")
 
 
@@ -67,7 +67,7 @@ def checked_citations(answer: Answer) -> tuple[CheckedCitation, ...]:
         CheckedCitation(
             place=place,
             citation=citation,
-            sentence=clip(without_markup(sentences.get(citation.start, "")), _LONGEST),
+            sentence=clip(without_markup(sentences.get(citation.start, "")), _MAX_SENTENCE_CHARACTERS),
             findings=_findings(citation),
         )
         for place, citation in enumerate(answer.citations, start=1)

@@ -12,7 +12,7 @@ from quoteweave.core.records import Query
 from quoteweave.core.text.tokens import words
 
 # Longest clause in characters; anything longer is other text of the model.
-LONGEST = 400
+MAX_CLAUSE_CHARACTERS = 400
 
 _ITEM = re.compile(r"(?:[-*•‣–]|\(?\d{1,2}[.):]|(?:clause|query|question|request)\s*\d{1,2}\s*[.):])\s+", re.IGNORECASE)
 # Stripped from a clause: spaces, quotation marks, emphasis, and the commas of a list that is not valid JSON.
@@ -68,13 +68,13 @@ def read_clauses(text: str) -> list[str]:
     """Parse the clauses from a model's reply: a JSON list of strings, the items of a list, or else its lines.
 
     Reasoning, code fences, headings that end in a colon and the text around a list are ignored, as are clauses without
-    words to search for, or with more than `LONGEST` characters.
+    words to search for, or with more than `MAX_CLAUSE_CHARACTERS` characters.
     """
     before, closed, after = text.partition("</think>")
     answer = after if closed else "" if before.lstrip().startswith("<think>") else before
     found = _json_list(answer) or _lines(answer)
     clauses = [" ".join(clause.strip(_AROUND).split()) for clause in found]
-    return [clause for clause in clauses if len(clause) <= LONGEST and words(clause)]
+    return [clause for clause in clauses if len(clause) <= MAX_CLAUSE_CHARACTERS and words(clause)]
 
 
 def _json_list(text: str) -> list[str]:

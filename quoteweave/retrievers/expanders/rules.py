@@ -17,7 +17,7 @@ from quoteweave.core.records import Query
 from quoteweave.core.text.tokens import words
 
 # Longest question that is split, in characters.
-LONGEST = 2000
+MAX_QUESTION_CHARACTERS = 2000
 
 _QUESTION_WORDS = "what|which|who|whom|whose|how|when|where|why"
 _PREPOSITIONS = "about|at|by|for|from|in|of|on|to|under|with"
@@ -84,9 +84,9 @@ class ClauseSplitter:
 
 
 def split_question(text: str) -> list[str]:
-    """Split a question into its parts, in order; a question of one part, or longer than `LONGEST`, stays whole."""
+    """Split a question into its parts, in order; if longer than `MAX_QUESTION_CHARACTERS`, it stays whole."""
     line = " ".join(text.split())
-    if len(line) > LONGEST:
+    if len(line) > MAX_QUESTION_CHARACTERS:
         return [text]
     sentences = _cut(line, _SENTENCE_END, lambda left, right: _is_self_contained(left) and _is_self_contained(right))
     clauses = [clause for sentence in sentences for clause in _cut(sentence, _JOINT, _are_two_questions)]

@@ -14,7 +14,7 @@ up to `PageEvidence.total`, and `search --explain` reports each of them by its n
 | spelling | a share of a word's rarity, where OCR or the end of a line changed how it is written |
 | picture type | `PICTURE_TYPE` units for each type of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
-| terms | up to `TERMS` × `MOST_OF_TERM` units where a term's components occur; less in documents that match less |
+| terms | up to `TERMS` × `MAX_OF_TERM` units where a term's components occur; less in documents that match less |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
 | page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
@@ -55,7 +55,7 @@ PICTURE_TYPE = 0.2
 FRONT = 0.7
 TERMS = 3.0
 PARTS_OF_TERM = 0.5
-MOST_OF_TERM = 1.5
+MAX_OF_TERM = 1.5
 ACRONYMS = 0.4
 DOCUMENT = 1.0
 # Questions whose evidence is cached; each takes a few numbers per page.
@@ -65,7 +65,7 @@ MAX_PHRASE_CHECKS = 100
 # Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.
 MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
 # Most definitions of one acronym that are considered, and most references to pages in one question.
-MAX_DEFINITIONS, MOST_NAMES = 50, 100
+MAX_DEFINITIONS, MAX_NAMES = 50, 100
 # For each type of picture that a question asks for, the layouts that satisfy it, and how well.
 _LAYOUTS_FOR = {
     "chart": (("chart", 1.0), ("figure", 0.5)),
@@ -195,7 +195,7 @@ class EvidenceScorer:
         for analysis, times in analyses.items():
             whole.update(dict.fromkeys(analysis.labels, times))
             named.update(dict.fromkeys(analysis.places, times))
-        for name, times in (whole + named).most_common(MOST_NAMES):
+        for name, times in (whole + named).most_common(MAX_NAMES):
             pages = index.pages_meant_by(name)
             if name in whole and not _any_within(pages, within):
                 pages = self._written.captions(name, quotes, within)
@@ -260,7 +260,7 @@ class EvidenceScorer:
                 found += np.float32(PARTS_OF_TERM / len(parts)) * self._places.having(tuple(words(part)), tables=True)
             if (found * applies).any():
                 exact = np.maximum.reduce([self._exact_phrase_pages(each, evidence.quotes) for each in expansions])
-                gained += np.where(exact > 0, MOST_OF_TERM, np.minimum(found, MOST_OF_TERM)) * applies
+                gained += np.where(exact > 0, MAX_OF_TERM, np.minimum(found, MAX_OF_TERM)) * applies
                 evidence.expansions += expansions
         if not evidence.expansions:
             return gained

@@ -9,7 +9,7 @@ from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
 # Hits of each retriever that are fused at least; of the others, also as many as are of so many pages. A retriever of
 # whole pages gives all quotes of a page, and its first hundred are of few.
 DEPTH = 100
-LEAST_PAGES = 20
+MIN_PAGES = 20
 # Standard deviations above the mean, among the pages that another retriever finds, from which on a page stands out.
 STANDS_OUT = 1.5
 # Units of page evidence for each standard deviation beyond. Both were chosen with one small model (all-MiniLM-L6-v2) on
@@ -21,7 +21,7 @@ LEAD = POINTS_PER_DEVIATION
 # Units for the best page of another retriever, and in proportion for its others: they order what has no evidence.
 TIE_BREAK = 1e-3
 # Share of it for the worst of them: what is found stands before what is not.
-LEAST_SHARE = 1e-3
+MIN_SHARE = 1e-3
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.5
 
@@ -94,7 +94,7 @@ class PageFusion:
     def _calibrating(self, ranking: Sequence[Hit]) -> Sequence[Hit]:
         """The hits whose scores the others are measured by: the same, however many were asked for."""
         size, before = self._depth, 0
-        while size < len(ranking) and before < (count := _page_count(ranking[:size])) < LEAST_PAGES:
+        while size < len(ranking) and before < (count := _page_count(ranking[:size])) < MIN_PAGES:
             size, before = 2 * size, count
         return ranking[:size]
 
@@ -102,14 +102,14 @@ class PageFusion:
 def _of_enough_pages(
     retriever: Retriever, queries: Sequence[Query], depth: int, where: Filter | None
 ) -> list[list[Hit]]:
-    """The first hits for each query: `depth`, or twice as many and so on until they are of `LEAST_PAGES` pages.
+    """The first hits for each query: `depth`, or twice as many and so on until they are of `MIN_PAGES` pages.
 
     Where twice as many are of no more pages, it stops.
     """
     found = retriever.search(queries, depth, where=where)
     counts = [0] * len(found)
     few = list(range(len(found)))
-    while few := [i for i in few if len(found[i]) >= depth and counts[i] < _page_count(found[i]) < LEAST_PAGES]:
+    while few := [i for i in few if len(found[i]) >= depth and counts[i] < _page_count(found[i]) < MIN_PAGES]:
         depth *= 2
         for i, hits in zip(few, retriever.search([queries[i] for i in few], depth, where=where), strict=True):
             counts[i], found[i] = _page_count(found[i]), hits
@@ -125,7 +125,7 @@ def _points_of_pages(hits: Sequence[Hit]) -> dict[_Page, float]:
         return dict.fromkeys(best, TIE_BREAK)
     return {
         page: POINTS_PER_DEVIATION * max((score - mean) / spread - STANDS_OUT, 0.0)
-        + TIE_BREAK * max((score - low) / (high - low), LEAST_SHARE)
+        + TIE_BREAK * max((score - low) / (high - low), MIN_SHARE)
         for page, score in best.items()
     }
 

@@ -37,13 +37,13 @@ SIDE = 0.3
 # The best pages that it starts from, words of each that it uses, and words that it considers.
 SEEDS, SEED_WORDS, SEED_CANDIDATES = 2, 20, 40
 # Most quotes of a page that are read, and most pages that one table goes on over, each way.
-MOST_QUOTES, MOST_PAGES = 200, 5
+MAX_QUOTES, MAX_PAGES = 200, 5
 # Most sides of a comparison that are searched for.
-MOST_SIDES = 4
+MAX_SIDES = 4
 # Most words that two pages share and that an explanation shows.
 SHOWN = 8
 # Where fewer pages are found, other pages of their documents follow, nearest first.
-LEAST_PAGES = 10
+MIN_PAGES = 10
 # Cells of the first line of a table that make it a header which tells one table from another.
 _CELLS = 2
 
@@ -90,7 +90,7 @@ class PageFeedback:
                 gained[page] += worth
         for page in self.continued(first):
             gained[page] += CONTINUED
-        for side in sides[:MOST_SIDES]:
+        for side in sides[:MAX_SIDES]:
             of_side = index.scores("pages", words(side), b=PAGE_B, within=within)
             of_side[first] = 0
             if within is not None:
@@ -106,8 +106,8 @@ class PageFeedback:
 
     def continued(self, page: int) -> list[int]:
         """The pages on which a table of this one goes on or begins."""
-        after = takewhile(lambda at: self._goes_on(at - 1), range(page + 1, page + 1 + MOST_PAGES))
-        before = takewhile(self._goes_on, range(page - 1, page - 1 - MOST_PAGES, -1))
+        after = takewhile(lambda at: self._goes_on(at - 1), range(page + 1, page + 1 + MAX_PAGES))
+        before = takewhile(self._goes_on, range(page - 1, page - 1 - MAX_PAGES, -1))
         return [*after, *before]
 
     def reasons(self, seeds: Sequence[int], page: int) -> Iterator[str]:
@@ -143,7 +143,7 @@ class PageFeedback:
         shown = self._index.pages_with_reference(layout_token("table"))
         if not np.isin(page, shown):
             return []
-        return [quote for quote in self._quotes(self._index.quotes_of(page)[:MOST_QUOTES]) if quote.layout == "table"]
+        return [quote for quote in self._quotes(self._index.quotes_of(page)[:MAX_QUOTES]) if quote.layout == "table"]
 
     def _similar_pages(self, page: int, within: "Mask | None" = None) -> "Scores":
         """BM25 of the pages of a page's document for the rarest words of that page."""
@@ -152,7 +152,7 @@ class PageFeedback:
 
     def _rare_words(self, page: int) -> list[str]:
         """The most distinctive words of a page, by (1 + ln tf) × idf, that occur on other pages of its document too."""
-        held = self._quotes(self._index.quotes_of(page)[:MOST_QUOTES])
+        held = self._quotes(self._index.quotes_of(page)[:MAX_QUOTES])
         counts = Counter(word for quote in held for word in words(quote.all_text()))
         weights = {}
         for word, count in counts.items():
@@ -167,7 +167,7 @@ class PageFeedback:
         import numpy as np
 
         found = np.flatnonzero(scores > 0)
-        if len(found) >= LEAST_PAGES:
+        if len(found) >= MIN_PAGES:
             return
         for document in np.unique(self._index.document_of[found]).tolist():
             pages = self._index.pages_of(document)

@@ -35,13 +35,13 @@ TOGETHER = 0.5
 VERBATIM = 0.25
 SPELLING = 0.8
 # Most quotations, codes and amounts of a question, and most quotes that are read for each.
-MOST_SOUGHT, MOST_READ = 8, 100
+MAX_SOUGHT, MAX_READ = 8, 100
 # Most words whose other spellings are looked up, spellings of each, letters of such a word, and pairs of words.
-MOST_MISSING, MOST_SPELLINGS, LONGEST_WORD, MOST_PAIRS = 8, 200, 30, 50
+MAX_MISSING, MAX_SPELLINGS, MAX_WORD_LETTERS, MAX_PAIRS = 8, 200, 30, 50
 # Least letters of a word that OCR may have misread: "es" is a word of German, and not "e5".
-SHORTEST_MISREAD = 3
+MIN_MISREAD_LETTERS = 3
 # Letters of the parts of a word that was broken at the end of a line, and of a word that two were joined to, at least.
-LEAST_PART, LEAST_JOINED = 3, 5
+MIN_PART, MIN_JOINED = 3, 5
 # What OCR takes for one another.
 CONFUSED = {
     "1": "li",
@@ -72,7 +72,7 @@ class WrittenMatches:
         import numpy as np
 
         gained = self._nothing()
-        for text in sought[:MOST_SOUGHT]:
+        for text in sought[:MAX_SOUGHT]:
             phrase = tuple(words(text))
             together = self._index.quotes_with(phrase) if len(phrase) > 1 else self._no_quotes()
             gained += TOGETHER * self._unit * self._pages(together)
@@ -91,7 +91,7 @@ class WrittenMatches:
         import numpy as np
 
         gained = self._nothing()
-        for amount in sought[:MOST_SOUGHT]:
+        for amount in sought[:MAX_SOUGHT]:
             # "40 %" is one word, and found as such.
             phrases = {tuple(words(spelling)) for spelling in amount_spellings(amount)} - {tuple(words(amount)[:1])}
             pages = [self._pages(self._index.quotes_with(phrase)) for phrase in phrases]
@@ -115,15 +115,15 @@ class WrittenMatches:
         """
         gained, found = self._nothing(), list[str]()
         asked = words(text, stem=False)
-        missing = [word for word in dict.fromkeys(asked) if not self._has(words(word), within)][:MOST_MISSING]
+        missing = [word for word in dict.fromkeys(asked) if not self._has(words(word), within)][:MAX_MISSING]
         for word in missing:
-            for spelled in islice(self._misread(word), MOST_SPELLINGS):
+            for spelled in islice(self._misread(word), MAX_SPELLINGS):
                 self._add(gained, found, word, (spelled,), within)
             for parts in _broken(word):
                 self._add(gained, found, word, parts, within)
-        for first, second in islice(pairwise(asked), MOST_PAIRS):
+        for first, second in islice(pairwise(asked), MAX_PAIRS):
             # That two words stand together somewhere is looked up last, as it takes longest.
-            if len(first) + len(second) >= LEAST_JOINED and self._has(words(first + second), within):
+            if len(first) + len(second) >= MIN_JOINED and self._has(words(first + second), within):
                 apart = words(f"{first} {second}")
                 if len(apart) > 1 and not self._has(apart, within):
                     self._add(gained, found, f"{first} {second}", (first + second,), within)
@@ -131,9 +131,9 @@ class WrittenMatches:
 
     def _misread(self, word: str) -> Iterator[str]:
         """The word with one or two of its letters and digits as OCR may have taken them; nothing of a short word."""
-        if len(word) < SHORTEST_MISREAD:
+        if len(word) < MIN_MISREAD_LETTERS:
             return
-        at = [i for i, letter in enumerate(word[:LONGEST_WORD]) if letter in CONFUSED]
+        at = [i for i, letter in enumerate(word[:MAX_WORD_LETTERS]) if letter in CONFUSED]
         for size in (1, 2):
             for places in combinations(at, size):
                 for others in product(*(CONFUSED[word[i]] for i in places)):
@@ -173,7 +173,7 @@ class WrittenMatches:
         import numpy as np
 
         found = found if within is None else found[within[self._index.page_of[found]]]
-        return found[np.lexsort((self._index.order[found], -scores[found]))][:MOST_READ]
+        return found[np.lexsort((self._index.order[found], -scores[found]))][:MAX_READ]
 
     def _rarity(self, pages: "Scores", within: "Mask | None") -> "Scores":
         """(m,) the idf of what these pages have, among those searched, on each of them."""
@@ -215,5 +215,5 @@ def plain(text: str) -> str:
 
 def _broken(word: str) -> Iterator[tuple[str, str]]:
     if word.isalpha():
-        for at in range(LEAST_PART, min(len(word), LONGEST_WORD) - LEAST_PART + 1):
+        for at in range(MIN_PART, min(len(word), MAX_WORD_LETTERS) - MIN_PART + 1):
             yield word[:at], word[at:]

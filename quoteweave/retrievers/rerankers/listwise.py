@@ -15,7 +15,7 @@ _MARK = re.compile(r"\[[\d\s,;\"']++\]")
 _NUMBER = re.compile(r"\d++")
 
 
-MOST_SHOWN = 80  # characters of a reply quoted in a note
+MAX_QUOTED_REPLY = 80  # characters of a reply quoted in a note
 
 
 class ListwiseReranker:
@@ -62,7 +62,7 @@ class ListwiseReranker:
 
     def _note(self, answer: str) -> str:
         text = " ".join(answer.split())
-        cut = f"{text[:MOST_SHOWN]}…" if len(text) > MOST_SHOWN else text
+        cut = f"{text[:MAX_QUOTED_REPLY]}…" if len(text) > MAX_QUOTED_REPLY else text
         return f"{self.name} gave no order that can be read, so quotes stay as they were found: it wrote {cut!r}"
 
     async def _sorted(self, query: Query, hits: list[Hit], unread: list[str]) -> list[Hit]:

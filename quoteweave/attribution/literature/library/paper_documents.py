@@ -33,7 +33,7 @@ _MAX_TITLE_CHARACTERS = 1_000
 _FIRST_PAGES = 2  # of a file, on which its title is looked for: the first may be a repository's cover
 _MAX_LINES = 400
 _LONG_TITLE = 25  # letters, from which on no other paper has them in a row by chance
-_SHORTEST_TITLE = 4
+_MIN_TITLE_LETTERS = 4
 _REFERENCES = re.compile(r"(?:\d+\.?\s*)?(?:references|bibliography|literature cited)\b", re.IGNORECASE)
 _NUMBERS = re.compile(r"\d+|\b[IVX]+\b")
 _WORD = re.compile(r"[^\W_]+")
@@ -118,7 +118,7 @@ def _is_title_but_for_slips(title: str, line: str) -> bool:
 def _begins(title: str, heading: str) -> bool:
     """Whether a heading begins with the title, or the title with a long heading; both by whole words."""
     shorter, longer = sorted((_as_words(title), _as_words(heading)), key=len)
-    long_enough = _SHORTEST_TITLE if shorter == _as_words(title) else _LONG_TITLE
+    long_enough = _MIN_TITLE_LETTERS if shorter == _as_words(title) else _LONG_TITLE
     return len(shorter) >= long_enough and longer.startswith(shorter)
 
 

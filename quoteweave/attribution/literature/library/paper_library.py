@@ -52,7 +52,7 @@ FILE = "paper.pdf"
 NOT_READ = "not_read"
 """Metadata of a paper whose link gave no full text, and will give none when it is tried again: outcome and reason."""
 NOT_OPEN = "Not open access: no source knows a file of it that may be read freely."
-MOST_SNIPPETS = 10
+MAX_SNIPPETS = 10
 """Snippets of a paper that are kept."""
 _SHOWN_TITLE = 200
 _FIRST_QUOTES = 300  # among which those of the first pages are
@@ -211,7 +211,7 @@ class PaperLibrary:
         if not is_only_described(document):
             return False
         known = described_in(self.collection.document_quotes(document.name))
-        return known.lacks(paper, snippets.get(paper.id, ())[: max(0, MOST_SNIPPETS - len(known.snippets))])
+        return known.lacks(paper, snippets.get(paper.id, ())[: max(0, MAX_SNIPPETS - len(known.snippets))])
 
     def _write(self, writer: Writer, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]) -> None:
         """Store what is missing in one go; another process may have stored it meanwhile."""
@@ -237,11 +237,11 @@ class PaperLibrary:
     def _as_markdown(self, document: Document | None, paper: Paper, snippets: Sequence[str]) -> str:
         """The description of a paper, with what an earlier one says that is not known of it now."""
         if document is None:
-            return as_markdown(paper, snippets[:MOST_SNIPPETS])
+            return as_markdown(paper, snippets[:MAX_SNIPPETS])
         known = described_in(self.collection.document_quotes(document.name))
         new = [one for one in snippets if known.lacks(paper.model_copy(update={"abstract": None}), [one])]
         abstract = paper.abstract if (paper.abstract or "").strip() else known.abstract
-        told = [*known.snippets, *new][:MOST_SNIPPETS]
+        told = [*known.snippets, *new][:MAX_SNIPPETS]
         return as_markdown(paper.model_copy(update={"abstract": abstract}), told)
 
     def _described(

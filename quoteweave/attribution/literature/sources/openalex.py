@@ -23,7 +23,7 @@ from quoteweave.attribution.literature.sources.papers import (
     require_order,
 )
 from quoteweave.attribution.literature.sources.queries import (
-    MOST_A_PAGE,
+    MAX_PER_PAGE,
     PaperSelection,
     SentText,
     SentTitle,
@@ -68,7 +68,7 @@ _FIELD_IDS: Mapping[FieldOfStudy, str] = {
     "Physics": "31",
     "Psychology": "32",
 }
-_MOST_PAGES = 10
+_MAX_PAGES = 10
 _SENTENCE_WORDS = 8
 _NO_SNIPPETS = (
     "OpenAlex has no search for passages: it finds papers by their full text, without saying where. Search for papers "
@@ -231,14 +231,14 @@ class OpenAlex:
     async def _found(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> bool:
         """Add what is found to the selection, page by page; whether anything is."""
         cursor, size, any_found = "*", first_page(k, selection.before), False
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             request = SourceRequest("/works", {**asked, "per_page": str(size), "cursor": cursor})
             works = await self._client.read(request, _Works)
             selection.add(works.results, self._client.bad_reply)
             any_found = any_found or bool(works.results)
             if len(selection.papers) >= k or not works.results or works.meta.next_cursor in (None, cursor):
                 break
-            cursor, size = works.meta.next_cursor, MOST_A_PAGE
+            cursor, size = works.meta.next_cursor, MAX_PER_PAGE
         return any_found
 
 

@@ -31,10 +31,10 @@ from quoteweave.pipeline.search import Search
 
 CITED_POOL = 50
 """Documents that are put in the order of their citations, where that is asked for."""
-MOST_QUOTES = 5_000
+MAX_QUOTES = 5_000
 """Quotes that are searched for at most, to find as many documents as are asked for."""
 _QUOTES_PER_DOCUMENT = 5
-_FEW_QUOTES = 300  # that are read at once faster than those of a page
+_MAX_QUOTES_AT_ONCE = 300  # that are read at once faster than those of a page
 
 
 class OwnCollection:
@@ -113,15 +113,15 @@ class OwnCollection:
         while True:
             found = await self._search.find(Query(text=query), count, where=where)
             names = _names(found.hits)
-            if len(names) >= k or len(found.hits) < count or count >= MOST_QUOTES:
+            if len(names) >= k or len(found.hits) < count or count >= MAX_QUOTES:
                 known = self._current().documents
                 return [name for name in names if name in known][:k], found.trace.notes
-            count = min(4 * count, MOST_QUOTES)
+            count = min(4 * count, MAX_QUOTES)
 
     def _with_abstract(self, document: Document) -> Paper:
         quotes: list[Quote] = []
         with suppress(UsageError):  # it was removed a moment ago
-            if document.quotes <= _FEW_QUOTES:
+            if document.quotes <= _MAX_QUOTES_AT_ONCE:
                 quotes = self._collection.document_quotes(document.name)
             else:
                 quotes = [quote for page in range(ABSTRACT_PAGES) for quote in self._quotes_of(document, page)]

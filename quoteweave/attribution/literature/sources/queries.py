@@ -17,9 +17,9 @@ from quoteweave.attribution.literature.sources.papers import Paper, PublicationD
 from quoteweave.core.errors import SourceBadResponse, UsageError
 from quoteweave.core.messages import pluralize
 
-MOST_A_PAGE = 100
+MAX_PER_PAGE = 100
 """Most papers that are asked for at once; both Semantic Scholar and OpenAlex take no more."""
-_LONGEST_ENCODED = 1500
+_MAX_ENCODED_BYTES = 1500
 """Bytes of a query in a URL; OpenAlex takes some 4 KB for the whole URL."""
 # Semantic Scholar finds nothing for words with hyphens; the others are operators of one source or the other.
 _OPERATORS = re.compile(r"[\s+|&/\"*()~?!^:\\\[\]{}<>=\u2010-\u2015\u2212-]+|[\x00-\x1f\x7f]+")
@@ -32,7 +32,7 @@ def plain_query(text: str) -> tuple[str, str | None]:
     >>> plain_query('multi-hop "question answering" NOT (vision)')
     ('multi hop question answering not vision', None)
     """
-    text = text[: 20 * _LONGEST_ENCODED].encode("utf-8", "replace").decode()  # halves of characters cannot be sent
+    text = text[: 20 * _MAX_ENCODED_BYTES].encode("utf-8", "replace").decode()  # halves of characters cannot be sent
     words = _BOOLEAN.sub(lambda found: found.group().lower(), _OPERATORS.sub(" ", text)).split()
     query = " ".join(words)
     cut = _beginning(words)
@@ -44,10 +44,10 @@ def plain_query(text: str) -> tuple[str, str | None]:
 def _beginning(words: list[str]) -> str:
     """As many words as fit into a URL; of a first one that does not, as many of its characters."""
     ends = list(accumulate(len(quote_plus(word)) + 1 for word in words))
-    kept = bisect_right(ends, _LONGEST_ENCODED)
+    kept = bisect_right(ends, _MAX_ENCODED_BYTES)
     if kept or not words:
         return " ".join(words[:kept])
-    return words[0][: bisect_right(list(accumulate(len(quote_plus(each)) for each in words[0])), _LONGEST_ENCODED)]
+    return words[0][: bisect_right(list(accumulate(len(quote_plus(each)) for each in words[0])), _MAX_ENCODED_BYTES)]
 
 
 def searchable(query: str, k: int) -> tuple[str, tuple[str, ...]]:
@@ -65,7 +65,7 @@ def searchable(query: str, k: int) -> tuple[str, tuple[str, ...]]:
 
 def first_page(k: int, before: PublicationDate | None) -> int:
     """How many papers to ask for at first to show `k`: more with a date, by which some are left out here."""
-    return min(MOST_A_PAGE, k if before is None else 2 * k)
+    return min(MAX_PER_PAGE, k if before is None else 2 * k)
 
 
 _ARXIV_NUMBER = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.ASCII)

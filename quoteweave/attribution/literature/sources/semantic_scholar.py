@@ -23,7 +23,7 @@ from quoteweave.attribution.literature.sources.papers import (
     require_order,
 )
 from quoteweave.attribution.literature.sources.queries import (
-    MOST_A_PAGE,
+    MAX_PER_PAGE,
     PaperSelection,
     SentText,
     SentTitle,
@@ -50,7 +50,7 @@ SEMANTIC_SCHOLAR = SourceService(
 )
 _FIELDS = "title,abstract,year,publicationDate,citationCount,venue,externalIds,url,openAccessPdf,authors"
 _SNIPPET_FIELDS = "snippet.text,snippet.section,snippet.snippetKind"
-_MOST_IN_ALL, _MOST_SNIPPETS = 999, 500  # of snippets a thousand are sent, but of papers 500 described at once
+_MAX_IN_ALL, _MAX_SNIPPETS = 999, 500  # of snippets a thousand are sent, but of papers 500 described at once
 _BULK_PAGES = 5
 _IDENTIFIERS = {
     "DOI": "doi",
@@ -197,7 +197,7 @@ class SemanticScholar:
         words, note = searchable(query, k)
         if not words:
             return SnippetsFound(snippets=(), notes=note)
-        limit = min(_MOST_SNIPPETS, k if before is None else 2 * k)
+        limit = min(_MAX_SNIPPETS, k if before is None else 2 * k)
         asked = {"query": words, "fields": _SNIPPET_FIELDS, "limit": str(limit), **_published(before), **self._of_field}
         sent = (await self._client.read(SourceRequest("/snippet/search", asked), _SnippetsSent)).data[:limit]
         found, faults = _read_snippets(sent)
@@ -229,8 +229,8 @@ class SemanticScholar:
 
     async def _ranked(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> None:
         offset, size = 0, first_page(k, selection.before)
-        while len(selection.papers) < k and offset < _MOST_IN_ALL:
-            limit = min(size, _MOST_IN_ALL - offset)
+        while len(selection.papers) < k and offset < _MAX_IN_ALL:
+            limit = min(size, _MAX_IN_ALL - offset)
             request = SourceRequest("/paper/search", {**asked, "offset": str(offset), "limit": str(limit)})
             try:
                 found = await self._client.read(request, _Found)
@@ -241,7 +241,7 @@ class SemanticScholar:
             selection.add(found.data or (), self._client.bad_reply)
             if found.next is None or found.next <= offset:
                 return
-            offset, size = found.next, MOST_A_PAGE
+            offset, size = found.next, MAX_PER_PAGE
 
     async def _most_cited(self, asked: Mapping[str, str], k: int, selection: PaperSelection) -> None:
         token: dict[str, str] = {}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_REPLY_BYTES = 10_000_000
 """Most bytes of a reply, decompressed: as many as Semantic Scholar sends at most, by its documentation."""
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
+_FIRST_PAUSE_S, _MAX_PAUSE_S = 1.0, 30.0
 _MAX_REDIRECTS = 5
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -162,7 +162,7 @@ class SourceClient:
     def _pause(self, failed: _TryAgain, attempt: int) -> float:
         if failed.pause_s is not None:
             return failed.pause_s
-        longest = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (attempt - 1))
+        longest = min(_MAX_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (attempt - 1))
         return longest * (1 - self._pace.timing.jitter() / 2)
 
     async def _attempt(self, request: SourceRequest) -> bytes:

@@ -33,7 +33,7 @@ HiddenBecause = Literal["own_paper", "later", "undated"]
 """Why a paper is hidden: it is the excerpt's own; it may have been published later; or its date is not known."""
 SPARE = 10
 """Papers or snippets asked for beyond `k`, so that a few that are hidden cost no second request."""
-MOST = 1_000
+MAX_REQUESTED = 1_000
 """Papers or snippets asked for at most, however many of them are hidden."""
 _TITLE_CHARACTERS = 500
 _MIN_TITLE_WORDS = 4
@@ -176,9 +176,9 @@ class Unseen:
             reasons = [(self._hide(paper_of(one), before), paper_of(one).id) for one in found]
             shown = [one for one, (reason, _) in zip(found, reasons, strict=True) if reason is None][:k]
             hidden = {id: reason for reason, id in reasons if reason is not None}
-            if len(shown) == k or not hidden or len(found) <= found_before or count >= MOST:
+            if len(shown) == k or not hidden or len(found) <= found_before or count >= MAX_REQUESTED:
                 return shown, (*self._harmless(notes), *self._notes(hidden.values(), before))
-            count, found_before = min(2 * count, MOST), len(found)
+            count, found_before = min(2 * count, MAX_REQUESTED), len(found)
 
     def _hide(self, paper: Paper, before: PublicationDate | None) -> HiddenBecause | None:
         reason = self._rule.reason(paper, before)

@@ -22,7 +22,7 @@ This is not done here by either convention.
 from collections.abc import Mapping
 
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, HIGHEST, Judgement, malformed
+from quoteweave.evaluation.judges.judgements import ASPECTS, ATTRIBUTION, MAX_SCORE, Judgement, malformed
 from quoteweave.evaluation.metrics.citations.citevqa import CiteVqa
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Row, mean_of
@@ -75,14 +75,14 @@ class AttributedAccuracy:
         answer, relevance = (_on_scale(judgement.get(name)) for name in ATTRIBUTION)
         recall = self._boxes.row(prediction, example).get("citevqa.recall")
         return {
-            "citevqa.answer": None if answer is None else answer / HIGHEST,
-            "citevqa.relevance": None if relevance is None else relevance / HIGHEST,
+            "citevqa.answer": None if answer is None else answer / MAX_SCORE,
+            "citevqa.relevance": None if relevance is None else relevance / MAX_SCORE,
             "citevqa.saa": attributed(answer, relevance, recall, convention=self._convention),
         }
 
 
 def _on_scale(score: float | None) -> float | None:
-    return score if score is not None and 0 <= score <= HIGHEST else None
+    return score if score is not None and 0 <= score <= MAX_SCORE else None
 
 
 def attributed(

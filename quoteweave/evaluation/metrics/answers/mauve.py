@@ -17,7 +17,7 @@ from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.text.published_claims import alce_words
 
 CHECKPOINT = "gpt2-large"
-MOST_WORDS = 100
+MAX_WORDS = 100
 """Words of question and answer that are read."""
 
 
@@ -80,5 +80,5 @@ def _library() -> Any:
 
 
 def _read(example: Example, text: str | None) -> str:
-    words = f"{example.query.text} {(text or '').strip()}".split()[:MOST_WORDS]
+    words = f"{example.query.text} {(text or '').strip()}".split()[:MAX_WORDS]
     return " ".join(words).rstrip(string.punctuation)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from quoteweave.evaluation.statistics.aggregates import Sums
 
 
-MOST_DIGITS = 100
+MAX_DIGITS = 100
 """No item has a longer number; Python itself refuses to read one of more than 4,300 digits."""
 _NUMBERED = re.compile(r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)\s*(?P<number>\d+)", re.IGNORECASE)
 
@@ -122,7 +122,7 @@ def _given(grade: Grade) -> float | None:
 def _known(name: str, graded: Mapping[str, Grade]) -> Grade | None:
     """The grade of an item by its name as written; None where the scripts find no such item."""
     numbered = _NUMBERED.fullmatch(name)
-    if len(name if numbered is None else numbered["number"]) > MOST_DIGITS:
+    if len(name if numbered is None else numbered["number"]) > MAX_DIGITS:
         return None
     if numbered is None:
         return graded.get(str(int(name))) if name.isdecimal() else None
@@ -135,7 +135,7 @@ def _scores_on_scale(scores: Iterable[float | None], scale: Collection[float]) -
 
 SCOPES = ("cited", "all")
 COUNTS = {"cited": "cited_sentences", "all": "sentences"}
-HIGHEST_ACCURACY = 2
+MAX_ACCURACY = 2
 FAILED_RATING = -1.0
 """What MCiteBench's script writes for a judgement that it did not get, and adds up like any other."""
 
@@ -219,7 +219,7 @@ class AnswerAccuracy:
             rating = FAILED_RATING if rating is None or _unrated(prediction, example) else rating
         elif rating not in ACCURACY_SCALE:
             rating = None
-        value = None if rating is None else rating / HIGHEST_ACCURACY
+        value = None if rating is None else rating / MAX_ACCURACY
         return {"accuracy": value, f"accuracy.{example.question_type}": value}
 
 

@@ -32,7 +32,7 @@ from collections.abc import Sequence
 
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldRegion, Prediction
-from quoteweave.evaluation.metrics.box_recall import LEAST_IOU, Place, boxes_met, share_met
+from quoteweave.evaluation.metrics.box_recall import MIN_IOU, Place, boxes_met, share_met
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.responses import (
@@ -133,7 +133,7 @@ def _published_match(gold: Placed, cited: Placed) -> bool:
         return False
     common = (right - left) * (bottom - top)
     areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
-    return common / (areas[0] + areas[1] - common + 1e-6) >= LEAST_IOU
+    return common / (areas[0] + areas[1] - common + 1e-6) >= MIN_IOU
 
 
 def _ceilings(gold: Sequence[Placed], prediction: Prediction) -> Row:

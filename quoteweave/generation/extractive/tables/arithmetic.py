@@ -27,9 +27,9 @@ from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import plain
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
-LEAST_ROWS = 3
+MIN_ROWS = 3
 """Least rows to find the highest or lowest, or those beyond a limit."""
-MOST_SHOWN = 8
+MAX_SHOWN = 8
 """Most numbers that are shown with a result."""
 
 _TOTAL = re.compile(
@@ -176,7 +176,7 @@ def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> CellSel
 
 def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
     """`in 2022, Container is the highest of 3 rows: 1,310, before Grain with 512`; "" for a tie."""
-    if len(found.cells) < LEAST_ROWS or not found.whole:
+    if len(found.cells) < MIN_ROWS or not found.whole:
         return ""
     first, second = sorted(found.cells, key=lambda cell: cell.value, reverse=extreme == "highest")[:2]
     if first.value == second.value:
@@ -188,13 +188,13 @@ def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
 def _describe_beyond(found: CellSelection, threshold: Threshold) -> str:
     """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell equals the limit."""
     amounts = read_amounts(plain(threshold.number))
-    if len(found.cells) < LEAST_ROWS or not found.whole or len(amounts) != 1:
+    if len(found.cells) < MIN_ROWS or not found.whole or len(amounts) != 1:
         return ""
     value, unit = amounts[0].value, found.cells[0].unit
     if amounts[0].unit != unit or (unit is None and _LETTERS.search(threshold.number)):
         return ""
     beyond = [cell.shown for cell in found.cells if (cell.value > value) == threshold.is_least]
-    if len(beyond) > MOST_SHOWN or any(cell.value == value for cell in found.cells):
+    if len(beyond) > MAX_SHOWN or any(cell.value == value for cell in found.cells):
         return ""
     side = "above" if threshold.is_least else "below"
     verb = "is" if len(beyond) == 1 else "are"
@@ -206,7 +206,7 @@ def _describe_combined(found: CellSelection, calculation: Calculation) -> str:
     """`in 2022, the sum of Grain (512) and Timber (318) is 830`; "" where the operands are uncertain."""
     cells, values = found.cells, [cell.value for cell in found.cells]
     pair = len(cells) == 2
-    if len(cells) < 2 or len(cells) > MOST_SHOWN or (found.whole and calculation in ("difference", "ratio")):
+    if len(cells) < 2 or len(cells) > MAX_SHOWN or (found.whole and calculation in ("difference", "ratio")):
         return ""
     if calculation == "difference" and pair:
         value = abs(values[0] - values[1])

@@ -13,7 +13,7 @@ from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.relevance import coverage
 
 MAX_ROWS = 3
-FEW_COLUMNS = 4
+MAX_WHOLE_ROW = 4
 MAX_COLUMNS = 6
 
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
@@ -43,9 +43,9 @@ def cells_in_words(
     `asked` are the question's words. A row is named by all words of its first cell, except those that only ask ("number
     of"); a column by half of the words of its heading, or by a number of the question in one of its cells in a named
     row. Of several, those with most of the question's weight in their names are taken. Where no column is named, it is
-    the one that has the quantity `wanted` by its name, or else alone by its unit; a table of at most `FEW_COLUMNS`
-    gives the whole row. Where more than `MAX_ROWS` rows remain, or several rows or columns with one name, the result
-    is uncertain, and "" is returned.
+    the one that has the quantity `wanted` by its name, or else alone by its unit; a table of at most
+    `MAX_WHOLE_ROW` columns gives the whole row. Where more than `MAX_ROWS` rows remain, or several rows or columns with
+    one name, the result is uncertain, and "" is returned.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     chosen = [rows[at] for at in _best_matching_names([row[0] for row in rows], asked, weights, least=1.0)]
@@ -55,7 +55,7 @@ def cells_in_words(
         or _columns_of_quantity(header, chosen, wanted)
     )
     width = max((len(row) for row in rows), default=0)
-    if not columns and width <= FEW_COLUMNS and any(character.isalpha() for row in chosen for character in row[0]):
+    if not columns and width <= MAX_WHOLE_ROW and any(character.isalpha() for row in chosen for character in row[0]):
         columns = list(range(1, width))
     headings = [header[at] for at in columns if at < len(header)]
     if not 0 < len(chosen) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):

@@ -4,7 +4,7 @@ import { base, call } from "./api.js";
 import { h, tool } from "./dom.js";
 import { placeOf } from "./records.js";
 
-const MOST = 20;
+const MAX_HITS = 20;
 
 export class Find {
   /** @param {(place: import("./records.js").Place) => void} show */
@@ -62,7 +62,7 @@ export class Find {
     const question = this.input.value.trim();
     if (!question) return;
     try {
-      const body = { question, k: MOST, filters: { documents: [this.document] } };
+      const body = { question, k: MAX_HITS, filters: { documents: [this.document] } };
       const { hits } = await call(`${base(this.collection)}/search`, { method: "POST", body });
       if (asking === this.asking) this.#list(hits);
     } catch (error) {

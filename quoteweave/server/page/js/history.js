@@ -8,7 +8,7 @@ import { counted } from "./documents.js";
 /** @typedef {{id: string, title: string, updated: string, questions: number}} Earlier */
 
 const WHEN = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
-const MOST = 200;
+const MAX_CONVERSATIONS = 200;
 /** Milliseconds without a further letter until conversations are looked for. */
 const PAUSE = 200;
 
@@ -40,7 +40,7 @@ export async function openHistory({ collection, current, open, gone }) {
   async function look() {
     const turn = (asking += 1);
     try {
-      const asked = new URLSearchParams({ collection, words: words.value.trim(), limit: String(MOST) });
+      const asked = new URLSearchParams({ collection, words: words.value.trim(), limit: String(MAX_CONVERSATIONS) });
       /** @type {Earlier[]} */
       const found = (await call(`/v1/conversations?${asked}`)).conversations;
       if (turn !== asking) return;
