@@ -78,7 +78,7 @@ def _run(collection: Collection, asked: Sequence[str], base_url: str, at_once: i
     examples = [Example(id=str(n), query=Query(text=text), reference=Reference()) for n, text in enumerate(asked)]
     search = Search(make_retriever("lexical", collection))
     settings = ChatSettings(model="scripted", base_url=base_url, images=False)
-    answerer = Answerer(make_generator(settings, collection), search=lambda _: search, scope="collection")
+    answerer = Answerer(make_generator(settings, collection), search=search, scope="collection")
     with (
         TemporaryDirectory(prefix="quoteweave-") as folder,
         open_run(Path(folder) / "run", RunRecord(configuration={"dataset": "made"})) as writer,

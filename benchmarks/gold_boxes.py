@@ -114,7 +114,7 @@ def contexts_of(collection: Collection, examples: Sequence[Example]) -> Iterator
     """What the search of `ask` with nothing set finds for each question within its document, contexts included."""
     retriever = make_fused(["lexical"], None, collection)
     search, names = Search(retriever, collection=collection), {example.document or "" for example in examples}
-    return run_retrieval(examples, retriever, scope="document", documents=names, search_in=lambda _: search)
+    return run_retrieval(examples, retriever, scope="document", documents=names, search=search)
 
 
 def _measure(example: Example, quotes: Sequence[Quote], prediction: Prediction) -> tuple[BoxRow, list[UnmetBox]]:

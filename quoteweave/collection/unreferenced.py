@@ -85,14 +85,12 @@ def _current(folder: CollectionFolder) -> list[IndexState]:
         return index_states(db, folder.generations)
 
 
-def remove_unused(folder: CollectionFolder, *, with_unfinished: bool = True) -> None:
+def remove_unused(folder: CollectionFolder) -> None:
     """Removes images, sources, shards, indexes and what is in the embedded Milvus that nothing refers to.
 
-    Pages of documents that were not read to their end go `with_unfinished`. For the owner of the writer's lock alone.
-    Raises StorageError where the disk refuses.
+    Pages of documents that were not read to their end stay. For the owner of the writer's lock alone. Raises
+    StorageError where the disk refuses.
     """
-    if with_unfinished:
-        folder.unfinished.prune()
     used = referenced_keys(folder)
     folder.images.prune(used.images)
     folder.ocr_texts.prune(used.images)

@@ -53,8 +53,6 @@ class Writer:
 
     def __init__(self, folder: CollectionFolder) -> None:
         self._folder = folder
-        self.is_reading = False
-        """Whether documents are being read, whose pages `prune` keeps until they are stored."""
 
     def prepare(
         self, source: Path, *, name: str, format: str, origin: Origin, parsed: ParsedDocument
@@ -100,14 +98,14 @@ class Writer:
         documents and traces, and so does the next command that writes.
 
         If the disk is too full to remove them, room is made in this order: by releasing the reserve, by overwriting
-        deleted data only later, by dropping the vector indexes (rebuilt later from their stored vectors), and by
-        dropping the lexical index (rebuilt at once). Raises StorageError if that is not enough.
+        deleted data only later, by dropping vector indexes (rebuilt later from their stored vectors) and the lexical
+        index (rebuilt at once), and by removing the pages kept of an interrupted `add`. Raises StorageError otherwise.
         """
         for make_room, overwrite in (
             (None, True),
             (self._folder.reserve.release, True),
             (None, False),
-            (self._drop_generations, False),
+            (self._remove_all_index_files, False),
         ):
             if self._try_remove(names, make_room, overwrite=overwrite) is None:
                 return
@@ -143,9 +141,13 @@ class Writer:
 
     def _rebuild_dropped(self, removed: Sequence[str]) -> None:
         try:
-            self.prune()  # files of what was removed
+            remove_unused(self._folder)
             self._folder.catalog.empty_log()
-            self.rebuild_lexical()
+            try:
+                self.rebuild_lexical()
+            except StorageError:
+                self._folder.unfinished.prune()
+                self.rebuild_lexical()
         except StorageError as error:
             raise StorageError(
                 f"removed: {', '.join(removed)}. The lexical index was dropped to make room, and there is too little "
@@ -314,7 +316,7 @@ class Writer:
         with self._folder.catalog.write() as db:
             db.execute("UPDATE indexes SET revision = ? WHERE fingerprint = ?", (revision, fingerprint))
 
-    def empty_index(self, fingerprint: str) -> None:
+    def remove_index_files(self, fingerprint: str) -> None:
         """Remove the files of a derived index; its shards, and the record of how it was built, stay."""
         with self._folder.catalog.read() as db:
             query = "SELECT generation FROM indexes WHERE fingerprint = ?"
@@ -336,14 +338,15 @@ class Writer:
 
     def prune(self) -> None:
         """Remove images, sources, shards, indexes and read pages that nothing needs; runs when the writer ends."""
-        remove_unused(self._folder, with_unfinished=not self.is_reading)
+        self._folder.unfinished.prune()
+        remove_unused(self._folder)
 
-    def _drop_generations(self) -> None:
+    def _remove_all_index_files(self) -> None:
         """Remove the files of all vector indexes."""
         with self._folder.catalog.read() as db:
             fingerprints = [fingerprint for (fingerprint,) in db.execute("SELECT fingerprint FROM indexes")]
         for fingerprint in fingerprints:
-            self.empty_index(fingerprint)
+            self.remove_index_files(fingerprint)
 
     def _drop_segments(self) -> None:
         """Remove the files of the lexical index; until it is rebuilt, searches report that it is missing."""

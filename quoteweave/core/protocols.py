@@ -237,8 +237,11 @@ class Expander(Protocol):
     def name(self) -> str:
         """The expander's name, as traces and runs record it."""
 
-    async def expand(self, query: Query) -> Expansion:
-        """Return the questions to search for; if a model fails, the question alone and a `note` that says so."""
+    async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:
+        """Return the questions to search for; if a model fails, the question alone and a `note` that says so.
+
+        `where` filters the search for the question; an expander that reads quotes itself may read no others.
+        """
 
 
 class ChatModel(Protocol):

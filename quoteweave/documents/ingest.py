@@ -223,7 +223,6 @@ class _Run:
             progress.on_file(name)
         # Pages that another run has read, of what is not to be read any more, must not stay.
         self._collection.unfinished.prune(self._kept(one).folder.name for one in unread.values())
-        self._writer.is_reading = True
 
         def on_pages(name: str, pages: int) -> None:
             progress.on_pages(name, pages)
@@ -242,7 +241,6 @@ class _Run:
                 if reason is not None:
                     self._fail(unread[name].file, unread[name].content, reason)
                 progress.on_file(name)
-        self._writer.is_reading = False
 
     def _workers(self) -> AbstractContextManager[WorkerPool]:
         if self._options.workers is not None:

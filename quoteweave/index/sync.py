@@ -284,7 +284,7 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvi
             spec = _spec(state)
             dropped = holds_removed and not isinstance(error, CollectionLocked | EndpointError)
             if dropped:
-                writer.empty_index(state.fingerprint)
+                writer.remove_index_files(state.fingerprint)
             what = " and was dropped, as it still held what was removed" if dropped else ""
             notes.append(rebuild_note(collection, spec, f"was not brought up to date{what}", error))
     return tuple(notes)

@@ -260,7 +260,7 @@ class _Repair:
             if state.folder != folder:
                 continue  # made again meanwhile, with the vectors that it lacked
             plan = read_plan(state)
-            self._writer.empty_index(fingerprint)
+            self._writer.remove_index_files(fingerprint)
             if plan is None:
                 command = build_command(self._collection.root, state.name)
                 self._advice[damage.file] = f"how it was built is lost with it; build it again: {command}"

@@ -1,7 +1,7 @@
 """Answers questions: searches, puts the quotes before a generator, and checks what it writes."""
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
@@ -107,10 +107,7 @@ class Rag:
     async def answer_with_context_async(self, question: str, *, where: Filter | None = None) -> Answered:
         """The async form of `answer_with_context`."""
         prepared = await self._prepare(question, where)
-        answer = prepared.withheld
-        if answer is None:
-            answer = await self._check(await self._generator.answer(prepared.query, prepared.context), prepared)
-        return Answered(answer=prepared.complete(answer), context=prepared.context, trace=prepared.trace)
+        return Answered(answer=await self._answer(prepared), context=prepared.context, trace=prepared.trace)
 
     async def stream(self, question: str, *, where: Filter | None = None) -> AsyncGenerator[StreamEvent, None]:
         """Yield the sources, then the answer's events (`core.answers`) as they come; raises as `answer`.
@@ -121,35 +118,54 @@ class Rag:
         """
         prepared = await self._prepare(question, where)
         yield SourcesEvent(context=prepared.context, trace=prepared.trace)
-        if prepared.withheld is not None:
-            for event in replay_events(prepared.complete(prepared.withheld)):
-                yield event
-            return
-
-        async def finish(answer: Answer) -> Answer:
-            return prepared.complete(await self._check(answer, prepared))
-
-        async with aclosing(
-            answer_events(self._generator, prepared.query, prepared.context, self._gate.streaming_policy, finish)
-        ) as events:
+        async with aclosing(self._events(prepared)) as events:
             async for event in events:
                 yield event
                 if isinstance(event, CitationEvent) and event.citation.kind == "image":
                     yield image_event(event.citation, prepared.context)
 
+    async def _events(self, prepared: "_PreparedQuestion") -> AsyncGenerator[Event, None]:
+        """Stream the events of an answer, checked and with the policy applied.
+
+        Under `report`, or without a policy, events come as the text is written. Under `drop` each sentence is held back
+        until its verdict is known. Under `refuse`, and if the generator does not stream, the whole answer is held back.
+        """
+        generator, policy = self._generator, self._gate.streaming_policy
+        query, context, abstention = prepared.query, prepared.context, prepared.early_abstention
+        if abstention is not None or policy == "refuse" or not isinstance(generator, StreamingGenerator):
+            for event in replay_events(await self._answer(prepared)):
+                yield event
+            return
+        sentence_filter = StreamingFilter(context, query.text) if policy == "drop" else None
+        async with aclosing(generator.stream(query, context)) as written:
+            async for event in written:
+                if isinstance(event, AnswerEvent):
+                    for shown in _end(await self._finish(event.answer, prepared), sentence_filter):
+                        yield shown
+                elif sentence_filter is None or isinstance(event, ThoughtEvent):
+                    yield event
+                else:
+                    for shown in sentence_filter.take(event):
+                        yield shown
+
+    async def _answer(self, prepared: "_PreparedQuestion") -> Answer:
+        if prepared.early_abstention is not None:
+            return prepared.complete(prepared.early_abstention)
+        return await self._finish(await self._generator.answer(prepared.query, prepared.context), prepared)
+
     async def _prepare(self, question: str, where: Filter | None) -> "_PreparedQuestion":
         started, query = time.perf_counter(), Query(text=question)
         with record_spending() as account:
             found = await self._search.context(query, self._size, where=self._where.intersect(where))
-        context, cut = fit_to_window(found.context, self._window, question)
-        withheld = self._gate.check_context(question, context)
-        return _PreparedQuestion(query, context, found.trace, withheld, started, cut, account.spending)
+        context, cut_quotes = fit_to_window(found.context, self._window, question)
+        early_abstention = self._gate.check_context(question, context)
+        return _PreparedQuestion(query, context, found.trace, early_abstention, started, cut_quotes, account.spending)
 
-    async def _check(self, answer: Answer, prepared: "_PreparedQuestion") -> Answer:
-        """Return the answer as it passes the gate, with the tokens and price of checking added."""
+    async def _finish(self, answer: Answer, prepared: "_PreparedQuestion") -> Answer:
+        """Return the answer as it passes the gate, with the time and price of searching and checking."""
         with record_spending() as account:
             checked = await self._gate.apply(answer, prepared.context)
-        return add_spending(checked, account.spending)
+        return prepared.complete(add_spending(checked, account.spending))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,56 +175,25 @@ class _PreparedQuestion:
     query: Query
     context: Context
     trace: Trace
-    withheld: Answer | None
-    """The abstention, where the generator is not asked."""
+    early_abstention: Answer | None
+    """Where the generator is not asked."""
     started: float
-    cut: int
-    """Quotes cut to the window."""
+    cut_quotes: int
+    """How many were cut to the window."""
     spending: Spending
     """Tokens and price of the model calls of the search."""
 
     def complete(self, answer: Answer) -> Answer:
         """Add the time that the answer took, what its search cost, and a warning where quotes were cut."""
-        cut = (
-            (f"{pluralize(self.cut, 'quote was', 'quotes were')} cut to what the model can read.",) if self.cut else ()
-        )
-        update = {"seconds": time.perf_counter() - self.started, "warnings": (*answer.warnings, *cut)}
+        cut = pluralize(self.cut_quotes, "quote was", "quotes were")
+        warnings = (f"{cut} cut to what the model can read.",) if self.cut_quotes else ()
+        update = {"seconds": time.perf_counter() - self.started, "warnings": (*answer.warnings, *warnings)}
         return add_spending(answer, self.spending).model_copy(update=update)
 
 
-Finish = Callable[[Answer], Awaitable[Answer]]
-
-
-async def answer_events(
-    generator: Generator, query: Query, context: Context, policy: Policy | None, finish: Finish
-) -> AsyncGenerator[Event, None]:
-    """Stream the events of an answer; `finish` checks what the generator wrote and applies the policy.
-
-    Under `report`, or without a policy, events come as the text is written. Under `drop` each sentence is held back
-    until its verdict is known. Under `refuse`, and if the generator does not stream, the whole answer is held back.
-    Raises what the generator and `finish` raise.
-    """
-    if policy == "refuse" or not isinstance(generator, StreamingGenerator):
-        for event in replay_events(await finish(await generator.answer(query, context))):
-            yield event
-        return
-    async with aclosing(generator.stream(query, context)) as written:
-        streaming_gate = StreamingFilter(context, query.text) if policy == "drop" else None
-        async for event in written:
-            if isinstance(event, AnswerEvent):
-                answer = await finish(event.answer)
-                for shown in _end(answer, streaming_gate):
-                    yield shown
-            elif streaming_gate is None or isinstance(event, ThoughtEvent):
-                yield event
-            else:
-                for shown in streaming_gate.take(event):
-                    yield shown
-
-
-def _end(answer: Answer, gate: StreamingFilter | None) -> list[Event]:
-    """Return the last events; where the gate refuses the answer, those of the refusal in place of what remains."""
-    if gate is None:
+def _end(answer: Answer, sentence_filter: StreamingFilter | None) -> list[Event]:
+    """Return the last events; where the filter refuses the answer, those of the refusal in place of what remains."""
+    if sentence_filter is None:
         return [AnswerEvent(answer=answer)]
-    remaining = list(gate.end())
-    return list(replay_events(answer)) if gate.refuses else [*remaining, AnswerEvent(answer=answer)]
+    remaining = list(sentence_filter.end())
+    return list(replay_events(answer)) if sentence_filter.refuses else [*remaining, AnswerEvent(answer=answer)]

@@ -145,7 +145,7 @@ class Search:
         """
         check_question(query.text)
         state = _SearchState(query)
-        await self._expand(state)
+        await self._expand(state, where)
         (hits,) = await self._ranked(state, [(k, where)])
         return SearchResult(hits=tuple(hits), trace=self._trace(state))
 
@@ -171,7 +171,7 @@ class Search:
             if structured is not None:
                 state.interpretation.append("asks what the document consists of")
                 return [structured] * len(sizes), self._trace(state)
-        await self._expand(state)
+        await self._expand(state, where)
         texts, images = max(size.texts for size in sizes), max(size.images for size in sizes)
         asked_of_texts = self._collection is not None and self._reranker is None
         defining = asked_of_texts and analyse_question(query.text).asks == "definition"
@@ -199,10 +199,10 @@ class Search:
                 state.query, add_introduced, state.query.text, context, self._collection, where, size
             )
 
-    async def _expand(self, state: "_SearchState") -> None:
+    async def _expand(self, state: "_SearchState", where: Filter | None) -> None:
         if self._expander is not None:
             with state.timed("expand"):
-                state.expansion = await self._expander.expand(state.query)
+                state.expansion = await self._expander.expand(state.query, where=where)
             state.add_note(state.expansion.note)
 
     async def _ranked(

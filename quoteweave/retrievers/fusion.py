@@ -146,16 +146,22 @@ class FusedRetriever:
         return collect_warnings(*self._retrievers)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
-        """Combine the explanations of those retrievers that give any. Raises what they raise."""
+        """Combine the explanations of those retrievers that give any; words have the rarity that the first one knows.
+
+        Raises what they raise.
+        """
         explanations = [
             each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)
         ]
+        knowing = next((one for one in explanations if one.rarity), Explanation())
         return Explanation(
             interpretation=tuple(dict.fromkeys(line for one in explanations for line in one.interpretation)),
             reasons={
                 hit.quote.id: tuple(r for one in explanations for r in one.reasons.get(hit.quote.id, ()))
                 for hit in hits
             },
+            rarity=knowing.rarity,
+            pages=knowing.pages,
         )
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:

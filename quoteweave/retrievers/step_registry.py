@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expander, Reranker
-from quoteweave.core.records import Filter
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels, make_chat_model, split_address
@@ -31,7 +30,6 @@ def make_expander(
     retrievers: Sequence[str],
     collection: Collection,
     *,
-    where: Filter | None = None,
     resources: Resources | None = None,
     chats: ChatModels = NO_CHAT_MODELS,
 ) -> Expander:
@@ -52,7 +50,7 @@ def make_expander(
             raise UsageError(
                 f"rm3 repeats words by their weight, for {', '.join(SPARSE_RETRIEVERS)}; {others[0]} cannot use that"
             )
-        return Rm3Expander(Bm25Retriever(collection), where=where)
+        return Rm3Expander(Bm25Retriever(collection))
     model = make_chat_model(text, resources or Resources(), chats, sent="the question is sent")
     if model is None:
         raise unknown_name_error("expansion", text, EXPANDERS)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.errors import QuoteweaveError, UsageError
-from quoteweave.core.records import Filter, Record
+from quoteweave.core.records import Record
 from quoteweave.pipeline.composition.build import list_indexes
 from quoteweave.pipeline.composition.make_rag import (
     make_follow_ups,
@@ -61,16 +61,13 @@ class ServedCollection:
         """Whether another collection, or none, is in the folder by now."""
         return _identity(self.folder) != self._identity
 
-    def search(self, settings: AnswerSettings, where: Filter) -> Search:
+    def search(self, settings: AnswerSettings) -> Search:
         """Return the search of these settings. Raises what `make_search` raises."""
-        within = _read_by_expansion(settings, where)
-        return self._kept(self._key("search", settings, within), lambda: self._search(settings, within))
+        return self._kept(self._key("search", settings), lambda: self._search(settings))
 
-    def rag(self, settings: AnswerSettings, where: Filter) -> Rag:
+    def rag(self, settings: AnswerSettings) -> Rag:
         """Return the answerer of these settings. Raises what `make_rag_without_environment` raises."""
-        within = _read_by_expansion(settings, where)
-        key = self._key("rag", settings, within)
-        return self._kept(key, lambda: make_rag_without_environment(self.collection, settings, where=within))
+        return self._kept(self._key("rag", settings), lambda: make_rag_without_environment(self.collection, settings))
 
     def follow_ups(self, settings: AnswerSettings) -> FollowUps:
         """Return what rewrites follow-up questions under these settings. Raises what `make_follow_ups` raises."""
@@ -80,12 +77,12 @@ class ServedCollection:
         """Return questions to begin with, asked of no model; found once for each state of the documents."""
         revision = self.collection.revision()
         if self._opening is None or self._opening[0] != revision:
-            rag = self.rag(AnswerSettings(), Filter())
+            rag = self.rag(AnswerSettings())
             self._opening = revision, opening_questions(self.collection, rag.answer, OPENING_QUESTIONS)
         return self._opening[1]
 
-    def _key(self, what: str, settings: AnswerSettings, where: Filter | None = None) -> str:
-        """Return the cache key of `what`: the settings, the filter, and the fingerprints of the current indexes.
+    def _key(self, what: str, settings: AnswerSettings) -> str:
+        """Return the cache key of `what`: the settings and the fingerprints of the current indexes.
 
         The indexes belong to it because a retriever's short name selects the index that was last built under it.
         """
@@ -93,11 +90,10 @@ class ServedCollection:
         if any(part not in SPARSE_RETRIEVERS for text in settings.retriever for part in member_specs(text)):
             indexes = tuple(sorted(state.fingerprint for state in self.collection.indexes()))
         # The key of the endpoint is not written with the other settings.
-        return repr((what, settings, settings.api_key, where, indexes))
+        return repr((what, settings, settings.api_key, indexes))
 
-    def _search(self, settings: AnswerSettings, where: Filter | None) -> Search:
-        chats = make_limited_chat_models(settings, Limits())
-        return make_search(self.collection, settings, where, chats=chats)
+    def _search(self, settings: AnswerSettings) -> Search:
+        return make_search(self.collection, settings, chats=make_limited_chat_models(settings, Limits()))
 
     def _kept(self, key: str, make: Callable[[], T]) -> T:
         with self._lock:
@@ -279,11 +275,6 @@ def _short(part: str, allowed: list[str]) -> bool:
     """Whether a retriever's bare name stands for one that is allowed, as `bge` for an index of it."""
     spec = parse_spec(part)
     return str(spec) == spec.name and any(parse_spec(known).name == spec.name for known in allowed)
-
-
-def _read_by_expansion(settings: AnswerSettings, where: Filter) -> Filter | None:
-    """Return the filter where relevance feedback reads quotes itself; nothing else is made for one filter."""
-    return where if settings.expand == "rm3" else None
 
 
 def _chat(settings: ChatSettings) -> dict[str, object]:

@@ -156,6 +156,6 @@ class FakeExpander:
         self.name = name
         self._clauses, self._note = tuple(clauses), note
 
-    async def expand(self, query: Query) -> Expansion:
+    async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:  # noqa: ARG002
         """The clauses."""
         return Expansion(clauses=self._clauses or (query.text,), note=self._note)

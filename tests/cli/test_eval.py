@@ -128,7 +128,7 @@ def evaluate(
     def subject(_: Collection, settings: RetrievalSettings, progress: Progress) -> PreparedRetriever:
         indexes = {"index lexical": "f1", **terms_fingerprint(read_all_terms(settings))}
         failures = {"b [red].pdf": "it is encrypted; give --password"}
-        return PreparedRetriever(ranker, lambda _: Search(ranker), documents, indexes, failures, notes)
+        return PreparedRetriever(ranker, Search(ranker), documents, indexes, failures, notes)
 
     monkeypatch.setattr(retrieval, "add_dataset_documents", ingest)
     monkeypatch.setattr(retrieval, "prepare_retriever", subject)

@@ -270,3 +270,30 @@ def test_a_lexical_index_that_was_dropped_for_room_comes_back_with_the_next_writ
     with Collection.open(root) as collection, collection.writer():
         pass
     assert len(hits(quoteweave, root, "grain")) == 1
+
+
+@pytest.mark.parametrize(("refused", "stays"), [(0, True), (1, False)])
+def test_pages_from_which_adding_resumes_go_only_where_their_room_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int, stays: bool
+) -> None:
+    refusals, rebuilds, rebuild = iter(range(4)), iter(range(refused)), Writer.rebuild_lexical
+
+    def refusing(db: sqlite3.Connection, name: str) -> None:
+        if next(refusals, None) is not None:
+            raise StorageError("the disk is full")
+        record_removal(db, name)
+
+    def full_at_first(self: Writer) -> None:
+        if next(rebuilds, None) is not None:
+            raise StorageError("the disk is full")
+        rebuild(self)
+
+    monkeypatch.setattr("quoteweave.collection.writer.record_removal", refusing)
+    monkeypatch.setattr(Writer, "rebuild_lexical", full_at_first)
+    with make_collection(tmp_path, {"a.txt": ["Grain came by sea."], "b.txt": ["Timber came."]}) as collection:
+        pages = collection.unfinished.of("c" * 32)
+        with collection.writer() as writer:
+            pages.put(0, b"{}", images=())
+            writer.remove("b.txt")
+            assert (pages.pages() == {0}) == stays
+        assert indexed(collection) == ["a.txt"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
-from made_selection import answered, example
+from made_selection import answered, example, fixed
 
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.judges.judgements import ASPECTS
@@ -17,7 +17,8 @@ from quoteweave.evaluation.scoring.scorer import (
     score_predictions,
 )
 from quoteweave.evaluation.scoring.scores import Scores
-from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
+from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+from quoteweave.generation.citations import build_answer
 
 EXAMPLES = [example(name, gold=["text1", "image1"]) for name in "abc"]
 RIGHT = "[1] ![a](image1)"
@@ -110,3 +111,29 @@ def test_documents_are_resampled_where_all_are_known(
     assert seen[0] == named
     assert [question.cluster for question in scores.questions] == named
     assert (scores.figures["overall.f1"].low, scores.figures["overall.f1"].high) == (0.25, 0.75)
+
+
+class Words:
+    """A metric of an extension's own, of the words of answers."""
+
+    name = "words"
+    compares_words = True
+    aggregates: tuple[Aggregate, ...] = (mean_of("words"),)
+
+    def row(self, prediction: Prediction, example: Example) -> Row:  # a metric is given both
+        return {"words": float(len((prediction.response or "").split()))}
+
+
+def test_a_metric_says_itself_whether_it_compares_words() -> None:
+    abstained = build_answer("q", "I do not know.", fixed(), model="m", status="abstained")
+    predictions = [answered("one two", "a"), answered("I do not know.", "b").model_copy(update={"answer": abstained})]
+    letters = [EXAMPLES[0], EXAMPLES[1].model_copy(update={"task": "choose_answer"})]
+    cases: list[tuple[Convention, list[Example], float]] = [
+        ("strict", EXAMPLES, 2),
+        ("published", EXAMPLES, 3),
+        ("published", letters, 2),
+    ]
+    for convention, asked, words in cases:
+        settings = ScoringSettings(name="run", dataset="d", convention=convention)
+        scores = score_predictions(asked[:2], predictions, metrics=[Words()], settings=settings)
+        assert value(scores, "words") == words

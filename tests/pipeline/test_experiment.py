@@ -13,7 +13,7 @@ from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, SearchRetriever, run_retrieval
-from quoteweave.pipeline.runs.retrieval import make_searches
+from quoteweave.pipeline.runs.retrieval import make_run_search
 from quoteweave.pipeline.search import POOL, Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.expanders.chat import ChatExpander
@@ -104,7 +104,7 @@ def test_a_question_with_gold_boxes_keeps_the_contexts_that_a_generator_would_se
     images = [quote("a.pdf", page, 1, "page") for page in range(10)]
     ranking, search = Fixed([*texts, *images]), Search(OfKind([*texts, *images]))
     near, plain, far = (
-        next(run_retrieval([example], ranking, scope=scope, documents=DOCUMENTS, search_in=lambda _: search))
+        next(run_retrieval([example], ranking, scope=scope, documents=DOCUMENTS, search=search))
         for example, scope in ((boxed(), SCOPES[0]), (ask("q"), SCOPES[0]), (boxed(), SCOPES[1]))
     )
     assert {name: (len(one.texts), len(one.images)) for name, one in near.contexts.items()} == {
@@ -128,13 +128,21 @@ def test_contexts_of_runs_are_those_of_ask_and_of_published_presets_the_ranking_
         asked = asyncio.run(make_search(made, usual).context(example.query, C20, where=Filter(documents=("pump.md",))))
         predictions: list[Prediction] = []
         for settings in (usual, usual.model_copy(update={"preset": "mmdocir"})):
-            retriever, search_in = make_searches(made, settings, [])
-            predictions += run_retrieval(
-                [example], retriever, scope="document", documents=["pump.md"], search_in=search_in
-            )
+            retriever, search = make_run_search(made, settings, [])
+            predictions += run_retrieval([example], retriever, scope="document", documents=["pump.md"], search=search)
     run, published = (one.contexts["c20"] for one in predictions)
     assert run == asked.context
     assert (len(run.introduced), len(published.introduced)) == (1, 0)
+
+
+def test_feedback_of_a_run_reads_the_document_of_the_question_or_all(tmp_path: Path) -> None:
+    documents: dict[str, list[str | Quote]] = {"a.md": ["Grain came by ship."], "b.md": ["Grain went by zeppelin."]}
+    settings = RetrievalSettings(retriever=("bm25",), expand="rm3")
+    with make_collection(tmp_path, documents) as made:
+        _, search = make_run_search(made, settings, [])
+        filters = (Filter(documents=("a.md",)), None)
+        traces = [asyncio.run(search.find(Query(text="grain"), 5, where=where)).trace for where in filters]
+    assert ["zeppelin" in one.clauses[0] for one in traces] == [False, True]
 
 
 def test_a_ranking_that_ends_early_is_kept_whole() -> None:
@@ -174,24 +182,19 @@ def test_what_no_question_can_do_without_ends_the_run(error: Exception) -> None:
         list(run_retrieval([ask("q")], Lacking([]), scope="collection", documents=DOCUMENTS))
 
 
-def test_a_search_of_several_steps_is_made_for_each_filter_and_its_notes_are_told() -> None:
-    retriever, made, told = Fixed([quote("a.pdf", page, 0) for page in range(100)]), list[Filter | None](), list[str]()
-
-    def make(where: Filter | None) -> Search:
-        made.append(where)
-        return Search(retriever, expander=FakeExpander(["how?"], note="odd"))
-
-    searching = SearchRetriever(make, reranks=False, on_note=told.append)
+def test_a_search_of_several_steps_ranks_and_its_notes_are_told() -> None:
+    retriever, told = Fixed([quote("a.pdf", page, 0) for page in range(100)]), list[str]()
+    search = Search(retriever, expander=FakeExpander(["how?"], note="odd"))
+    searching = SearchRetriever(search, reranks=False, on_note=told.append)
     (found,) = run_retrieval([ask("q")], searching, scope="document", documents=DOCUMENTS)
     assert [page.page for page in found.pages] == list(range(10))
-    assert made == [Filter(documents=("a.pdf",))]
     assert told == ["odd"]
 
 
 def test_what_a_reranker_puts_in_order_is_its_pool() -> None:
     crowd = [quote("a.pdf", page // 10, page) for page in range(300)]
     reranker = FakeReranker(lambda _, one: float(one.id.rpartition(":")[2]))
-    searching = SearchRetriever(lambda _: Search(Fixed(crowd), reranker=reranker), reranks=True)
+    searching = SearchRetriever(Search(Fixed(crowd), reranker=reranker), reranks=True)
     (found,) = run_retrieval([ask("q")], searching, scope="document", documents=DOCUMENTS)
     assert [page.page for page in found.pages] == [3, 2, 1, 0]
     assert len(found.hits) == POOL == 40

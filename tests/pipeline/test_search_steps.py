@@ -2,15 +2,19 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
-from made_collections import made_quote
+from made_collections import made_quote, make_collection
 
 from quoteweave.core.answers import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import EndpointUnreachable, QuestionEmpty
 from quoteweave.core.protocols import Expansion, Reranking
 from quoteweave.core.records import Filter, Hit, Kind, Query, Quote
+from quoteweave.pipeline.composition.make_rag import make_rag
+from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.search import RetrievedContext, Search
+from quoteweave.pipeline.settings import AnswerSettings
 
 QUERY = Query(text="grain")
 
@@ -42,8 +46,22 @@ class Clauses:
     def __init__(self, *clauses: str, note: str | None = None) -> None:
         self.expansion = Expansion(clauses=clauses, note=note)
 
-    async def expand(self, query: Query) -> Expansion:
+    async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:
         return self.expansion
+
+
+def test_feedback_reads_only_documents_that_the_filter_of_the_question_passes(tmp_path: Path) -> None:
+    documents: dict[str, list[str | Quote]] = {"a.md": ["Grain came by ship."], "b.md": ["Grain went by zeppelin."]}
+    with make_collection(tmp_path, documents) as collection:
+        settings, where = AnswerSettings(retriever=("bm25",), expand="rm3"), Filter(documents=("a.md",))
+        search, rag = make_search(collection, settings), make_rag(collection, settings)
+        traces = [
+            asyncio.run(search.find(QUERY, 5, where=where)).trace,
+            asyncio.run(search.context(QUERY, where=where)).trace,
+            rag.answer_with_context("grain", where=where).trace,
+            make_rag(collection, settings, where=where).answer_with_context("grain").trace,
+        ]
+    assert [("ship" in one.clauses[0], "zeppelin" in one.clauses[0]) for one in traces] == [(True, False)] * 4
 
 
 class Backwards:

@@ -40,8 +40,8 @@ class Found:
         return [self.hits[:k] for _ in queries]
 
 
-def expanded(expander: Expander, question: str) -> str:
-    (clause,) = asyncio.run(expander.expand(Query(text=question))).clauses
+def expanded(expander: Expander, question: str, where: Filter | None = None) -> str:
+    (clause,) = asyncio.run(expander.expand(Query(text=question), where=where)).clauses
     return clause
 
 
@@ -140,7 +140,7 @@ def test_a_named_figure_weighs_as_much_as_before(tmp_path: Path) -> None:
 
 def test_the_first_search_is_as_deep_and_narrow_as_asked() -> None:
     found, where = Found([("ship", 2.0), ("crane", 1.0)]), Filter(documents=("a",))
-    assert "crane" not in expanded(Rm3Expander(found, quotes=1, where=where), "grain")
+    assert "crane" not in expanded(Rm3Expander(found, quotes=1), "grain", where)
     assert found.asked == [(1, where)]
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from builders import make_quote
@@ -19,6 +20,7 @@ from quoteweave.retrievers.fusion import (
     reciprocal_rank_fusion,
     score_fusion,
 )
+from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 
 QUOTES = {name: make_quote(name, id=name) for name in "abcdefghij"}
@@ -190,3 +192,14 @@ def test_over_a_collection(rule: FusionRule, tmp_path_factory: pytest.TempPathFa
 def test_ids_alone_are_fused_as_quotes_are(found: list[list[Hit]]) -> None:
     fused = fuse_ranks([[hit.quote.id for hit in hits] for hits in found])
     assert list(fused.items()) == [(hit.quote.id, hit.score) for hit in reciprocal_rank_fusion(found)]
+
+
+def test_fusion_passes_on_how_rare_words_are_as_the_check_of_the_topic_needs_it(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": ["grain came by sea", "timber"]}) as collection:
+        lexical, query = LexicalRetriever(collection), Query(text="grain of zeppelins")
+        alone = lexical.explain(query, [])
+        fused = FusedRetriever([Bm25Retriever(collection), lexical]).explain(query, [])
+        other = FusedRetriever([Bm25Retriever(collection)]).explain(query, [])
+    assert alone.rarity
+    assert (fused.rarity, fused.pages) == (alone.rarity, alone.pages)
+    assert (other.rarity, other.pages) == ({}, None)

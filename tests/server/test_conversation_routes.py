@@ -16,7 +16,6 @@ from made_collections import made_quote, make_collection, put
 from quoteweave.collection.checksums import row_checksum
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import AnswerEvent
-from quoteweave.core.records import Filter
 from quoteweave.server.access.control import Grant
 from quoteweave.server.access.keys import KeyRequest, KeyStore
 from quoteweave.server.answers.requests import AnswerRequest
@@ -129,7 +128,7 @@ def test_conversations_are_deleted_with_their_collection(tmp_path: Path) -> None
         under_way = app.state.served.collection("port")
         grant, request = Grant(open=True), AnswerRequest(question=QUESTION)
         keeper = AnswerRecorder(app.state.served, grant, collection="port", request=request)
-        answered = under_way.rag(app.state.served.defaults, Filter()).answer_with_context(QUESTION)
+        answered = under_way.rag(app.state.served.defaults).answer_with_context(QUESTION)
         assert client.delete("/v1/collections/port").json()["conversations"] == 1
         assert client.get(f"/v1/conversations/{first['conversation']}").status_code == 404
         # What is answered after that is not kept under a name that may be another collection's soon.

@@ -13,9 +13,8 @@ import pytest
 from live_server import LiveServer, Serve
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.records import Filter
 from quoteweave.interchange.responses import ErrorEvent, Job
-from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
+from quoteweave.pipeline.settings import ChatSettings
 from quoteweave.server.answers.requests import AnswerChoices
 from quoteweave.server.jobs.records import RemoveWork
 from quoteweave.server.jobs.store import JobStore, job_events
@@ -74,23 +73,13 @@ def test_models_that_differ_in_their_key_alone_are_asked_with_their_own(sample_c
     served = Served(ServerSettings(collections={"port": sample_collection}, state=state, models=models))
     collection = served.collection("port")
     first, second = (
-        collection.rag(served.answer_settings(collection, AnswerChoices.model_validate({"model": name})), Filter())
+        collection.rag(served.answer_settings(collection, AnswerChoices.model_validate({"model": name})))
         for name in models
     )
-    again = collection.rag(
-        served.answer_settings(collection, AnswerChoices.model_validate({"model": "first"})), Filter()
-    )
+    again = collection.rag(served.answer_settings(collection, AnswerChoices.model_validate({"model": "first"})))
     assert first is not second
     assert again is first
     served.close()
-
-
-def test_a_filter_makes_another_search_only_where_relevance_feedback_reads_by_it(live: LiveServer) -> None:
-    collection = live.app.state.served.collection("port")
-    narrow, wide = Filter(documents=("port.md",)), Filter()
-    split, feedback = AnswerSettings(expand="rules"), AnswerSettings(retriever=("bm25",), expand="rm3")
-    assert collection.search(split, narrow) is collection.search(split, wide)
-    assert collection.search(feedback, narrow) is not collection.search(feedback, wide)
 
 
 def test_made_up_methods_are_counted_as_one(serve: Serve) -> None:

@@ -76,7 +76,7 @@ def search(
         return
     settings = name_chat_model(make_settings(RetrievalSettings, given))
     with Collection.open(folder(collection)) as opened:
-        finder = make_search(opened, settings, where, progress=TerminalProgress(quiet=as_json))
+        finder = make_search(opened, settings, progress=TerminalProgress(quiet=as_json))
         found = run_sync(finder.find(Query(text=question), k, where=where))
         _, damage = stored_crops(opened, [hit.quote for hit in found.hits])
         trace = found.trace.model_copy(update={"notes": (*found.trace.notes, *damage)})

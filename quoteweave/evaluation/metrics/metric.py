@@ -20,6 +20,11 @@ failed items are left out of a figure, and counted.
 class Metric(Protocol):
     """A metric: the columns of each question's row, and the aggregates over rows.
 
+    Two attributes are optional. `compares_words = True`: it compares the words of an answer with those of gold, and so
+    is not computed where the answer is a letter or a paper's title, nor by `strict` where the answer abstains.
+    `counts_failures = True`: it measures how predictions failed, and is computed for failed predictions by both
+    conventions.
+
     >>> class Words:
     ...     name = "words"
     ...     aggregates = (mean_of("words"),)

@@ -1,13 +1,14 @@
 """Score predictions: a row for each question, then aggregates, by one of two conventions (`metrics.metric.Convention`).
 
 An error is no wrong answer by `strict`, and an empty answer by `published`. An answer that abstains is no failure, but
-the sentence that says so has no words to compare with gold: `strict` leaves it out of the metrics that do
-(`COMPARES_WORDS`) and counts it; `published` compares it like any other.
+the sentence that says so has no words to compare with gold: `strict` leaves it out of the metrics that do (those with
+`compares_words`) and counts it; `published` compares it like any other.
 
 Retrieval is scored within the question's document and over the whole collection (`score_retrieval`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from pydantic import Field
 
@@ -34,12 +35,8 @@ the questions of one run.
 """
 
 
-COMPARES_WORDS = ("bleu", "rouge_l", "short_answer", "alce_correctness")
-"""Names of the metrics that compare the words of an answer with those of gold."""
 WITHOUT_WORDS = ("name_paper", "choose_answer", "choose_source")
-"""Tasks whose answers they do not compare: titles of papers, and letters."""
-COUNTS_FAILURES = ("paper_search",)
-"""Names of the metrics of how predictions failed; both conventions compute them for failed predictions."""
+"""Tasks whose answers metrics that compare words are not computed for: titles of papers, and letters."""
 
 
 class ScoringSettings(Record):
@@ -124,7 +121,7 @@ def _question(
     row: dict[str, float | None] = {}
     scored = prediction if prediction.error is None else prediction.model_copy(update={"response": ""})
     for metric in metrics:
-        if example.task in WITHOUT_WORDS and metric.name in COMPARES_WORDS:
+        if example.task in WITHOUT_WORDS and _says(metric, "compares_words"):
             continue
         if convention == "published" or _is_computed(metric, prediction):
             row |= metric.row(scored, example)
@@ -140,8 +137,12 @@ def _question(
 def _is_computed(metric: Metric, prediction: Prediction) -> bool:
     """Whether the strict convention computes the metric for a prediction."""
     if prediction.error is not None:
-        return metric.name in COUNTS_FAILURES
-    return metric.name not in COMPARES_WORDS or not does_not_answer(prediction)
+        return _says(metric, "counts_failures")
+    return not _says(metric, "compares_words") or not does_not_answer(prediction)
+
+
+def _says(metric: Metric, what: Literal["compares_words", "counts_failures"]) -> bool:
+    return bool(getattr(metric, what, False))
 
 
 def does_not_answer(prediction: Prediction) -> bool:

@@ -222,7 +222,7 @@ def make_rag_without_environment(
     terms = read_all_terms(settings)
     gate = make_gate(settings, chats, terms, check_topic=True, progress=progress)
     scorer = make_configured_scorer(settings, fallback=fallback, progress=progress)
-    search = make_search(collection, settings, where, chats=chats, progress=progress, terms=terms)
+    search = make_search(collection, settings, chats=chats, progress=progress, terms=terms)
     generator = make_generator(settings, collection, chats.default, fallback=fallback, scorer=scorer)
     if limits.calls is None:  # which may hold the answer
         settings.check_address()

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.records import Filter
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.search import Search
@@ -53,13 +52,12 @@ def name_chat_model(settings: Settings) -> Settings:
 def make_search(
     collection: Collection,
     settings: RetrievalSettings,
-    where: Filter | None = None,
     *,
     chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
     terms: Sequence[Terms] | None = None,
 ) -> Search:
-    """Make the configured search; relevance feedback reads only quotes that `where` passes.
+    """Make the configured search.
 
     `terms` are those of the settings where they have been read already. Raises UsageError.
     """
@@ -68,7 +66,7 @@ def make_search(
     names, expander, reranker = settings.retriever, None, None
     retriever = make_fused(names, settings.fusion, collection, resources)
     if settings.expand:
-        expander = make_expander(settings.expand, names, collection, where=where, resources=resources, chats=chats)
+        expander = make_expander(settings.expand, names, collection, resources=resources, chats=chats)
     if settings.rerank:
         reranker = make_reranker(settings.rerank, resources=resources, chats=chats)
     return Search(retriever, expander=expander, reranker=reranker, explain=settings.explain, collection=collection)

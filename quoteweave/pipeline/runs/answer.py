@@ -47,7 +47,7 @@ from quoteweave.pipeline.runs.dataset_pictures import (
     pictures_in,
     without_captions,
 )
-from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints, make_searches
+from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints, make_run_search
 from quoteweave.retrievers.chat_models import ChatModels
 from quoteweave.retrievers.terms import Terms
 
@@ -268,7 +268,7 @@ class _RunExecutor:
         )
         if setting.quotes == "document":
             return replace(over, whole=WholeDocuments(opened, setting.reading_window)), {"documents": read}
-        search = make_searches(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
+        search = make_run_search(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
         # After what raises for wrong use, as it may take hours.
         specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)
         searched = {"documents": read, **index_fingerprints(opened, specs), **terms_fingerprint(terms)}

@@ -140,8 +140,7 @@ class Answerer:
     generator: Generator
     make_source_generator: Callable[[Example, Sequence[str]], Generator] | None = None
     """Makes what answers an example that is asked by its sources, which are given in their order; else `generator`."""
-    search: Callable[[Filter | None], Search] | None = None
-    """The search for a filter, as some expanders look where the question is asked."""
+    search: Search | None = None
     size: ContextSize = C20
     """How many quotes of each kind are searched for."""
     documents: Mapping[str, str] = field(default_factory=dict)
@@ -175,9 +174,9 @@ class Answerer:
         try:
             check_question(example.query.text)
             context, cut, notes = await self._context(example)
-            withheld = self.gate.check_context(example.query.text, context)
-            written = withheld or await self._generator_of(example).answer(example.query, context)
-            answer = withheld or await self.gate.apply(written, context)
+            early_abstention = self.gate.check_context(example.query.text, context)
+            written = early_abstention or await self._generator_of(example).answer(example.query, context)
+            answer = early_abstention or await self.gate.apply(written, context)
             placed = await asyncio.to_thread(self._places, example, context)
         except (QuestionEmpty, QuestionTooLong) as error:
             return self.failed(example, error)
@@ -232,7 +231,7 @@ class Answerer:
             context, left_out, notes = await asyncio.to_thread(self.whole.context, names, example.query.text)
         elif self.search is not None:
             where = None if self.scope == "collection" else self._own_documents(example)
-            found = await self.search(where).context(example.query, self.size, where=where)
+            found = await self.search.context(example.query, self.size, where=where)
             context, notes = found.context, found.trace.notes
         elif example.context is not None:
             context = example.context.model_copy(update={"texts": example.context.texts[: self.passages]})

@@ -25,14 +25,14 @@ def run_retrieval(
     *,
     scope: Scope,
     documents: Container[str],
-    search_in: Callable[[Filter | None], Search] | None = None,
+    search: Search | None = None,
 ) -> Iterator[Prediction]:
     """Search for every question, within its own document or over the whole collection; yield predictions in order.
 
     `documents` names those that the collection holds; a question on another finds nothing within it. A prediction keeps
     the ranking down to where it holds `QUOTES` quotes that are not whole pages and `PAGES` distinct pages, so that
     figures at those depths are exact; or all of it, where it ends before. Within a document, that of a question with
-    gold boxes also keeps the contexts that the search of `search_in` makes for a generator. A question whose search
+    gold boxes also keeps the contexts that `search` makes for a generator. A question whose search
     raises is a prediction with that error, and the others go on. Raises ModelNotFound and MissingExtra, which concern
     them all.
     """
@@ -40,21 +40,19 @@ def run_retrieval(
         if scope == "document" and example.document is not None and example.document not in documents:
             yield Prediction(example=example.id, scope=scope)
         else:
-            boxed = search_in if scope == "document" and example.reference.boxes else None
+            boxed = search if scope == "document" and example.reference.boxes else None
             yield _predict(example, retriever, scope, boxed)
 
 
-def _predict(
-    example: Example, retriever: Retriever, scope: Scope, search_in: Callable[[Filter | None], Search] | None
-) -> Prediction:
+def _predict(example: Example, retriever: Retriever, scope: Scope, search: Search | None) -> Prediction:
     contexts, notes = dict[str, Context](), tuple[str, ...]()
     try:
         check_question(example.query.text)
         where = _filter(example, scope)
         hits = _ranking(example.query, retriever, where)
-        if search_in is not None:
+        if search is not None:
             sizes = tuple(CONTEXT_SIZES.values())
-            found, trace = run_sync(search_in(where).contexts(example.query, sizes, where=where))
+            found, trace = run_sync(search.contexts(example.query, sizes, where=where))
             contexts, notes = dict(zip(CONTEXT_SIZES, found, strict=True)), trace.notes
     except (ModelNotFound, MissingExtra):
         raise
@@ -98,27 +96,27 @@ def _length(hits: Sequence[Hit]) -> int | None:
 class SearchRetriever:
     """A `Search` that expands or reranks, adapted to the `Retriever` protocol for `run_retrieval`.
 
-    `make` returns the search for a filter, because relevance feedback has to come from the documents that are searched.
     A reranker orders its pool alone, so with `reranks` a ranking ends there. `on_note` receives the notes of each
     question.
     """
 
-    def __init__(
-        self, make: Callable[[Filter | None], Search], *, reranks: bool, on_note: Callable[[str], None] = lambda _: None
-    ) -> None:
-        self._make, self._most, self._on_note = make, POOL if reranks else None, on_note
+    def __init__(self, search: Search, *, reranks: bool, on_note: Callable[[str], None] = lambda _: None) -> None:
+        self._search, self._most, self._on_note = search, POOL if reranks else None, on_note
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first. Raises what the search raises."""
-        search, depth = self._make(where), k if self._most is None else min(k, self._most)
-        found = [run_sync(search.find(query, depth, where=where)) for query in queries]
+        depth = k if self._most is None else min(k, self._most)
+        found = [run_sync(self._search.find(query, depth, where=where)) for query in queries]
         for note in (note for one in found for note in one.trace.notes):
             self._on_note(note)
         return [list(one.hits) for one in found]
 
 
 class RememberingExpander:
-    """Caches the clauses of another expander, so that both scopes and deeper searches use the same ones."""
+    """Caches the clauses of another expander, so that both scopes and deeper searches use the same ones.
+
+    They are kept by the question: it must not wrap an expander whose clauses depend on the filter.
+    """
 
     def __init__(self, expander: Expander) -> None:
         self._expander = expander
@@ -129,11 +127,11 @@ class RememberingExpander:
         """The name of the wrapped expander."""
         return self._expander.name
 
-    async def expand(self, query: Query) -> Expansion:
+    async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:
         """Return the cached expansion, or ask the wrapped expander; raises what that raises."""
         known = self._known.get(query.text)
         if known is None:
-            known = await self._expander.expand(query)
+            known = await self._expander.expand(query, where=where)
             if known.note is None:
                 self._known[query.text] = known
         return known

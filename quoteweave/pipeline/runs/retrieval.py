@@ -5,7 +5,7 @@ import json
 import math
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from quoteweave.core.examples import Example, Prediction, Task
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Retriever
-from quoteweave.core.records import Document, Filter, Record
+from quoteweave.core.records import Document, Record
 from quoteweave.core.runs import RunRecord, RunWriter, open_run
 from quoteweave.core.urls import without_credentials
 from quoteweave.documents.discovery import find_files
@@ -161,8 +161,8 @@ class PreparedRetriever:
     """A retriever ready to search, its documents, and why other documents could not be read."""
 
     retriever: Retriever
-    search_in: Callable[[Filter | None], Search]
-    """The search for a filter that makes contexts, as `ask` does."""
+    search: Search
+    """What makes contexts, as `ask` does."""
     documents: Sequence[Document]
     indexes: Mapping[str, str]
     """The fingerprint of each index that is searched."""
@@ -214,23 +214,23 @@ def prepare_retriever(
     """Make the configured retriever with expansion and reranking, and build its indexes."""
     failures = {failure.name: failure.reason for failure in collection.failures()}
     notes, terms = Counter[str](), read_all_terms(settings)
-    retriever, search_in = make_searches(collection, settings, terms, progress=progress)
+    retriever, search = make_run_search(collection, settings, terms, progress=progress)
     if settings.expand or settings.rerank:
-        retriever = SearchRetriever(search_in, reranks=bool(settings.rerank), on_note=lambda note: notes.update([note]))
+        retriever = SearchRetriever(search, reranks=bool(settings.rerank), on_note=lambda note: notes.update([note]))
     specs = build_indexes(collection, settings.retriever, settings, progress)
     indexes = {**index_fingerprints(collection, specs), **terms_fingerprint(terms)}
-    return PreparedRetriever(retriever, search_in, collection.documents(), indexes, failures, notes)
+    return PreparedRetriever(retriever, search, collection.documents(), indexes, failures, notes)
 
 
-def make_searches(
+def make_run_search(
     collection: Collection,
     settings: RetrievalSettings,
     terms: Sequence[Terms],
     *,
     chats: ChatModels = NO_CHAT_MODELS,
     progress: Progress = NO_PROGRESS,
-) -> tuple[Retriever, Callable[[Filter | None], Search]]:
-    """Return the retriever, and a function that makes the search for a filter; models load once. Raises UsageError.
+) -> tuple[Retriever, Search]:
+    """Return the retriever, and the search that asks it after expanding, and reranks. Raises UsageError.
 
     Contexts are those of `ask`. With a published preset they are the ranking alone, as its authors' are.
     """
@@ -238,18 +238,12 @@ def make_searches(
     resources = resources_for(collection, settings, progress, terms)
     # What a retriever sends is noted when its index is built.
     retriever = make_fused(names, settings.fusion, collection, replace(resources, notify=lambda _: None))
-    shared = (
-        RememberingExpander(make_expander(how, names, collection, resources=resources, chats=chats)) if how else None
-    )
+    expander = make_expander(how, names, collection, resources=resources, chats=chats) if how else None
+    if expander is not None and how != "rm3":  # whose clauses depend on the documents that are searched
+        expander = RememberingExpander(expander)
     reranker = make_reranker(settings.rerank, resources=resources, chats=chats) if settings.rerank else None
-    read = collection if settings.preset is None else None
-
-    def search_in(where: Filter | None) -> Search:
-        # rm3 alone looks into the collection, and has to look where the question is asked.
-        expander = make_expander(how, names, collection, where=where) if how == "rm3" else shared
-        return Search(retriever, expander=expander, reranker=reranker, collection=read)
-
-    return retriever, search_in
+    context_collection = collection if settings.preset is None else None
+    return retriever, Search(retriever, expander=expander, reranker=reranker, collection=context_collection)
 
 
 def fingerprint_documents(documents: Sequence[Document]) -> str:
@@ -310,7 +304,7 @@ def _search(
         left = [example for example in examples if run is None or not run.has(example.id, scope)]
         with progress.task(f"searching, {scope}", len(left)) as task:
             found = run_retrieval(
-                left, prepared.retriever, scope=scope, documents=prepared.names, search_in=prepared.search_in
+                left, prepared.retriever, scope=scope, documents=prepared.names, search=prepared.search
             )
             for prediction in found:
                 yield prediction

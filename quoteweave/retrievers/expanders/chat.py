@@ -8,7 +8,7 @@ from pathlib import Path
 from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import EndpointError, UsageError, note_text
 from quoteweave.core.protocols import ChatModel, Expansion
-from quoteweave.core.records import Query
+from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.tokens import words
 
 # Longest clause in characters; anything longer is other text of the model.
@@ -41,7 +41,7 @@ class ChatExpander:
         """The name that traces and runs record."""
         return f"chat:{self.model.name}"
 
-    async def expand(self, query: Query) -> Expansion:
+    async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:  # noqa: ARG002
         """Return the question and the model's clauses; the question alone, with a note, if there are none.
 
         A question without words is not sent. Raises UsageError when a prompt does not have the right fields.

@@ -25,33 +25,27 @@ class Rm3Expander:
     the question, on lines of its own, as often as its share requires, then each feedback word on a line, repeated. As
     BM25 and TF-IDF add up repeated words, they rank by these weights, each exact to about half a percent of the whole.
 
-    `where` filters the first search only. Raises UsageError for parameters out of range.
+    Raises UsageError for parameters out of range.
     """
 
     name = "rm3"
 
-    def __init__(
-        self,
-        retriever: Retriever,
-        *,
-        where: Filter | None = None,
-        quotes: int = 10,
-        terms: int = 10,
-        alpha: float = 0.5,
-    ) -> None:
+    def __init__(self, retriever: Retriever, *, quotes: int = 10, terms: int = 10, alpha: float = 0.5) -> None:
         if quotes < 1 or terms < 1 or not 0 < alpha <= 1:
             raise UsageError(
                 f"RM3 takes 1 or more quotes and terms and an alpha above 0, at most 1; got {quotes}, {terms}, {alpha}"
             )
-        self._retriever, self._where = retriever, where
-        self._quotes, self._terms, self._alpha = quotes, terms, alpha
+        self._retriever, self._quotes, self._terms, self._alpha = retriever, quotes, terms, alpha
 
-    async def expand(self, query: Query) -> Expansion:
-        """Return one clause; the question alone, with a note, if nothing is found. Raises what the retriever raises."""
+    async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:
+        """Return one clause; the question alone, with a note, if nothing is found. Raises what the retriever raises.
+
+        The first search finds only quotes that `where` passes.
+        """
         asked = words(query.text)
         hits: Sequence[Hit] = ()
         if asked:
-            (hits,) = await asyncio.to_thread(self._retriever.search, [query], self._quotes, where=self._where)
+            (hits,) = await asyncio.to_thread(self._retriever.search, [query], self._quotes, where=where)
         model = relevance_model(hits, self._terms)
         if not model:
             return Expansion(clauses=(query.text,), note="Nothing was found to expand the question by.")

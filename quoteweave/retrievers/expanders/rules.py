@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Expansion
-from quoteweave.core.records import Query
+from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.tokens import words
 
 # Longest question that is split, in characters.
@@ -72,7 +72,7 @@ class ClauseSplitter:
             raise UsageError(f"a question cannot be cut into {most} parts; allow two or more")
         self._most = most
 
-    async def expand(self, query: Query) -> Expansion:
+    async def expand(self, query: Query, *, where: Filter | None = None) -> Expansion:  # noqa: ARG002
         """Return the question and its parts; the question alone if it has one part or, with a note, too many."""
         parts = split_question(query.text)
         if len(parts) == 1:

@@ -125,7 +125,7 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, *,
     _check_length(request.question, own.max_question)
     settings = served.answer_settings(collection, request.settings)
     return Asked(
-        rag=collection.rag(settings, request.filters),
+        rag=collection.rag(settings),
         question=request.question,
         history=request.history,
         follow_ups=collection.follow_ups(settings),
@@ -141,7 +141,7 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, *,
 async def find(served: Served, collection: ServedCollection, request: SearchRequest, *, grant: Grant) -> SearchResult:
     """Find the quotes that a request asks for. Raises as `ask`."""
     _check_length(request.question, grant.limits(served.settings).max_question)
-    search = collection.search(served.answer_settings(collection, request.settings), request.filters)
+    search = collection.search(served.answer_settings(collection, request.settings))
     spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)
     spans.begin()
     found = await search.find(Query(text=request.question), request.k, where=request.filters)

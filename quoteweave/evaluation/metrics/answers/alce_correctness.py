@@ -36,6 +36,7 @@ class AlceCorrectness:
     """
 
     name = "alce_correctness"
+    compares_words = True
     aggregates: tuple[Aggregate, ...] = (
         mean_of("str_em"),
         deviation_of("str_em"),

@@ -60,6 +60,7 @@ class Bleu:
     """
 
     name = "bleu"
+    compares_words = True
 
     def __init__(self, marks: MarkGrammar, convention: Convention = "strict") -> None:
         self._marks, self._published = marks, convention == "published"

@@ -29,6 +29,7 @@ class PaperSearches:
     """
 
     name = "paper_search"
+    counts_failures = True
     aggregates: tuple[Aggregate, ...] = tuple(
         mean_of(column)
         for column in (

@@ -38,6 +38,7 @@ class RougeL:
     """
 
     name = "rouge_l"
+    compares_words = True
 
     def __init__(self, marks: MarkGrammar, convention: Convention = "strict") -> None:
         self._marks, self._published = marks, convention == "published"

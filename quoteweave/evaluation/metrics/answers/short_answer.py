@@ -26,6 +26,7 @@ class ShortAnswer:
     """
 
     name = "short_answer"
+    compares_words = True
     aggregates: tuple[Aggregate, ...] = (mean_of("exact_match"), mean_of("token_f1"))
 
     def __init__(self, marks: MarkGrammar) -> None:
