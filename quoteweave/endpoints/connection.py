@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from quoteweave.core.errors import EndpointBadResponse, EndpointUnreachable
 from quoteweave.endpoints.address import EndpointAddress, is_own
 from quoteweave.endpoints.errors import endpoint_error, error_in_body, one_line
-from quoteweave.endpoints.http_client import shared_client
+from quoteweave.endpoints.http_client import BoundedClient, shared_client
 from quoteweave.endpoints.redaction import endpoint_redactor
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from openai._types import RequestOptions
 
 _MAX_QUOTED_BEGINNING = 60
+_MAX_SDK_CLIENTS = 64
 Body = TypeVar("Body", bound=BaseModel)
 
 
@@ -70,17 +71,7 @@ class Connection:
         self._retry_policy = retry_policy
 
     async def __aenter__(self) -> Self:
-        from openai import AsyncOpenAI
-
-        # The SDK posts to any path, so that all endpoints are asked, and asked again, in one way.
-        self._client = AsyncOpenAI(
-            base_url=self.address.base,
-            api_key=self.address.key,
-            default_query=self.address.query,
-            timeout=self._retry_policy.timeout_s,
-            max_retries=self._retry_policy.max_retries,
-            http_client=await shared_client(),
-        )
+        self._client = _sdk_client(await shared_client(), self.address, self._retry_policy)
         return self
 
     async def __aexit__(
@@ -233,6 +224,31 @@ class Connection:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "body"
         return self.bad_response(f"{place}: {first['msg']}", wanted)
+
+
+def _sdk_client(http_client: BoundedClient, address: EndpointAddress, retry_policy: RetryPolicy) -> "AsyncOpenAI":
+    """Return the event loop's client of the SDK for an address, of the environment as it is now.
+
+    It posts to any path, so that all endpoints are asked, and asked again, in one way. To make one takes longer than to
+    read a short reply, so it is kept.
+    """
+    from openai import AsyncOpenAI
+
+    environment = tuple(item for item in os.environ.items() if item[0].startswith("OPENAI_"))
+    made_of = (address, retry_policy, environment)
+    kept = http_client.sdk_clients
+    if made_of not in kept:
+        if len(kept) >= _MAX_SDK_CLIENTS:
+            kept.clear()
+        kept[made_of] = AsyncOpenAI(
+            base_url=address.base,
+            api_key=address.key,
+            default_query=address.query,
+            timeout=retry_policy.timeout_s,
+            max_retries=retry_policy.max_retries,
+            http_client=http_client,
+        )
+    return kept[made_of]
 
 
 @cache

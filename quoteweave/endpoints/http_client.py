@@ -4,13 +4,17 @@ There is one for each event loop: to make one takes some 20 ms, and its connecti
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Hashable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING
 
 import httpx2
 from httpx2 import USE_CLIENT_DEFAULT
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 MAX_IN_BODY = 16 * 2**20
 """Most bytes of a response read as a whole, decompressed. Parsing JSON of this size takes up to some 0.7 GB."""
@@ -34,6 +38,13 @@ class BoundedClient(httpx2.AsyncClient):
     (scheme, host and port) that was asked, and only as the same request (307, 308): any other is returned as the
     response, for the caller to report.
     """
+
+    def __init__(self, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+        # Callers with different keys share it, so nothing that a server tells one of them may come back with another.
+        cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        super().__init__(transport=transport, limits=_LIMITS, cookies=cookies)
+        self.sdk_clients: dict[Hashable, AsyncOpenAI] = {}
+        """Clients of OpenAI's SDK that send by this one, by what they were made of (`connection`)."""
 
     async def send(
         self,
@@ -113,7 +124,7 @@ def _one_origin(url: httpx2.URL, other: httpx2.URL) -> bool:
     return origin(url) == origin(other)
 
 
-# A loop's client, and the generator that closes it. Keys are in requests, never in the client.
+# A loop's client, and the generator that closes it. Keys are in requests and with the SDK's clients.
 _clients: "dict[asyncio.AbstractEventLoop, tuple[BoundedClient, AsyncGenerator[None, None]]]" = {}
 
 
@@ -125,8 +136,7 @@ async def shared_client() -> "BoundedClient":
     if loop not in _clients:
         for other in [other for other in list(_clients) if other.is_closed()]:
             _clients.pop(other, None)
-        # Callers with different keys share it, so nothing that a server tells one of them may come back with another.
-        client = BoundedClient(limits=_LIMITS, cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())))
+        client = BoundedClient()
         keeper = _closing(loop, client)
         _clients[loop] = client, keeper
         await anext(keeper)  # from its first step on, the loop knows the generator

@@ -57,6 +57,7 @@ ReadOutcome = Literal[
 PDF; has too many bytes or pages; cannot be parsed; is another paper's; or the paper is hidden from the reader."""
 
 
+_MIN_MONTH_DAYS = 28
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
@@ -78,7 +79,7 @@ class PublicationDate(Record):
         if self.day is not None:
             if self.month is None:
                 raise ValueError("there is a day, and no month")
-            if self.day > (last := monthrange(self.year, self.month)[1]):
+            if self.day > _MIN_MONTH_DAYS and self.day > (last := monthrange(self.year, self.month)[1]):
                 raise ValueError(f"the month has {last} days")
         return self
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 from typing import Literal, TypeVar, get_args
 
 from pydantic import Field
@@ -64,7 +65,7 @@ class HidingRule(Record):
         Another paper of much the same title, such as another part of a series, is hidden with it. `before` is a further
         limit.
         """
-        if self.own is not None and _is_same(paper, self.own):
+        if self._own is not None and self._own.is_same(paper):
             return "own_paper"
         limits = [limit for limit in (self.before, before) if limit is not None]
         if limits and paper.published is None:
@@ -72,30 +73,72 @@ class HidingRule(Record):
         later = any(paper.published.may_follow(limit) for limit in limits) if paper.published is not None else False
         return "later" if later else None
 
+    @cached_property
+    def _own(self) -> "_Own | None":
+        return None if self.own is None else _Own(self.own)
 
-def _is_same(paper: Paper, own: Paper) -> bool:
-    return (
-        bool(identifiers_of(paper) & identifiers_of(own))
-        or is_same_title(paper.title, own.title)
-        or has_title(paper.title, own.title)
-    )
+
+class _Own:
+    """The excerpt's own paper, with all that papers found are compared with."""
+
+    def __init__(self, paper: Paper) -> None:
+        self._identifiers = identifiers_of(paper)
+        self._title = TitleMatcher(paper.title)
+
+    def is_same(self, paper: Paper) -> bool:
+        return (
+            not self._identifiers.isdisjoint(identifiers_of(paper))
+            or self._title.is_same(paper.title)
+            or self._title.is_within(paper.title)
+        )
+
+
+class TitleMatcher:
+    """Compares a title with many others. Each search gives a hundred, so what is made of the one title is kept.
+
+    >>> title = TitleMatcher("Ships of Skarn")
+    >>> title.is_same("SHIPS OF SKARN."), title.is_same("Cranes"), title.is_within("The ships of Skarn, revisited")
+    (True, False, False)
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title = _compared(title)
+        self._letters, self._words = letters(self._title), _as_words(title)
+        self._matcher = SequenceMatcher(b=self._title.lower())
+
+    def is_same(self, other: str) -> bool:
+        """Whether titles are equal but for case, accents and punctuation, or CiteME's match takes them for one."""
+        other = _compared(other)
+        if not self._title or not other:
+            return False
+        if self._letters and self._letters == letters(other):
+            return True
+        return self._may_match(other) and (
+            ratio(self._title, other) > THRESHOLD or ratio(other, self._title) > THRESHOLD
+        )
+
+    def is_within(self, text: str) -> bool:
+        """Whether the title, of four words or more, stands in a text, whatever its case and punctuation."""
+        return len(self._words.split()) >= _MIN_TITLE_WORDS and self._words in _as_words(text)
+
+    def _may_match(self, other: str) -> bool:
+        """Whether upper bounds of the ratio are above the threshold: by length alone, then by letters."""
+        self._matcher.set_seq1(other.lower())
+        return self._matcher.real_quick_ratio() > THRESHOLD and self._matcher.quick_ratio() > THRESHOLD
 
 
 def is_same_title(title: str, other: str) -> bool:
-    """Whether two titles are equal but for case, accents and punctuation, or are taken for one by CiteME's match."""
-    title, other = title.strip()[:_TITLE_CHARACTERS], other.strip()[:_TITLE_CHARACTERS]
-    if not title or not other:
-        return False
-    equal = bool(letters(title)) and letters(title) == letters(other)
-    if equal or SequenceMatcher(a=title.lower(), b=other.lower()).quick_ratio() <= THRESHOLD:  # an upper bound
-        return equal
-    return max(ratio(title, other), ratio(other, title)) > THRESHOLD
+    """Compare two titles as `TitleMatcher.is_same` does."""
+    return TitleMatcher(other).is_same(title)
 
 
 def has_title(text: str, title: str) -> bool:
     """Whether a title of four words or more stands in a text, whatever its case and punctuation."""
-    wanted = _as_words(title)
-    return len(wanted.split()) >= _MIN_TITLE_WORDS and wanted in _as_words(text)
+    return TitleMatcher(title).is_within(text)
+
+
+def _compared(title: str) -> str:
+    return title.strip()[:_TITLE_CHARACTERS]
 
 
 class Unseen:
