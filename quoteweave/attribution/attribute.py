@@ -110,6 +110,7 @@ class Attributor:
             kind=quote.kind,
             passage=quote.all_text(),
             citation=citation,
+            rejection=passage.rejection,
         )
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple, get_args
 
 from pydantic import Field
 
-from quoteweave.attribution.contraries import CONTRARY_REASONS, OPPOSITE, OPPOSITE_WORD, contrary_reason
-from quoteweave.attribution.records import Candidate, Outcome
+from quoteweave.attribution.contraries import CONTRARY_REASONS, Contrary, find_contrary
+from quoteweave.attribution.records import Candidate, Outcome, Rejection
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.errors import BudgetSpent, EndpointError, ModelFailed
 from quoteweave.core.messages import join_names
@@ -23,6 +23,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.composition.make_search import resources_of
@@ -79,7 +80,8 @@ def _confirmed(found: Candidate, supports: bool | None, failure: str | None) -> 
         return found.model_copy(update={"citation": citation.model_copy(update={"reason": reason})})
     outcome: Outcome = "supported" if supports else "not_found"
     said = citation.model_copy(update={"checker_verdict": supports, "reason": None if supports else DENIED})
-    return found.model_copy(update={"outcome": outcome, "citation": said})
+    rejection: Rejection | None = None if supports else "denied"
+    return found.model_copy(update={"outcome": outcome, "citation": said, "rejection": rejection})
 
 
 MODEL = "attribution"
@@ -103,7 +105,7 @@ _REWORDED = (
     ("the document that it cites", "the passage's document"),
     ("It cites an image whose", "The passage is an image whose"),
     ("Either it or what it cites", "Either the claim or the passage"),
-    ("It states nothing that can be checked.", WORDS_ALONE),
+    (NOTHING_TO_CHECK, WORDS_ALONE),
     ("what it cites", "the passage"),
 )
 
@@ -119,6 +121,8 @@ class CheckedPassage:
     """Share of the claim's words that it has, weighed by rarity."""
     lacking: bool = False
     """Whether all that can be looked up occurs, but its closest sentence has too few of the claim's words."""
+    contrary: Contrary | None = None
+    """How it states the contrary of the claim, if it does."""
 
     @property
     def citation(self) -> Citation:
@@ -133,22 +137,22 @@ class CheckedPassage:
         return "likely" if self.covered >= (NUMBERS_COVERAGE if self.lacking else LIKELY_COVERAGE) else "not_found"
 
     @property
-    def is_contrary(self) -> bool:
-        """Whether it says the contrary of the claim."""
-        return self.citation.reason in CONTRARY_REASONS
+    def rejection(self) -> Rejection | None:
+        """Why it is known not to be the source, as `Candidate.rejection`."""
+        return None if self.contrary is None else "contrary"
 
     @property
     def is_opposite(self) -> bool:
         """Whether it says the contrary by a word that is the opposite of one of the claim."""
-        return self.citation.reason in {OPPOSITE, OPPOSITE_WORD}
+        return self.contrary in ("direction", "opposite_word")
 
     @property
     def order(self) -> tuple[int, bool]:
         """Its place among others, the least first: by outcome; what lacks a number, or is an unread picture, last.
 
-        What says the contrary is about the claim, and does not.
+        A contrary passage is about the claim, so it is not ranked with those that lack a number.
         """
-        lacks = self.citation.verdict == "unsupported" and not self.is_contrary
+        lacks = self.citation.verdict == "unsupported" and self.contrary is None
         return get_args(Outcome).index(self.outcome), lacks or (
             self.hit.quote.kind == "image" and self.citation.verdict == "unchecked"
         )
@@ -170,14 +174,18 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
         reason = None
         if share < SUPPORTED_COVERAGE:
             reason, lacking = _lacks(claim, closest, weights), True
-    elif reason == WORDS_ALONE and covered >= LIKELY_COVERAGE and share < 1:
+    elif citation.reason == NOTHING_TO_CHECK and covered >= LIKELY_COVERAGE and share < 1:
         reason = f"{reason} {_lacks(claim, closest, weights)}"
     verdict = "unchecked" if lacking else citation.verdict
-    contrary = contrary_reason(claim, hit.quote.all_text(), weights) if hit.quote.kind == "text" else None
-    if verdict != "unsupported" and contrary is not None:
-        verdict, reason, lacking = "unsupported", contrary, False
+    contrary: Contrary | None = None
+    if verdict != "unsupported" and hit.quote.kind == "text":
+        contrary = find_contrary(claim, hit.quote.all_text(), weights)
+    if contrary is not None:
+        verdict, reason, lacking = "unsupported", CONTRARY_REASONS[contrary], False
     update = {"verdict": verdict, "reason": reason}
-    return CheckedPassage(hit, with_citations(checked, [citation.model_copy(update=update)]), covered, lacking)
+    return CheckedPassage(
+        hit, with_citations(checked, [citation.model_copy(update=update)]), covered, lacking, contrary
+    )
 
 
 class _Sentence(NamedTuple):

@@ -9,7 +9,8 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
-from typing import get_args
+from types import MappingProxyType
+from typing import Literal, get_args
 
 from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.gate.amounts import NUMBER_WORDS
@@ -22,11 +23,15 @@ MIN_COVERAGE = 0.6
 MIN_DENIED = 0.8
 """Least share of a claim's clause in one that may deny it or say its opposite; with fewer words that is often of
 something else."""
-OPPOSITE = "Of the claim and the passage one says that something rises, and the other that it falls."
-OPPOSITE_WORD = "The passage has the opposite of a word of the claim."
-DENIED_BY_PASSAGE = "Of the claim and the passage one denies what the other says."
-CONTRARY_REASONS = frozenset({OPPOSITE, OPPOSITE_WORD, DENIED_BY_PASSAGE})
-"""The reasons of passages that state the contrary, which are not the source."""
+Contrary = Literal["direction", "opposite_word", "denial"]
+"""How a passage states the contrary of a claim."""
+CONTRARY_REASONS: Mapping[Contrary, str] = MappingProxyType(
+    {
+        "direction": "Of the claim and the passage one says that something rises, and the other that it falls.",
+        "opposite_word": "The passage has the opposite of a word of the claim.",
+        "denial": "Of the claim and the passage one denies what the other says.",
+    }
+)
 
 _RISES = "rise rises rose risen raise raised rising increase increases grow grows grew grown growth gain higher more"
 _FALLS = (
@@ -113,8 +118,8 @@ _CLAUSES = re.compile(
 )
 
 
-def contrary_reason(claim: str, text: str, weights: Mapping[str, float]) -> str | None:
-    """Return why a text states the contrary of a claim, or None where it does not.
+def find_contrary(claim: str, text: str, weights: Mapping[str, float]) -> Contrary | None:
+    """Return how a text states the contrary of a claim, or None where it does not.
 
     `weights` are those of the claim's words. The text does not state the contrary where another of its sentences says
     the same as the claim.
@@ -123,14 +128,14 @@ def contrary_reason(claim: str, text: str, weights: Mapping[str, float]) -> str 
     own, rising = _said(claim), _PAIRS[0]
     near = _near(_without(weights, rising), sentences)
     if _is_contrary([_opposed(own, _said(one), rising) for one in near]):
-        return OPPOSITE
+        return "direction"
     for pair in _PAIRS[1:]:
         if any(side & own for side in pair):
             rest, compare = _without(weights, pair), partial(_says_opposite, pair=pair)
             if _is_contrary([_by_clauses(claim, one, rest, compare) for one in _near(rest, sentences)]):
-                return OPPOSITE_WORD
+                return "opposite_word"
     near = _near(weights, sentences)
-    return DENIED_BY_PASSAGE if _is_contrary([_by_clauses(claim, one, weights, _differ) for one in near]) else None
+    return "denial" if _is_contrary([_by_clauses(claim, one, weights, _differ) for one in near]) else None
 
 
 def _plain(sentence: str) -> str:

@@ -16,6 +16,8 @@ Outcome = Literal["supported", "likely", "not_found"]
 """How sure the source is: its passage supports the claim by the gate's rules; it has most of the claim's words, and the
 rest could not be checked, or, in the literature, it is the source with a chance that is high enough; or neither."""
 
+Rejection = Literal["contrary", "secondhand", "denied"]
+
 
 class Candidate(Record):
     """A document that may be the source, with the passage that speaks most for it.
@@ -35,6 +37,11 @@ class Candidate(Record):
     passage: str = Field(description="the words of the passage")
     citation: Citation = Field(
         description="the passage with document, page, box, the gate's verdict and the words that support the claim"
+    )
+    rejection: Rejection | None = Field(
+        default=None,
+        description="why the passage is known not to be the source: it states the `contrary`, has it from others "
+        "(`secondhand`), or the checker `denied` that it supports the claim",
     )
     paper: Paper | None = Field(
         default=None, description="as its source describes it; None for a document of one's own"

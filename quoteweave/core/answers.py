@@ -246,6 +246,9 @@ other systems (`interchange`) read `Answer.text` with its marks: they need no ch
 """
 
 
+EXTRACTIVE = "extractive"
+"""`Answer.model` of answers in the documents' own sentences, which no model wrote."""
+
 AnswerStatus = Literal["answered", "located", "abstained"]
 """`located`: no sentence answers the question, but relevant places in the documents are shown and cited."""
 
@@ -302,6 +305,11 @@ class Answer(Record):
     price_usd: float | None = Field(default=None, ge=0, description="of these tokens; None where it is not known")
     seconds: float = Field(ge=0, description="from question to answer, retrieval included")
     warnings: tuple[str, ...] = Field(default=(), description="what the reader has to know, a sentence each")
+
+    @property
+    def is_extractive(self) -> bool:
+        """Whether it consists of the documents' own sentences, and no model wrote it."""
+        return self.model == EXTRACTIVE
 
     @model_validator(mode="after")
     def _spans_index_the_text(self) -> Self:

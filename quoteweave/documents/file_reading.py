@@ -112,8 +112,8 @@ def read_files(
         sum(_pages_to_read(partial(reading, files[number]), found) for number, found in inspected.items())
     )
     to_read = ((reading(files[number]), found) for number, found in inspected.items())
-    for task in _ended_tasks(_read_tasks(to_read, workers, progress), workers):
-        yield from task.results()
+    for unit in _ended_units(_read_units(to_read, workers, progress), workers):
+        yield from unit.results()
 
 
 def _inspected(
@@ -135,7 +135,7 @@ def _pages_to_read(reading: Callable[[], FileReading], found: Inspection) -> int
     return found.pages - (len(reading().page_store.pages()) if found.format in PAGED_FORMATS else 0)
 
 
-class _ReadTask(Protocol):
+class _ReadUnit(Protocol):
     """A unit of work for the pool whose results are returned together."""
 
     def start(self) -> None:
@@ -153,23 +153,23 @@ class _ReadTask(Protocol):
         ...
 
 
-def _read_tasks(
+def _read_units(
     files: Iterable[tuple[FileReading, Inspection]], workers: WorkerPool, progress: AddProgress
-) -> Iterator[_ReadTask]:
+) -> Iterator[_ReadUnit]:
     """Group the files into units of work: alone, or with other small files."""
     small: list[tuple[FileReading, Inspection]] = []
     for file, found in files:
         if found.format in PAGED_FORMATS:
-            yield _PagesTask(file, found, workers, progress)
+            yield _PagesUnit(file, found, workers, progress)
         elif found.size > SMALL_FILE_BYTES:
-            yield _WholeFilesTask([(file, found)], workers, progress)
+            yield _WholeFilesUnit([(file, found)], workers, progress)
         else:
             small.append((file, found))
         if len(small) == FILES_PER_TASK:
-            yield _WholeFilesTask(small, workers, progress)
+            yield _WholeFilesUnit(small, workers, progress)
             small = []
     if small:
-        yield _WholeFilesTask(small, workers, progress)
+        yield _WholeFilesUnit(small, workers, progress)
 
 
 def inspect_each(sources: Iterable[SourceFile]) -> Iterator[Inspection | str]:
@@ -183,27 +183,27 @@ def inspect_each(sources: Iterable[SourceFile]) -> Iterator[Inspection | str]:
             yield failure_reason(error)
 
 
-def _ended_tasks(queue: Iterator[_ReadTask], workers: WorkerPool) -> Iterator[_ReadTask]:
+def _ended_units(queue: Iterator[_ReadUnit], workers: WorkerPool) -> Iterator[_ReadUnit]:
     """Start units in order, enough to keep the processes busy, and yield each as soon as its tasks have ended."""
-    active: list[_ReadTask] = []
+    active: list[_ReadUnit] = []
     while True:
-        while sum(len(task.unfinished()) for task in active) < 2 * workers.count:
-            task = next(queue, None)
-            if task is None:
+        while sum(len(unit.unfinished()) for unit in active) < 2 * workers.count:
+            unit = next(queue, None)
+            if unit is None:
                 break
-            task.start()
-            active.append(task)
+            unit.start()
+            active.append(unit)
         if not active:
             return
-        wait([future for task in active for future in task.unfinished()], return_when=FIRST_COMPLETED)
-        for task in active:
-            task.advance()
-        ended = [task for task in active if not task.unfinished()]
-        active = [task for task in active if task not in ended]
+        wait([future for unit in active for future in unit.unfinished()], return_when=FIRST_COMPLETED)
+        for unit in active:
+            unit.advance()
+        ended = [unit for unit in active if not unit.unfinished()]
+        active = [unit for unit in active if unit not in ended]
         yield from ended
 
 
-class _WholeFilesTask:
+class _WholeFilesUnit:
     """Files that are read whole, by one worker process, one after the other."""
 
     def __init__(
@@ -226,7 +226,7 @@ class _WholeFilesTask:
 
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
         assert self._task is not None  # noqa: S101 - for the type checker
-        for (file, _), made in zip(self._files, self._task.done.values(), strict=False):
+        for (file, _), made in zip(self._files, self._task.done, strict=False):
             name = file.source.name
             self._progress.on_pages(name, 1)
             yield FileIssue(name=name, reason=made) if isinstance(made, str) else made
@@ -234,7 +234,7 @@ class _WholeFilesTask:
             raise self._task.error
 
 
-class _PagesTask:
+class _PagesUnit:
     """A file whose pages are being read by worker processes, and then put together by one."""
 
     def __init__(self, file: FileReading, inspection: Inspection, workers: WorkerPool, progress: AddProgress) -> None:

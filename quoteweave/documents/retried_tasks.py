@@ -28,7 +28,7 @@ class RetriedTask(Generic[S, T]):
         *rest: Any,
         after_crash: Callable[..., Iterable[T]] | None = None,
     ) -> None:
-        self.done: dict[int, T | str] = {}
+        self.done: list[T | str] = []
         self.lost: list[tuple[S, str]] = []
         self.error: Exception | None = None
         self.seconds = 0.0
@@ -71,7 +71,7 @@ class RetriedTask(Generic[S, T]):
             self.advance()
         if self.error is not None:
             raise self.error
-        return [self.done[number] for number in range(len(self._steps))]
+        return list(self.done)
 
     def give_up(self) -> None:
         """Start no more steps; those in progress are finished."""
@@ -91,8 +91,7 @@ class RetriedTask(Generic[S, T]):
         self.seconds += outcome.seconds
         if outcome.items and self._crashes() > 1:
             self.uses_fallback = True  # it did what crashed the usual call, and does what follows
-        for item in outcome.items:
-            self.done[len(self.done)] = item
+        self.done += outcome.items
         if outcome.error is not None:
             self.error, self.future = outcome.error, None
             return
@@ -112,7 +111,7 @@ class RetriedTask(Generic[S, T]):
         if stopped.count(stop) <= further_tries.get(stop, 0):
             return
         why = stop_message(stop, self._limits)
-        self.done[number] = f"it {why}"
+        self.done.append(f"it {why}")
         self.lost.append((self._steps[number], why))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from quoteweave.core.answers import (
+    EXTRACTIVE,
     Answer,
     AnswerEvent,
     Completion,
@@ -24,7 +25,6 @@ from quoteweave.core.errors import EndpointBadResponse, EndpointError, ModelErro
 from quoteweave.core.protocols import ChatModel, Generator, StreamingGenerator
 from quoteweave.core.records import Query
 from quoteweave.generation.citations import MarkResolver, abstention, build_answer, to_events
-from quoteweave.generation.extractive import MODEL
 from quoteweave.generation.prompt_messages import ABSTENTION, CitedMessages
 from quoteweave.generation.prompt_pictures import PreparedPictures, PromptPictures
 
@@ -182,7 +182,7 @@ def _to_answer(query: Query, context: Context, completion: Completion, warnings:
     cut += [REPETITION_WARNING] if ends_in_repetition(text) else []
     status: Literal["answered", "abstained"] = "abstained" if _abstains(text) else "answered"
     # A model that calls itself "extractive" must not bypass the gate.
-    model = f"chat:{MODEL}" if completion.model == MODEL else completion.model
+    model = f"chat:{EXTRACTIVE}" if completion.model == EXTRACTIVE else completion.model
     answer = build_answer(query.text, text, context, model=model, status=status, warnings=(*warnings, *cut))
     return answer.model_copy(update={"usage": completion.usage})
 

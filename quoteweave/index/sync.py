@@ -16,7 +16,14 @@ from pydantic import Field
 from quoteweave.collection.checksums import sealed_json
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
-from quoteweave.collection.stores.generations import MANIFEST, build_command, read_plan, try_read_manifest, write_plan
+from quoteweave.collection.stores.generations import (
+    MANIFEST,
+    build_command,
+    read_plan,
+    spec_of,
+    try_read_manifest,
+    write_plan,
+)
 from quoteweave.collection.stores.vectors import StoredVectors
 from quoteweave.collection.views import PICTURE_VIEWS, item_rows
 from quoteweave.collection.writer import Writer
@@ -281,7 +288,7 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvi
             if holds_removed:
                 writer.mark_index_clean(state.fingerprint)
         except QuoteweaveError as error:
-            spec = _spec(state)
+            spec = spec_of(state)
             dropped = holds_removed and not isinstance(error, CollectionLocked | EndpointError)
             if dropped:
                 writer.remove_index_files(state.fingerprint)
@@ -322,8 +329,3 @@ def refresh_index(
     # No crop is read by OCR here, which takes a model.
     found = embedding_status(collection, writer, plan, pictures if plan.view in PICTURE_VIEWS else None)
     sync_index(collection, writer, plan, found.stored, complete=not found.missing)
-
-
-def _spec(state: IndexState) -> str:
-    plan = read_plan(state)
-    return state.name if plan is None else plan.spec

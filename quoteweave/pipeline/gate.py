@@ -21,8 +21,8 @@ from quoteweave.generation.citations import abstention, withheld
 from quoteweave.generation.claim_checkers import ChatClaimChecker, EntailmentClaimChecker
 from quoteweave.generation.confidence_signals import signals_of
 from quoteweave.generation.entailment import make_entailment
-from quoteweave.generation.extractive import MODEL, off_topic_abstention
-from quoteweave.generation.gate import Policy, apply_policy, check_citations, check_entailment
+from quoteweave.generation.extractive import off_topic_abstention
+from quoteweave.generation.gate import Policy, apply_policy, check_citations, check_with_model
 from quoteweave.models.checkpoints import is_local
 from quoteweave.models.loading import make_shared
 from quoteweave.pipeline.highlighting import highlight_inline_if_short
@@ -82,10 +82,10 @@ class Gate:
         An extractive answer only repeats its quotes, and is not checked by rule. Raises ModelNotFound and
         UsageError of the checker.
         """
-        if self.policy is not None and answer.model != MODEL:
+        if self.policy is not None and not answer.is_extractive:
             answer = await run_inline_if_short("answer", answer.text, check_citations, answer, context)
         if self.checker is not None:
-            answer = await check_entailment(answer, context, self.checker)
+            answer = await check_with_model(answer, context, self.checker)
         if self.policy is not None:
             answer = apply_policy(answer, self.policy)
         if self.calibration is not None:

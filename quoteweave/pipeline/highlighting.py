@@ -15,7 +15,6 @@ from quoteweave.core.text.continuations import SENTENCE_END, continues, may_cont
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
-from quoteweave.generation.extractive import MODEL
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.generation.gate.claims import Claim
 from quoteweave.generation.highlights import find_highlights, text_of
@@ -31,7 +30,7 @@ async def highlight_inline_if_short(answer: Answer, context: Context, pages: Pag
     """Call `add_highlights`, in a thread where it may take more than milliseconds."""
     # The length of this text stands for the time. An extractive answer is only as long as its question lets it be,
     # though it quotes more words than a question has.
-    written = answer.question if answer.model == MODEL else answer.text
+    written = answer.question if answer.is_extractive else answer.text
     longest_quote = max((text_of(hit.quote) for hit in context.hits), key=len, default="")
     measure = longest_quote if len(longest_quote) > MAX_BRIEF_QUOTE else written
     return await run_inline_if_short("answer", measure, add_highlights, answer, context, pages)

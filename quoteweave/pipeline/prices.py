@@ -1,10 +1,9 @@
 """The price of an answer: what the tokens of all its model calls cost."""
 
-from quoteweave.core.answers import Answer, Usage
+from quoteweave.core.answers import EXTRACTIVE, Answer, Usage
 from quoteweave.core.chat.tokens import FREE
 from quoteweave.core.examples import Spending
 from quoteweave.endpoints.prices import chat_price
-from quoteweave.generation.extractive import MODEL
 
 
 def with_price(answer: Answer) -> Answer:
@@ -18,7 +17,7 @@ def with_price(answer: Answer) -> Answer:
 
 def price_of(model: str, usage: Usage) -> float | None:
     """Return what a model's tokens cost in US dollars; None where that is not known. Raises as `with_price`."""
-    price = FREE if model == MODEL else chat_price(model)
+    price = FREE if model == EXTRACTIVE else chat_price(model)
     if price == FREE:
         return 0.0
     input_tokens, output_tokens = usage.input_tokens, usage.output_tokens

@@ -162,7 +162,7 @@ class AnswerSpans:
             return
         span = self.tracer.start_span(f"chat {answer.model}", start_time=self.started)
         span.set_attribute("gen_ai.operation.name", "chat")
-        span.set_attribute("gen_ai.provider.name", "quoteweave" if answer.model == "extractive" else "openai")
+        span.set_attribute("gen_ai.provider.name", "quoteweave" if answer.is_extractive else "openai")
         span.set_attribute("gen_ai.request.model", answer.model)
         for name, tokens in (("input", answer.usage.input_tokens), ("output", answer.usage.output_tokens)):
             if tokens is not None:

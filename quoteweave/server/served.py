@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import CollectionCounts
+from quoteweave.core.answers import EXTRACTIVE
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.records import Record
 from quoteweave.pipeline.composition.build import list_indexes
@@ -32,8 +33,6 @@ from quoteweave.server.problems import ProblemError
 from quoteweave.server.settings import NAME, OFF, ServerSettings
 from quoteweave.server.state.conversations import ConversationStore
 
-EXTRACTIVE = "extractive"
-"""The model's name by which a request asks for an answer from the documents' own sentences."""
 OPENING_QUESTIONS = 4
 """Most questions to begin with."""
 MAX_MADE = 64

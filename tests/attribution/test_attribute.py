@@ -12,7 +12,7 @@ from quoteweave import Collection, LexicalRetriever, add, attribute
 from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.attribute import Attributor
 from quoteweave.attribution.checked_passages import DENIED
-from quoteweave.attribution.contraries import CONTRARY_REASONS, DENIED_BY_PASSAGE, OPPOSITE, OPPOSITE_WORD
+from quoteweave.attribution.contraries import CONTRARY_REASONS, Contrary
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.records import Filter, Quote
 from quoteweave.pipeline.search import Search
@@ -75,8 +75,8 @@ def test_a_number_alone_does_not_show_that_a_passage_says_what_is_claimed(tmp_pa
     ("claim", "outcome", "reason"),
     [
         ("Oats rose by 12 % in the mild winter of 2019.", "supported", None),
-        ("Oats fell by 12 % in the mild winter of 2019.", "not_found", OPPOSITE),
-        ("Oats fell in the mild winter.", "not_found", OPPOSITE),
+        ("Oats fell by 12 % in the mild winter of 2019.", "not_found", CONTRARY_REASONS["direction"]),
+        ("Oats fell in the mild winter.", "not_found", CONTRARY_REASONS["direction"]),
         (
             "Barley rose by 12 % in the mild winter of 2019.",
             "likely",
@@ -120,7 +120,7 @@ def test_what_is_said_of_something_else_or_the_other_way_round_is_not_supported(
 def test_the_contrary_is_no_source_whatever_else_both_say(tmp_path: Path, claim: str, passage: str) -> None:
     with make_collection(tmp_path, {"a.md": [passage]}) as made:
         (found,) = attribute(made, claim)
-    assert (found.outcome, found.reason) == ("not_found", OPPOSITE)
+    assert (found.outcome, found.reason) == ("not_found", CONTRARY_REASONS["direction"])
 
 
 @pytest.mark.parametrize(
@@ -151,29 +151,30 @@ def test_the_contrary_is_not_declared_of_what_says_the_same_or_something_else(
     with make_collection(tmp_path, {"a.pdf": [quote, made_quote("Rye was rare.", page=1)]}) as made:
         (found,) = attribute(made, claim)
     assert found.candidates[0].passage == passage
-    assert found.reason != OPPOSITE
+    assert found.candidates[0].rejection is None
 
 
 @pytest.mark.parametrize(
-    ("claim", "passage", "reason"),
+    ("claim", "passage", "contrary"),
     [
         (
             "The ferry to Skarn is certified for winter ice.",
             "Similarly, the ferry to Skarn isn't certified for winter ice, but sailed anyway.",
-            DENIED_BY_PASSAGE,
+            "denial",
         ),
-        ("The barges are not insured in Skarn.", "Since 1990 the barges are insured in Skarn.", DENIED_BY_PASSAGE),
-        ("The new quay handles grain worse than the old one.", "The new quay handles grain better.", OPPOSITE_WORD),
-        ("Coated ropes last a shorter time at sea.", "Coated ropes last a longer time at sea.", OPPOSITE_WORD),
-        ("The harbour archive compresses its maps.", "The harbour archive decompresses its maps.", OPPOSITE_WORD),
+        ("The barges are not insured in Skarn.", "Since 1990 the barges are insured in Skarn.", "denial"),
+        ("The new quay handles grain worse than the old one.", "The new quay handles grain better.", "opposite_word"),
+        ("Coated ropes last a shorter time at sea.", "Coated ropes last a longer time at sea.", "opposite_word"),
+        ("The harbour archive compresses its maps.", "The harbour archive decompresses its maps.", "opposite_word"),
     ],
 )
 def test_what_the_passage_denies_or_says_by_the_opposite_word_has_no_source(
-    tmp_path: Path, claim: str, passage: str, reason: str
+    tmp_path: Path, claim: str, passage: str, contrary: Contrary
 ) -> None:
     with make_collection(tmp_path, {"a.md": [passage, "Rye was rare."]}) as made:
         (found,) = attribute(made, claim)
-    assert (found.outcome, found.reason) == ("not_found", reason)
+    assert (found.outcome, found.reason) == ("not_found", CONTRARY_REASONS[contrary])
+    assert found.candidates[0].rejection == "contrary"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ def test_what_the_passage_denies_or_says_by_the_opposite_word_has_no_source(
 def test_what_denies_the_same_or_something_else_is_no_contrary(tmp_path: Path, claim: str, passage: str) -> None:
     with make_collection(tmp_path, {"a.md": [passage, "Rye was rare."]}) as made:
         (found,) = attribute(made, claim)
-    assert found.reason not in CONTRARY_REASONS
+    assert found.candidates[0].rejection is None
 
 
 def test_a_passage_that_says_the_contrary_outweighs_one_that_is_less_close(tmp_path: Path) -> None:
@@ -203,7 +204,7 @@ def test_a_passage_that_says_the_contrary_outweighs_one_that_is_less_close(tmp_p
     ]
     with make_collection(tmp_path, {"a.md": texts}) as made:
         (found,) = attribute(made, "The memory of the old harbour crane grows linearly with each lift.")
-    assert (found.outcome, found.reason) == ("not_found", OPPOSITE)
+    assert (found.outcome, found.reason) == ("not_found", CONTRARY_REASONS["direction"])
 
 
 def test_words_that_a_likely_passage_has_in_several_sentences_are_said_to_be_missing_in_each(tmp_path: Path) -> None:

@@ -23,4 +23,7 @@ def verdict(sentence: str, *quotes: Quote | str, question: str = "") -> Verdict:
     if "[" not in sentence:
         numbers = ", ".join(str(number) for number, _ in enumerate(context.texts, 1))
         marked = f"{sentence} [{numbers}]" if numbers else f"{sentence} ![it](image1)"
-    return check_sentence(marked, built(marked, context).citations, context, question=question).verdict
+    checked = check_sentence(marked, built(marked, context).citations, context, question=question)
+    found = [citation.verdict for citation in checked]
+    # Of several quotes that support a sentence together, those that contribute nothing are unchecked.
+    return "supported" if "supported" in found else found[0] or "unchecked"

@@ -14,7 +14,7 @@ from quoteweave.core.errors import BudgetSpent, EndpointUnreachable, ModelFailed
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.gate import REFUSAL, apply_policy, check_citations, check_entailment
+from quoteweave.generation.gate import REFUSAL, apply_policy, check_citations, check_with_model
 from quoteweave.generation.gate.answer_check import MAX_WARNINGS
 from quoteweave.generation.gate.claims import claims_of
 
@@ -170,7 +170,7 @@ class Failing:
 
 
 def opined(text: str, checker: ClaimChecker, context: Context = CONTEXT) -> Answer:
-    return asyncio.run(check_entailment(check_citations(built(text, context), context), context, checker))
+    return asyncio.run(check_with_model(check_citations(built(text, context), context), context, checker))
 
 
 def test_a_checker_says_its_own_beside_the_gate() -> None:

@@ -200,20 +200,14 @@ def test_a_quote_that_adds_nothing_is_unchecked_beside_one_that_bears_all() -> N
     context = make_context(CALLS, "Dogs need a muzzle.")
     sentence = "The port received 1,058 vessel calls [1][2]."
     checked = check_sentence(sentence, built(sentence, context).citations, context)
-    assert [citation.verdict for citation in checked.citations] == ["supported", "unchecked"]
-    assert checked.verdict == "supported"
+    assert [citation.verdict for citation in checked] == ["supported", "unchecked"]
 
 
 def test_the_reason_names_what_is_missing() -> None:
     context = make_context(CALLS)
     sentence = "The port received 1,068 vessel calls [1]."
-    checked = check_sentence(sentence, built(sentence, context).citations, context)
+    (checked,) = check_sentence(sentence, built(sentence, context).citations, context)
     assert checked.reason == "1,068 does not occur in what it cites."
-    assert checked.citations[0].reason == checked.reason
-
-
-def test_without_citations_nothing_is_checked() -> None:
-    assert check_sentence("It was 5.", (), make_context(CALLS)).verdict == "unchecked"
 
 
 def _ways(value: int) -> list[str]:

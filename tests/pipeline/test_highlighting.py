@@ -9,14 +9,13 @@ import pytest
 from test_arranging import quote
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Answer, Context
+from quoteweave.core.answers import EXTRACTIVE, Answer, Context
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import Hit, Page, PageWord, PageWords, Quote
 from quoteweave.documents.ingest import add
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.extractive import MODEL as EXTRACTIVE
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline import highlighting
 from quoteweave.pipeline.gate import Gate

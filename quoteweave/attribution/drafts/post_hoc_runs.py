@@ -20,7 +20,7 @@ from quoteweave.attribution.drafts.cited_draft import CitedDraft, insert_marks
 from quoteweave.attribution.drafts.draft_text import Draft
 from quoteweave.attribution.drafts.post_hoc import cite_draft
 from quoteweave.attribution.excerpts import Excerpt
-from quoteweave.attribution.records import Attribution, Candidate, Outcome
+from quoteweave.attribution.records import Attribution, Candidate, Outcome, Rejection
 from quoteweave.core.answers import Context, Usage
 from quoteweave.core.chat.prompts import Prompt, load_prompt
 from quoteweave.core.errors import DatasetError, UsageError, error_reason
@@ -80,9 +80,10 @@ class PassageFinder:
 
     def _candidate(self, claim: str, hit: Hit, covered: float, weights: Mapping[str, float]) -> Candidate:
         outcome: Outcome = "likely"
+        rejection: Rejection | None = None
         if self._checked:
             passage = check_passage(claim, hit, weights)
-            outcome, citation = passage.outcome, passage.citation
+            outcome, citation, rejection = passage.outcome, passage.citation, passage.rejection
         else:
             (citation,) = cite_passage(claim, hit, passage_context([hit])).citations
         return Candidate(
@@ -95,6 +96,7 @@ class PassageFinder:
             kind=hit.quote.kind,
             passage=hit.quote.all_text(),
             citation=citation,
+            rejection=rejection,
         )
 
 

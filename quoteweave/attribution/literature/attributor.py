@@ -32,8 +32,7 @@ from quoteweave.attribution.attribute import (
     hits_by_document,
     require_candidates,
 )
-from quoteweave.attribution.checked_passages import DENIED, make_confirming_checker
-from quoteweave.attribution.contraries import CONTRARY_REASONS
+from quoteweave.attribution.checked_passages import make_confirming_checker
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (
@@ -197,7 +196,7 @@ class LiteratureAttributor:
         (name,) = await self._library.add_papers([paper])
         context = await self._search.context(Query(text=excerpt.text), POOL, where=Filter(documents=(name,)))
         (best,) = await self._checked(excerpt, [name], context)
-        kept = best.outcome == "supported" or best.citation.reason in {*CONTRARY_REASONS, DENIED}
+        kept = best.outcome == "supported" or best.rejection in ("contrary", "denied")
         outcome: Outcome = best.outcome if kept else "likely"
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
@@ -345,7 +344,7 @@ def _is_earlier(one: Candidate, other: Candidate) -> bool:
 def _secondhand(found: Candidate) -> Candidate:
     """A candidate whose passages have from others what they say, so that it is not the source."""
     citation = found.citation.model_copy(update={"reason": SECONDHAND})
-    return found.model_copy(update={"outcome": "not_found", "citation": citation})
+    return found.model_copy(update={"outcome": "not_found", "citation": citation, "rejection": "secondhand"})
 
 
 def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, float]) -> Attribution:
@@ -354,7 +353,7 @@ def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, f
         return found
     best = found.candidates[0]
     following = max((score for name, score in scores.items() if name != best.citation.document), default=0.0)
-    support = 0.0 if best.citation.reason == SECONDHAND else SUPPORT[best.citation.verdict or "unchecked"]
+    support = 0.0 if best.rejection == "secondhand" else SUPPORT[best.citation.verdict or "unchecked"]
     signals = Signals(
         score=best.score - following,
         bearing=best.coverage,

@@ -113,6 +113,12 @@ def read_plan(state: IndexState) -> IndexPlan | None:
     return None
 
 
+def spec_of(state: IndexState) -> str:
+    """The retriever of an index, also of one that is damaged or gone; its name where that is lost too."""
+    plan = read_plan(state)
+    return state.name if plan is None else plan.spec
+
+
 def build_command(root: Path, spec: str) -> str:
     """The command that builds an index, or brings it up to date."""
     return f"quoteweave index build {shlex.quote(spec)} -c {shlex.quote(str(root))}"

@@ -17,6 +17,18 @@ SHORT_TEXT = 6
 HEADING_SIZE = 1.3
 LARGE_TYPE = 16.0
 
+# Least share of a box of ink, or of a line, that lies in the table or cluster that it is part of; of a figure that is
+# the drawing of a table; and of a table that is part of a cluster, in which all but its rules lie.
+MIN_INSIDE, MIN_FIGURE_IN_TABLE, MIN_TABLE_IN_CLUSTER = 0.5, 0.7, 0.9
+# Tables of which one lies in the other with a larger share are two readings of one table.
+MAX_OVERLAP = 0.2
+# Of a grid and a ruled table in one place, the grid, whose cells are more reliable, counts as this much larger.
+GRID_BONUS = 1.2
+# Least share of a cluster that its tables cover together, to be parts of one table.
+MIN_COVERED_BY_PARTS = 0.5
+# Least share of a figure's lines that stand in aligned rows, and of its area that these cover, to be a table.
+MIN_IN_ROWS, MIN_COVERED_BY_ROWS = 0.7, 0.5
+
 LayoutElement = LineBlock | Figure | Table
 
 
@@ -29,18 +41,23 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     tables = _drop_overlapping(grid_tables(drawing, lines), ruled_tables(drawing, lines, page_size[0]))
     tables = _merge_in_cluster(tables, drawing.clusters, lines)
     free_lines = _lines_outside(lines, tables)
-    clusters = [box for box in drawing.clusters if not any(inside(box, table.box) > 0.5 for table in tables)]
-    specks = [box for box in drawing.specks if not any(inside(box, table.box) > 0.5 for table in tables)]
+    clusters = [box for box in drawing.clusters if not _lies_in_table(box, tables)]
+    specks = [box for box in drawing.specks if not _lies_in_table(box, tables)]
     figures = find_figures(clusters, free_lines, page_size, specks=specks)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
-    figures = [figure for figure in figures if not any(inside(figure.box, table.box) > 0.7 for table in tables)]
+    figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])
+    # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
     paragraphs = [block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
     blocks = group_lines(_lines_outside(free_lines, tables))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     return in_reading_order([*tables, *figures, *blocks])
+
+
+def _lies_in_table(box: Box, tables: Sequence[Table], share: float = MIN_INSIDE) -> bool:
+    return any(inside(box, table.box) > share for table in tables)
 
 
 def _is_text_on(figure: Figure, block: LineBlock, usual: float) -> bool:
@@ -54,10 +71,10 @@ def _is_text_on(figure: Figure, block: LineBlock, usual: float) -> bool:
 
 def _drop_overlapping(grids: Sequence[Table], ruled: Sequence[Table]) -> list[Table]:
     """Keep the larger of overlapping tables, but prefer a grid of similar size, whose cells are more reliable."""
-    rank = [(1.2 * area(table.box), table) for table in grids] + [(area(table.box), table) for table in ruled]
+    rank = [(GRID_BONUS * area(table.box), table) for table in grids] + [(area(table.box), table) for table in ruled]
     kept: list[Table] = []
     for _, table in sorted(rank, key=lambda ranked: -ranked[0]):
-        if not any(inside(table.box, other.box) > 0.2 for other in kept):
+        if not any(inside(table.box, other.box) > MAX_OVERLAP for other in kept):
             kept.append(table)
     return kept
 
@@ -67,11 +84,14 @@ def _merge_in_cluster(tables: Sequence[Table], clusters: Sequence[Box], lines: S
     whole: list[Table] = []
     left = list(tables)
     for cluster in clusters:
-        own = sorted((table for table in left if inside(table.box, cluster) > 0.9), key=lambda table: table.box[1])
-        if union_area([table.box for table in own]) > 0.5 * area(cluster):
+        own = sorted(
+            (table for table in left if inside(table.box, cluster) > MIN_TABLE_IN_CLUSTER),
+            key=lambda table: table.box[1],
+        )
+        if union_area([table.box for table in own]) > MIN_COVERED_BY_PARTS * area(cluster):
             box = hull([cluster, *(table.box for table in own)])
             taken = {id(line) for table in own for line in table.lines}
-            more = [line for line in lines if id(line) not in taken and inside(line.box, box) > 0.5]
+            more = [line for line in lines if id(line) not in taken and inside(line.box, box) > MIN_INSIDE]
             rows = [*cells_of(more), *(row for table in own for row in table.rows)]
             whole.append(Table(box, tuple(rows), (*more, *(line for table in own for line in table.lines))))
             left = [table for table in left if table not in own]
@@ -88,6 +108,6 @@ def _table_inside(figure: Figure) -> Table | None:
     found = aligned_tables([line for line in figure.lines if line.upright])
     rows = sum(len(table.lines) for table in found)
     spread = sum(area(table.box) for table in found)
-    if not found or rows < 0.7 * len(figure.lines) or spread < 0.5 * area(figure.box):
+    if not found or rows < MIN_IN_ROWS * len(figure.lines) or spread < MIN_COVERED_BY_ROWS * area(figure.box):
         return None
     return Table(figure.box, tuple(row for table in found for row in table.rows), figure.lines)

@@ -19,7 +19,7 @@ mark (`answer_text`). The rules match words, not meaning: how often they answer,
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from quoteweave.core.answers import NO_TOKENS, Answer, Context
+from quoteweave.core.answers import EXTRACTIVE, NO_TOKENS, Answer, Context
 from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
@@ -54,7 +54,6 @@ from quoteweave.generation.extractive.structure_answer import structure_answer
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.relevance import QuestionTerms, question_terms, split_into_questions, weigh_terms
 
-MODEL = "extractive"
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
 SECTION_GOES_ON = "The section that answers this has more than is shown here: read on at its page or heading."
@@ -72,7 +71,7 @@ def off_topic_abstention(question: str, context: Context) -> Answer | None:
     terms = question_terms(_in_words_of(context, question))
     if is_on_topic(terms, context):
         return None
-    return abstention(question, NOTHING_FOUND, model=MODEL, warnings=abstention_reasons(terms, context))
+    return abstention(question, NOTHING_FOUND, model=EXTRACTIVE, warnings=abstention_reasons(terms, context))
 
 
 NO_SCORES = SentenceScores(of={})
@@ -147,9 +146,9 @@ class ExtractiveGenerator:
     def _split_question(self, question: str, context: Context) -> Answer | list[QuestionPart]:
         """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""
         if context.structure is not None:
-            return structure_answer(question, context, context.structure, MODEL)
+            return structure_answer(question, context, context.structure, EXTRACTIVE)
         if _asks_of_several_documents(question, context):
-            return abstention(question, WHICH_DOCUMENT, model=MODEL)
+            return abstention(question, WHICH_DOCUMENT, model=EXTRACTIVE)
         # What a model ranks first may have few of the words.
         if self.scorer is not None and (nothing := off_topic_abstention(question, context)) is not None:
             return nothing
@@ -159,7 +158,7 @@ class ExtractiveGenerator:
         steps = find_procedures(asked[0], context, parts[0].weights, self.max_characters) if len(parts) == 1 else []
         if not steps:
             return parts
-        return build_answer(question, compose_procedures(steps, context), context, model=MODEL, status="answered")
+        return build_answer(question, compose_procedures(steps, context), context, model=EXTRACTIVE, status="answered")
 
     def _compose(self, asked: str, context: Context, parts: Sequence[QuestionPart]) -> Answer:
         """Return the answer of the statements that answer each part, or else of the places that bear on the whole.
@@ -174,7 +173,7 @@ class ExtractiveGenerator:
         unique = list(statements.values())
         rest = _best_places([part.question for part in answered if not part.statements], context, unique)
         text = compose(unique, context, max_images=self.max_images, rest=compose_rest(rest))
-        answer = build_answer(asked, text, context, model=MODEL, warnings=_warnings(answered))
+        answer = build_answer(asked, text, context, model=EXTRACTIVE, warnings=_warnings(answered))
         return _mark_computed(answer, unique)
 
     def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
@@ -243,7 +242,7 @@ def _located_answer(asked: str, context: Context, scores: SentenceScores) -> Ans
     text = compose_places(find_places(terms, context, weights, sentence_scores=scores.of), terms)
     differ = language_difference(asked, context)
     warnings = () if differ is None else (OTHER_LANGUAGE.format(differ.question, differ.documents),)
-    return build_answer(asked, text, context, model=MODEL, status="located", warnings=warnings)
+    return build_answer(asked, text, context, model=EXTRACTIVE, status="located", warnings=warnings)
 
 
 def _in_words_of(context: Context, question: str) -> str:

@@ -22,19 +22,18 @@ def check_citations(answer: Answer, context: Context) -> Answer:
 
     The answer's text stays as it is. `context` must be the one that its marks refer to.
     """
-    judged: list[Citation] = []
+    checked: list[Citation] = []
     uncited: list[str] = []
     for claim, citations in cited_claims(answer):
         if citations:
             text = answer.text[claim.start : claim.end]
-            checked = check_sentence(text, citations, context, question=answer.question, statement=claim.sentence)
-            judged += checked.citations
+            checked += check_sentence(text, citations, context, question=answer.question, statement=claim.sentence)
         elif answer.status == "answered" and is_factual(claim.sentence):
             uncited.append(f"Nothing is cited for “{clip(claim.sentence, SHOWN_CHARACTERS)}”.")
-    return with_citations(answer, judged, tuple(dict.fromkeys((*answer.warnings, *limit_warnings(uncited)))))
+    return with_citations(answer, checked, tuple(dict.fromkeys((*answer.warnings, *limit_warnings(uncited)))))
 
 
-async def check_entailment(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
+async def check_with_model(answer: Answer, context: Context, checker: ClaimChecker) -> Answer:
     """Set `checker_verdict` on each citation: whether all that its sentence cites, together, supports the sentence.
 
     The checker is called once, with each sentence once; warnings count the sentences that it does not find supported,
@@ -58,12 +57,12 @@ async def check_entailment(answer: Answer, context: Context, checker: ClaimCheck
             f"on {pluralize(len(asked), 'sentence')}"
         )
     says = dict(zip(asked, verdicts, strict=True))
-    judged = [
+    checked = [
         citation.model_copy(update={"checker_verdict": says.get((premise, claim.sentence))})
         for premise, (claim, citations) in zip(premises, cited, strict=True)
         for citation in citations
     ]
-    return with_citations(answer, judged, (*answer.warnings, *_verdict_warnings(verdicts)))
+    return with_citations(answer, checked, (*answer.warnings, *_verdict_warnings(verdicts)))
 
 
 def cited_claims(answer: Answer) -> list[tuple[Claim, list[Citation]]]:

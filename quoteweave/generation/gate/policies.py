@@ -174,5 +174,5 @@ class StreamingFilter:
                 checked = check_sentence(
                     text, citations, self._context, question=self._question, statement=claim.sentence
                 )
-                citations = list(checked.citations)
+                citations = list(checked)
             yield from to_events(self._dropper.take(blank, text, claim, citations))

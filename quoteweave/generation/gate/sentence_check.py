@@ -11,7 +11,7 @@ Numbers with their units, dates, times, codes and quoted words are looked up. Th
 
 What this cannot see: which number belongs to what; names of one quote exchanged for each other; a verb replaced by
 another one; most negations; signs and directions. Errors of these kinds are never reported as `unsupported`, and some
-of them are found `supported`. An entailment model sees more (`check_entailment`).
+of them are found `supported`. An entailment model sees more (`check_with_model`).
 """
 
 import re
@@ -41,23 +41,15 @@ MIN_OVERLAP = 0.4
 SMALL_COUNT = 12
 """A number in words up to this may be the answer's own count of things."""
 
+NOTHING_TO_CHECK = "It states nothing that can be checked."
+"""The reason where a sentence has nothing to look up, and its words are too few or occur too seldom to tell."""
+
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
     re.I,
 )
 _CLAUSES = re.compile(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
 _NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceCheck:
-    """The result of checking one sentence."""
-
-    verdict: Verdict
-    reason: str | None
-    """Why it is not `supported`."""
-    citations: tuple[Citation, ...]
-    """The citations given, each with its verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +64,26 @@ _SUPPORTED = _Finding("supported", None)
 
 def check_sentence(
     text: str, citations: Sequence[Citation], context: Context, *, question: str = "", statement: str | None = None
-) -> SentenceCheck:
-    """Check one sentence, given with its marks, and each of its citations.
+) -> tuple[Citation, ...]:
+    """Check one sentence, given with its marks; return its citations, each with its verdict.
 
     Of several quotes, one that contributes nothing is `unchecked` where the others support the sentence. What a
-    sentence repeats from the question is never `unsupported`: it is `unchecked` where the quotes lack it. So is a
-    sentence without citations. `statement` is the sentence without its marks, where the caller has it from a whole
-    answer.
+    sentence repeats from the question is never `unsupported`: it is `unchecked` where the quotes lack it. `statement`
+    is the sentence without its marks, where the caller has it from a whole answer.
     """
     statement = strip_marks(text, parse_marks(text)) if statement is None else statement
     quotes = {(citation.kind, citation.number): context.quote(citation.kind, citation.number) for citation in citations}
     evidence = _evidence([quote for quote in quotes.values() if quote is not None], context)
     facts = read_sentence(statement)
     facts_of_question = read_sentence(question)
-    overall = (
-        _judge(statement, facts, facts_of_question, evidence)
-        if evidence.quotes
-        else _Finding("unchecked", "It cites nothing.")
-    )
-    judged = []
+    overall = _gravest_finding(statement, facts, facts_of_question, evidence)
+    checked = []
     for citation in citations:
         found, quote = overall, quotes[citation.kind, citation.number]
         if found is _SUPPORTED and quote is not None and len(evidence.quotes) > 1:
             found = _finding_on_one(quote, statement, facts)
-        judged.append(citation.model_copy(update={"verdict": found.verdict, "reason": found.reason}))
-    return SentenceCheck(overall.verdict, overall.reason, tuple(judged))
+        checked.append(citation.model_copy(update={"verdict": found.verdict, "reason": found.reason}))
+    return tuple(checked)
 
 
 def is_factual(text: str) -> bool:
@@ -142,7 +129,7 @@ def _finding_on_one(quote: Quote, statement: str, facts: Facts) -> _Finding:
     return _Finding("unchecked", "What can be checked is in the other quotes that the sentence cites.")
 
 
-def _judge(statement: str, facts: Facts, facts_of_question: Facts, evidence: CitedEvidence) -> _Finding:
+def _gravest_finding(statement: str, facts: Facts, facts_of_question: Facts, evidence: CitedEvidence) -> _Finding:
     """Return the gravest finding on a sentence."""
     first: _Finding | None = None
     for finding in _findings(statement, _without(facts, facts_of_question), evidence):
@@ -228,7 +215,7 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
         return _SUPPORTED if share >= MIN_OVERLAP else numbers_alone
     if len(_content_words(statement)) >= MIN_WORDS and share >= MIN_OVERLAP_ALONE:
         return _SUPPORTED
-    return _Finding("unchecked", "It states nothing that can be checked.")
+    return _Finding("unchecked", NOTHING_TO_CHECK)
 
 
 def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:

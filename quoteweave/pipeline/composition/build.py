@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexState, Manifest
-from quoteweave.collection.stores.generations import read_plan, try_read_manifest
+from quoteweave.collection.stores.generations import spec_of, try_read_manifest
 from quoteweave.core.errors import DocumentError, ModelNotFound, QuoteweaveError, UsageError
 from quoteweave.documents.discovery import folders_among
 from quoteweave.documents.document_names import check_prefix
@@ -166,7 +166,7 @@ def index_specs(
     Raises UsageError where the spec names another `dtype`.
     """
     if retriever is None:
-        return [_spec(*found) for found in list_indexes(collection)]
+        return [spec_of(state) for state in collection.indexes()]
     specs = [parse_spec(text) for text in member_specs(retriever)]
     if dtype is not None and any(spec.dtype not in (None, dtype) for spec in specs):
         raise UsageError(f"--dtype {dtype} and {retriever!r} say different things; give one of them")
@@ -182,21 +182,15 @@ def list_indexes(collection: Collection) -> list[tuple[IndexState, Manifest | No
     return [(state, try_read_manifest(state)) for state in collection.indexes()]
 
 
-def _spec(state: IndexState, manifest: Manifest | None) -> str:
-    """The retriever of an index, also of one that is damaged or gone."""
-    plan = manifest or read_plan(state)
-    return state.name if plan is None else plan.spec
-
-
 def remove_indexes(collection: Collection, specs: Sequence[str], progress: Progress = NO_PROGRESS) -> int:
     """Remove the indexes of these specs with their vectors; return how many. Raises UsageError where none exists."""
     if not specs:
         raise UsageError("there is no index to remove")
-    states = list_indexes(collection)
+    states = collection.indexes()
     wanted = [parse_spec(spec).shown for spec in specs]
-    found = [state for state, manifest in states if _spec(state, manifest) in wanted]
+    found = [state for state in states if spec_of(state) in wanted]
     if not found:
-        known = ", ".join(_spec(*state) for state in states) or "none"
+        known = ", ".join(map(spec_of, states)) or "none"
         raise UsageError(f"there is no index of {' or '.join(wanted)}; there are: {known}")
     with collection.writer() as writer:
         for state in found:

@@ -170,5 +170,5 @@ def token_counts(answer: Answer) -> tuple[int, int] | None:
     """Tokens read and written; None where the endpoint counts none. Without a model there are none."""
     usage = answer.usage
     if usage.input_tokens is None or usage.output_tokens is None:
-        return (0, 0) if answer.model == "extractive" else None
+        return (0, 0) if answer.is_extractive else None
     return usage.input_tokens, usage.output_tokens

@@ -6,10 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter
 from fastapi import Path as PathPart
 
+from quoteweave.core.answers import EXTRACTIVE
 from quoteweave.interchange.responses import ModelList, ModelSummary, OpenAIModel
 from quoteweave.server.depends import Reader, ServedState, VisibleNames, check_opens
 from quoteweave.server.dialects.openai_errors import RESPONSES
-from quoteweave.server.served import EXTRACTIVE, no_such_collection
+from quoteweave.server.served import no_such_collection
 
 router = APIRouter(tags=["models"])
 
