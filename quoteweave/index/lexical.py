@@ -262,9 +262,13 @@ class LexicalIndex:
         found = {token for part in self._parts for token in part.beginning(f"{SYMBOLS} ".encode())}
         return [token.decode("utf-8", "surrogatepass") for token in found]
 
-    def quotes_with(self, tokens: Iterable[str]) -> "Positions":
-        """Positions of the quotes that hold all of these words, ascending; none for no words."""
-        return self._with("quotes", tokens)
+    def quotes_with(self, tokens: Iterable[str], *, max_words: int | None = None) -> "Positions":
+        """Positions of the quotes that hold all of these words, ascending; none for no words.
+
+        With `max_words`, only of those that hold no more words in all.
+        """
+        found = self._with("quotes", tokens)
+        return found if max_words is None else found[self._fields["quotes"].lengths(found) <= max_words]
 
     def pages_under(self, tokens: Iterable[str]) -> "Positions":
         """Positions of the pages under headings that hold all of these words, ascending; none for no words."""

@@ -55,6 +55,10 @@ class Field:
         """Positions of the items that have a token."""
         return self._found(ids)[0]
 
+    def lengths(self, positions: "Positions") -> "Positions":
+        """How many tokens each of these items has."""
+        return self._lengths[positions]
+
     def bm25(self, tokens: Sequence[Ids], b: float, within: "Mask | None") -> "Scores":
         """Scores (n,) of all items for a question's tokens, which count as often as they occur."""
         import numpy as np

@@ -278,6 +278,28 @@ def test_a_page_that_says_the_term_word_for_word_comes_with_the_statements_befor
     assert {page for page in range(len(gained)) if gained[page] > 0} == {len(PROSE), BALANCE, INCOME}
 
 
+def test_a_statement_is_known_by_its_title_where_its_rows_are_not_all_in_tables(tmp_path: Path) -> None:
+    rows = (
+        "Revenue 900. Interest expense 9. Net income 53. Per share, basic 1.06."  # one less than the note on taxes has
+    )
+    taxes = "Operating income 80. Income before income taxes 71. Income taxes 18. Net income 53. Revenue 900."
+    title = made_quote("Consolidated Statements of Income (in thousands)", page=INCOME, layout="title")
+    quotes = [*report((BALANCE, ASSETS), (INCOME, rows)), title, made_quote(taxes, page=len(PROSE), layout="table")]
+    with make_collection(tmp_path, {"annual.pdf": quotes}) as collection:
+        gained = LexicalRetriever(collection).evidence(
+            lexical.current_lexical_index(collection), "What was the pretax income?"
+        )
+        assert gained.parts["terms"].argmax() == INCOME
+
+
+def test_a_page_that_states_what_else_is_asked_beside_a_term_comes_before_the_statements(tmp_path: Path) -> None:
+    cards = "Revenue from gift cards is recognized when the card is used, and net of what is never used."
+    quotes = report((BALANCE, ASSETS), (INCOME, EARNED), notes=[cards, "Gift cards are sold on the quay."])
+    with make_collection(tmp_path, {"annual.pdf": quotes}) as collection:
+        assert pages_found(collection, "When is revenue from gift cards recognized?")[0] == len(PROSE)
+        assert pages_found(collection, "What was the revenue?")[0] == INCOME
+
+
 def test_a_document_that_shows_no_statements_is_searched_as_without_terms(tmp_path: Path) -> None:
     # One statement is not enough, nor are both in running text.
     talk = [made_quote(text, page=page) for page, text in ((BALANCE, ASSETS), (INCOME, EARNED))]

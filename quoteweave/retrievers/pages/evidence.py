@@ -14,7 +14,7 @@ up to `PageEvidence.total`, and `search --explain` reports each of them by its n
 | spelling | a share of a word's rarity, where OCR or the end of a line changed how it is written |
 | picture type | `PICTURE_TYPE` units for each type of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
-| terms | up to `TERMS` × `MAX_OF_TERM` units where a term's components occur; less in documents that match less |
+| terms | up to `TERMS` × `MAX_OF_TERM` units where a term's components occur, or what else the question asks for |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
 | page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
@@ -32,7 +32,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import acronym_prefix, layout_token, meaning_prefix
-from quoteweave.core.text.question_analysis import PictureType, QuestionAnalysis, analyse_lines
+from quoteweave.core.text.question_analysis import PictureType, QuestionAnalysis, analyse_lines, interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.page_feedback import PAGE_B, PageFeedback, Quotes
@@ -56,6 +56,7 @@ FRONT = 0.7
 TERMS = 3.0
 PARTS_OF_TERM = 0.5
 MAX_OF_TERM = 1.5
+STATED = 0.6
 ACRONYMS = 0.4
 DOCUMENT = 1.0
 # Questions whose evidence is cached; each takes a few numbers per page.
@@ -244,6 +245,8 @@ class EvidenceScorer:
         """A term's components and their places never count more than the term itself, as an exact phrase.
 
         All documents of a field have them: they count by how well each document matches the rest of the question.
+        A question may be about something else in which a term occurs ("revenue from gift cards"): a page with a quote
+        that has its other words too gains almost as much as the term's place.
         """
         import numpy as np
 
@@ -267,7 +270,32 @@ class EvidenceScorer:
         asked = {word for expansion in evidence.expansions for word in expansion.asked}
         documents = self._document_scores([token for token in tokens if token not in asked], within)
         share = documents / documents.max() if documents is not None and documents.any() else np.float32(1)
-        return np.float32(TERMS * self.index.max_idf) * gained * share
+        gained *= np.float32(TERMS * self.index.max_idf) * share
+        gained = gained if within is None else np.where(within, gained, np.float32(0))
+        stated: Scores = np.maximum(
+            gained, np.float32(STATED) * gained.max() * self._stated_shares(tokens, asked, within)
+        )
+        return stated
+
+    def _stated_shares(self, tokens: Sequence[str], asked: "set[str]", within: "Mask | None") -> "Scores":
+        """(m,) how much of the question the best quote of each page states, from 0 for half to 1 for all.
+
+        A word counts by its rarity; words that ask, numbers, and words that are on no page searched do not count. 0
+        where the question has no words beside the term's, `asked`.
+        """
+        import numpy as np
+
+        index = self.index
+        topical = {token for token in tokens if token not in interrogative_words() and not token[0].isdigit()}
+        stated, whole = np.zeros(len(index.rows), dtype=np.float32), 0.0
+        for token in sorted(topical) if topical - asked else ():
+            found = index.quotes_with((token,))
+            found = found if within is None else found[within[index.page_of[found]]]
+            if len(found):
+                stated[found] += index.rarity(token)
+                whole += index.rarity(token)
+        shares: Scores = np.maximum(2 * index.best_on_pages(stated) / np.float32(whole or 1) - 1, np.float32(0))
+        return shares
 
     def _acronym_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
         """A page gains where one of its quotes contains the expansion of an acronym but not the acronym, or vice versa.

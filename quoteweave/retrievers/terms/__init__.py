@@ -109,6 +109,10 @@ class Terms:
         names = dict.fromkeys(place for term in self for place in term.stands_in)
         return {name: [self._phrases_for(part) for part in self._terms[name].made_of] for name in names}
 
+    def phrases(self, name: str) -> Sequence[Phrase]:
+        """The names of a term, its own first."""
+        return _phrases(self._terms[name])
+
     def expansions(self, tokens: Sequence[str]) -> list[TermExpansion]:
         """Find and expand the terms in a question's words, each once; of overlapping names the longest counts."""
         found: dict[str, TermExpansion] = {}
@@ -234,10 +238,17 @@ def finance() -> Terms:
 
 # Share of a place's components that a page must contain in its tables and pictures.
 MIN_COMPONENTS_SHARE = 0.5
+# What a title that names the place adds to that share, on a page that has more than so much of it.
+TITLE_SHARE, MIN_TITLED_SHARE = 0.25, 0.2
+# Most words of a title beside the name: "Consolidated statements of income (in millions)".
+MAX_TITLE_WORDS = 4
 
 
 class TermPlaces:
-    """The places of terms in an index: pages whose tables contain their components. Each is looked up once."""
+    """The places of terms in an index: pages whose tables contain their components, and whose titles may name them.
+
+    Each is looked up once.
+    """
 
     def __init__(self, index: LexicalIndex) -> None:
         self._index = index
@@ -260,7 +271,7 @@ class TermPlaces:
         import numpy as np
 
         index = self._index
-        shares = {name: self._shares(parts) for name, parts in terms.places.items()}
+        shares = {name: self._shares(terms, name) for name in terms.places}
         shown = np.zeros(index.document_count, dtype=np.int64)
         best = {name: np.zeros(index.document_count, dtype=np.float32) for name in shares}
         for name, share in shares.items():
@@ -285,10 +296,23 @@ class TermPlaces:
         pages[self._index.page_of[found]] = 1
         return pages
 
-    def _shares(self, parts: Sequence[Sequence[Phrase]]) -> "Scores":
+    def _shares(self, terms: Terms, place: str) -> "Scores":
+        """(m,) what share of a place's components each page has; a title counts too, as rows may lie in paragraphs."""
         import numpy as np
 
-        share = np.zeros(self._index.page_count, dtype=np.float32)
+        share, parts = np.zeros(self._index.page_count, dtype=np.float32), terms.places[place]
         for ways in parts:
             share += np.maximum.reduce([self.having(way, tables=True) for way in ways])
-        return share / np.float32(max(len(parts), 1))
+        share /= np.float32(max(len(parts), 1))
+        titled = (share > MIN_TITLED_SHARE) & self._titled(terms.phrases(place))
+        return np.where(titled, np.minimum(share + np.float32(TITLE_SHARE), np.float32(1)), share)
+
+    def _titled(self, phrases: Sequence[Phrase]) -> "Mask":
+        """(m,) whether each page has a text of few words with all words of one of these names."""
+        import numpy as np
+
+        titled = np.zeros(self._index.page_count, dtype=np.bool_)
+        for phrase in phrases:
+            found = self._index.quotes_with(phrase, max_words=len(phrase) + MAX_TITLE_WORDS)
+            titled[self._index.page_of[found[~self._index.is_image[found]]]] = True
+        return titled
