@@ -1,6 +1,6 @@
 """The default retriever: pages are ranked by their evidence, and their quotes by how well each matches."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -122,10 +122,10 @@ HEADING_WEIGHT = 0.6
 # the one on that fits best.
 SECTIONS, MAX_TOGETHER, FROM_FITTEST = 2, 8, 2
 # Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for: a
-# table or picture, if it asks about pictures, names one or contains a term; a text with a contact, if it asks for a
-# contact, on so many of the best pages.
+# table or picture, if it asks about pictures, names one or contains a term; on so many of the best pages a text with a
+# contact, if it asks for a contact, and a quote with a quotation or code of the question to the letter.
 FORM_BONUS = 0.5
-CONTACT_PAGES = 10
+FORM_PAGES = 10
 
 
 class LexicalRetriever(Bm25Retriever):
@@ -227,7 +227,14 @@ class LexicalRetriever(Bm25Retriever):
         if any(analysis.picture_types or analysis.labels for analysis in evidence.analyses) or evidence.expansions:
             fit += np.float32(FORM_BONUS) * index.is_image[at]
         if any(analysis.asks == "contact" for analysis in evidence.analyses):
-            fit += np.float32(FORM_BONUS) * np.isin(at, self._with_contacts(index, evidence.total))
+            contacts = self._having(index, evidence.total, lambda quote: CONTACT.search(quote.text) is not None)
+            fit += np.float32(FORM_BONUS) * (np.isin(at, contacts) & ~index.is_image[at])
+        literals = [text.casefold() for text in sought_in(evidence.analyses)]
+        if literals:
+            matches = self._having(
+                index, evidence.parts["quotation"], lambda quote: any(map(quote.all_text().casefold().count, literals))
+            )
+            fit += np.float32(FORM_BONUS) * np.isin(at, matches)
         fittest = np.zeros(index.page_count, dtype=fit.dtype)
         np.maximum.at(fittest, of_page, fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
@@ -237,14 +244,14 @@ class LexicalRetriever(Bm25Retriever):
             relative[np.isin(at, self._under_best_headings(evidence, headings, index.page_of))] = 1
         return relative
 
-    def _with_contacts(self, index: LexicalIndex, pages: "Scores") -> "Positions":
-        """Positions of the texts with a telephone number or an address, on the pages with the best scores."""
+    def _having(self, index: LexicalIndex, pages: "Scores", accepts: Callable[[Quote], bool]) -> "Positions":
+        """Positions of the quotes that are accepted, on the pages with the best scores above 0."""
         import numpy as np
 
-        best = np.lexsort((index.page_order, -pages))[:CONTACT_PAGES]
-        found = np.flatnonzero(np.isin(index.page_of, best) & ~index.is_image)
+        best = lexical.best_positions(pages, FORM_PAGES, index.page_order)
+        found = np.flatnonzero(np.isin(index.page_of, best))
         quotes = self._collection.quotes_at(index.rows[found].tolist())
-        having = [quote is not None and CONTACT.search(quote.text) is not None for quote in quotes]
+        having = [quote is not None and accepts(quote) for quote in quotes]
         return found[np.array(having, dtype=np.bool_)]
 
     @staticmethod

@@ -229,7 +229,7 @@ def test_acronyms_that_a_document_defines_lead_to_what_they_stand_for_and_back(t
         assert (short.parts["acronyms"] > 0).tolist() == [False, True, False, False, False]  # b defines nothing
         assert (long.parts["acronyms"] > 0).tolist() == [False, False, True, False, False]
         assert short.acronyms == ["mttf = mean time to failure"]
-        assert long.acronyms == ["mean time failur = MTTF"]
+        assert long.acronyms == ["mean time failure = MTTF"]
         words = short.parts["words"]
         assert 0 < short.parts["acronyms"][1] < words[2]
 

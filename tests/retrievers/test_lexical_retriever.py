@@ -117,6 +117,13 @@ def test_a_text_with_a_contact_comes_first_of_its_like_where_one_is_asked_for(tm
     assert opened[quotes[1].text] == opened[quotes[2].text]
 
 
+@pytest.mark.parametrize("question", ['"--"', 'Which option has "--dry-run"?'])
+def test_the_quote_that_has_a_quotation_to_the_letter_comes_first_on_its_page(question: str, tmp_path: Path) -> None:
+    texts = ["Each option has a dry run.", "A run can be dry: build --dry-run", "Options of the run are listed."]
+    with make_collection(tmp_path, {"a.pdf": [made_quote(text) for text in texts]}) as collection:
+        assert search(collection, question)[0].quote.text == texts[1]
+
+
 def test_what_ocr_read_is_found_where_there_is_no_text(tmp_path: Path) -> None:
     read = made_quote("", layout="figure").model_copy(update={"ocr_text": "Depth of the bore hole"})
     with make_collection(tmp_path, {"a.pdf": [read, made_quote("Grain.", page=1)]}) as collection:

@@ -78,6 +78,19 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
     return found
 
 
+def written_forms(text: str) -> dict[str, str]:
+    """Return how a text first writes each of its words, by what `words` makes of them.
+
+    >>> written_forms("Thesis advisory committees")
+    {'thesi': 'thesis', 'advisori': 'advisory', 'committe': 'committees'}
+    """
+    forms: dict[str, str] = {}
+    for surface in words(text, stem=False):
+        for word in words(surface):
+            forms.setdefault(word, surface)
+    return forms
+
+
 def symbol_runs(text: str) -> set[str]:
     """Runs of characters that belong to no word, such as `--` or `).`; of a longer one, each part of `MAX_SYMBOL_RUN`.
 

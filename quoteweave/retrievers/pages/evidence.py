@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import acronym_prefix, layout_token, meaning_prefix
 from quoteweave.core.text.question_analysis import PictureType, QuestionAnalysis, analyse_lines, interrogative_words
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.page_feedback import PAGE_B, PageFeedback, Quotes
 from quoteweave.retrievers.pages.written_matches import Containing, WrittenMatches, sought_in
@@ -307,6 +307,7 @@ class EvidenceScorer:
         import numpy as np
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
+        forms = written_forms("\n".join(analysis.text for analysis in evidence.analyses))
         for phrase, prefix in _acronym_candidates(tokens):
             for name in self._defined_names(prefix, within):
                 other = words(name.removeprefix(prefix))
@@ -317,7 +318,9 @@ class EvidenceScorer:
                 found = np.where(here > 0, 0, there * defined * np.float32(worth)).astype(np.float32)
                 if found.any():
                     gained = np.maximum(gained, found)
-                    evidence.acronyms.append(f"{' '.join(phrase)} = {name.removeprefix(prefix)}")
+                    evidence.acronyms.append(
+                        f"{' '.join(forms.get(word, word) for word in phrase)} = {name.removeprefix(prefix)}"
+                    )
         return gained
 
     def _defined_names(self, prefix: str, within: "Mask | None") -> list[str]:

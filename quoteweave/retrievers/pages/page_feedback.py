@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.segments.builder import layout_token
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import labels_in, says_continued
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex, best_positions
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ class PageFeedback:
                 yield f"next to {place}"
             shared = [word for word in self._rare(seed) if self._index.scores("pages", [word])[page] > 0]
             if shared:
-                yield f"shares with {place}: {', '.join(shared[:SHOWN])}"
+                forms = written_forms("\n".join(quote.all_text() for quote in self._held(seed)))
+                yield f"shares with {place}: {', '.join(forms.get(word, word) for word in shared[:SHOWN])}"
 
     def _follows(self, page: int) -> bool:
         """Whether another page of the same document follows."""
@@ -143,7 +144,11 @@ class PageFeedback:
         shown = self._index.pages_with_reference(layout_token("table"))
         if not np.isin(page, shown):
             return []
-        return [quote for quote in self._quotes(self._index.quotes_of(page)[:MAX_QUOTES]) if quote.layout == "table"]
+        return [quote for quote in self._held(page) if quote.layout == "table"]
+
+    def _held(self, page: int) -> Sequence[Quote]:
+        """The first quotes of a page."""
+        return self._quotes(self._index.quotes_of(page)[:MAX_QUOTES])
 
     def _similar_pages(self, page: int, within: "Mask | None" = None) -> "Scores":
         """BM25 of the pages of a page's document for the rarest words of that page."""
@@ -152,8 +157,7 @@ class PageFeedback:
 
     def _rare_words(self, page: int) -> list[str]:
         """The most distinctive words of a page, by (1 + ln tf) × idf, that occur on other pages of its document too."""
-        held = self._quotes(self._index.quotes_of(page)[:MAX_QUOTES])
-        counts = Counter(word for quote in held for word in words(quote.all_text()))
+        counts = Counter(word for quote in self._held(page) for word in words(quote.all_text()))
         weights = {}
         for word, count in counts.items():
             if not (word[0].isdigit() and len(word) < 3):
