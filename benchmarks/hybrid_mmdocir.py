@@ -1,7 +1,7 @@
 """What a small neural retriever adds to `lexical` and to BM25, and whether the constants of the fusion are luck.
 
 MiniLM (all-MiniLM-L6-v2, 22 million parameters, text alone) reads every quote. It is fused as `search` fuses it: with
-`lexical` page by page (`quoteweave/retrievers/pages/fusion.py`), with `bm25` by reciprocal ranks. Asked are the
+`lexical` page by page (`quoteweave/retrievers/pages/page_fusion.py`), with `bm25` by reciprocal ranks. Asked are the
 questions of `retrieval_mmdocir.py`; differences are paired by question, whole documents resampled. A figure is one of
 24: of each set and both together, in both scopes, at four depths.
 
@@ -28,8 +28,8 @@ from retrieval_tables import difference_tables, recall_tables
 from quoteweave.core.protocols import Retriever, ScoresPages
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.fusion import FusedRetriever
-from quoteweave.retrievers.pages import fusion
-from quoteweave.retrievers.pages.fusion import PageFusion
+from quoteweave.retrievers.pages import page_fusion
+from quoteweave.retrievers.pages.page_fusion import PageFusion
 
 Setting = tuple[float, float]
 Rows = Mapping[str, Sequence[QuestionRow]]
@@ -134,14 +134,14 @@ def main() -> None:
 def _constants(setting: Setting) -> Iterator[None]:
     """The fusion with other constants, until the block ends."""
     names = ("STANDS_OUT", "POINTS_PER_DEVIATION", "LEAD")
-    before = [getattr(fusion, name) for name in names]
+    before = [getattr(page_fusion, name) for name in names]
     try:
         for name, value in zip(names, (*setting, setting[1]), strict=True):
-            setattr(fusion, name, value)
+            setattr(page_fusion, name, value)
         yield
     finally:
         for name, value in zip(names, before, strict=True):
-            setattr(fusion, name, value)
+            setattr(page_fusion, name, value)
 
 
 def _left_out(

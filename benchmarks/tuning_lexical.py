@@ -1,6 +1,6 @@
 """Whether the constants of the `lexical` retriever are more than luck: leave one document out.
 
-The constants stand at the top of `evidence.py`, `written_matches.py` and `page_feedback.py` in
+The constants stand at the top of `evidence.py`, `literal_matches.py` and `page_feedback.py` in
 `quoteweave/retrievers/pages`. A setting's score for a question is the mean of its page recall @1, @3 and @5 within the
 document. Settings are the shipped one, and those in which one constant is off, halved or doubled. For each document the
 best of them is chosen on the questions of all other documents, and the left-out document is scored with it: the mean of
@@ -38,14 +38,14 @@ from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages import evidence, page_feedback, written_matches
+from quoteweave.retrievers.pages import evidence, literal_matches, page_feedback
 
 Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]
 
 MODULES = {
     evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "PICTURE_TYPE", "FRONT", "TERMS"),
-    written_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
+    literal_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
     page_feedback: ("SIMILARITY", "NEXT", "CONTINUED"),
 }
 NAMES = {name: module for module, names in MODULES.items() for name in names}

@@ -93,7 +93,7 @@ class ColourPictures:
     def page_key(self, document: str, page: int) -> str | None:
         return None if document in self._without else f"{document} {page}"
 
-    def page(self, document: str, page: int) -> Image.Image:
+    def page_image(self, document: str, page: int) -> Image.Image:
         self.drawn.append(f"{document} {page}")
         return Image.new("RGB", (8, 8), ("red", "lime", "blue", "white")[page])
 
@@ -114,6 +114,6 @@ def written(folder: Path) -> dict[str, object]:
     return said
 
 
-def plain_index(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> PlainIndex:
+def plain_index(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> PlainIndex:
     """In place of `kinds.open_index`."""
     return PlainIndex(dimension, folder)

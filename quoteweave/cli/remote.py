@@ -92,11 +92,11 @@ class RemoteCollection:
 
     def stream(self, question: str) -> AsyncGenerator[StreamEvent, None]:
         """Yield the events of the answer, as `Rag.stream`; the server keeps nothing of it."""
-        return self.client.stream(question, filters=self.where, settings=self.settings, conversation=False)
+        return self.client.stream(question, where=self.where, settings=self.settings, conversation=False)
 
     def answer_with_context(self, question: str) -> Answered:
         """Return the answer with its context, as `Rag.answer_with_context`; the server keeps nothing of it."""
-        return run_sync(self.client.ask(question, filters=self.where, settings=self.settings, conversation=False))
+        return run_sync(self.client.ask(question, where=self.where, settings=self.settings, conversation=False))
 
     def crop(self, quote_id: str) -> "Image | None":
         """Return the picture of a quote; None for what cannot be shown."""
@@ -139,7 +139,7 @@ def ask_server(remote: RemoteCollection, question: str, form: AnswerFormat | Non
 
 def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: bool) -> None:
     """Search and print the hits."""
-    found = run_sync(remote.client.search(question, k, filters=remote.where, settings=remote.settings))
+    found = run_sync(remote.client.search(question, k, where=remote.where, settings=remote.settings))
     print_trace(found.trace)
     if as_json:
         print_json(found.model_dump(mode="json"))

@@ -89,7 +89,7 @@ class AsyncClient:
         question: str,
         *,
         collection: str | None = None,
-        filters: Filter | None = None,
+        where: Filter | None = None,
         settings: Mapping[str, object] | None = None,
         history: Sequence[Mapping[str, str]] = (),
         conversation: str | bool | None = None,
@@ -98,7 +98,7 @@ class AsyncClient:
         answered = await self.ask(
             question,
             collection=collection,
-            filters=filters,
+            where=where,
             settings=settings,
             history=history,
             conversation=conversation,
@@ -110,7 +110,7 @@ class AsyncClient:
         question: str,
         *,
         collection: str | None = None,
-        filters: Filter | None = None,
+        where: Filter | None = None,
         settings: Mapping[str, object] | None = None,
         history: Sequence[Mapping[str, str]] = (),
         conversation: str | bool | None = None,
@@ -122,7 +122,7 @@ class AsyncClient:
         `conversation` is the id of a stored one that the question belongs to, or whether to keep this one; None leaves
         that to the server.
         """
-        body = _question(question, filters, settings) | _turn(history, conversation)
+        body = _question(question, where, settings) | _turn(history, conversation)
         return await self._connection.read(await self._post(collection, "answers", body), AnswerResponse)
 
     async def stream(
@@ -130,7 +130,7 @@ class AsyncClient:
         question: str,
         *,
         collection: str | None = None,
-        filters: Filter | None = None,
+        where: Filter | None = None,
         settings: Mapping[str, object] | None = None,
         history: Sequence[Mapping[str, str]] = (),
         conversation: str | bool | None = None,
@@ -139,7 +139,7 @@ class AsyncClient:
 
         Whoever stops reading early closes the stream (`contextlib.aclosing`): the server then ends its work too.
         """
-        body = _question(question, filters, settings) | _turn(history, conversation) | {"stream": True}
+        body = _question(question, where, settings) | _turn(history, conversation) | {"stream": True}
         answered = False
         async with aclosing(self._connection.events(await self._post(collection, "answers", body))) as events:
             async for name, data in events:
@@ -157,11 +157,11 @@ class AsyncClient:
         k: int = 10,
         *,
         collection: str | None = None,
-        filters: Filter | None = None,
+        where: Filter | None = None,
         settings: Mapping[str, object] | None = None,
     ) -> SearchResponse:
         """Return the `k` quotes that bear most on a question, best first, and how they were found."""
-        body = _question(question, filters, settings) | {"k": k}
+        body = _question(question, where, settings) | {"k": k}
         return await self._connection.read(await self._post(collection, "search", body), SearchResponse)
 
     async def quote(self, quote_id: str, *, collection: str | None = None) -> QuoteResponse:
@@ -362,8 +362,8 @@ class AsyncClient:
         return names[0]
 
 
-def _question(question: str, filters: Filter | None, settings: Mapping[str, object] | None) -> dict[str, object]:
-    narrowed = {} if filters is None else filters.model_dump(mode="json", exclude_defaults=True)
+def _question(question: str, where: Filter | None, settings: Mapping[str, object] | None) -> dict[str, object]:
+    narrowed = {} if where is None else where.model_dump(mode="json", exclude_defaults=True)
     return {"question": question, "filters": narrowed, "settings": dict(settings or {})}
 
 

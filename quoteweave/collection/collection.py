@@ -258,7 +258,7 @@ class Collection:
             found = db.execute(_QUOTES_AT, (json.dumps(rows),)).fetchall()
             return [Quote.model_validate_json(record) for _, record in sorted(found)]
 
-    def page_words(self, name: str, page: int) -> PageWords | None:
+    def page_words(self, name: str, number: int) -> PageWords | None:
         """The words of a document's page (from 0), with their boxes.
 
         None where they are not known: of formats without pages of their own, of what other tools parsed, and of
@@ -268,7 +268,7 @@ class Collection:
         with self._catalog.read() as db:
             require_documents(db, [name])
             try:
-                return words_of_page(db, name, page)
+                return words_of_page(db, name, number)
             except ValueError as error:
                 raise damage_error(self.catalog_path, str(error)) from error
 

@@ -143,4 +143,4 @@ def _picture_view(quote: Quote, unit: Unit, pictures: ImageProvider) -> ItemView
     if unit == "quote":
         return ItemView(quote, pictures.crop_key(quote), partial(pictures.crop, quote))
     where = (quote.document, quote.page)
-    return ItemView(quote, pictures.page_key(*where), partial(pictures.page, *where))
+    return ItemView(quote, pictures.page_key(*where), partial(pictures.page_image, *where))

@@ -131,7 +131,7 @@ class Context(Record):
 
 
 Verdict = Literal["supported", "unsupported", "unchecked"]
-Evidence = Literal["words", "element"]
+EvidencePrecision = Literal["words", "element"]
 """How precisely the support for a claim is located: words of the quote, or only the whole layout element."""
 
 
@@ -184,7 +184,7 @@ class Citation(Record):
     page: int = Field(ge=0, description="from 0")
     page_label: str = Field(description="what people call the page")
     bbox: Box = Field(description="points from the top left of the page")
-    section: str | None = Field(default=None, description="the title that the quote stands under")
+    section: str | None = Field(default=None, description="the title above the quote, as `Quote.heading`")
     has_pages: bool = Field(default=True, description="whether its document has pages; else those here are virtual")
     verdict: Verdict | None = Field(default=None, description="the gate's verdict; None where nothing was checked")
     reason: str | None = Field(default=None, description="why the verdict is not `supported`, in a sentence")
@@ -195,7 +195,7 @@ class Citation(Record):
     )
     quoted: str | None = Field(default=None, description="the quote's words; None where evidence was not looked for")
     page_size: tuple[float, float] | None = Field(default=None, description="width and height of its page, in points")
-    evidence: Evidence | None = Field(
+    evidence: EvidencePrecision | None = Field(
         default=None, description="how precisely the support is located; None where not looked for"
     )
     spans: tuple[Span, ...] = Field(default=(), description="which words support the claim, where that is sure")

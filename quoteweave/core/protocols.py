@@ -93,7 +93,7 @@ class PageSource(Protocol):
     def page_quotes(self, name: str, number: int) -> list[Quote]:
         """The quotes of a page (from 0), headers and footers included."""
 
-    def page_words(self, name: str, page: int) -> PageWords | None:
+    def page_words(self, name: str, number: int) -> PageWords | None:
         """The words of a page (from 0) with their boxes; None where they are not known."""
 
 
@@ -179,7 +179,7 @@ class ImageProvider(OcrTextProvider, Protocol):
     def page_key(self, document: str, page: int) -> str | None:
         """A key that changes whenever the page's image does; None if the document has none. Renders nothing."""
 
-    def page(self, document: str, page: int) -> "Image":
+    def page_image(self, document: str, page: int) -> "Image":
         """The rendered page, in RGB. Raises DocumentError if it cannot be rendered."""
 
 

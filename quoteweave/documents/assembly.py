@@ -46,7 +46,7 @@ def assemble(pages: Sequence[PageContent], warnings: Sequence[str] = ()) -> Pars
                     page=page.number,
                     page_label=label,
                     bbox=tuple(round(edge, 2) for edge in element.box),
-                    kind="text" if element.kind == "text" else "image",
+                    kind="text" if element.found_as == "text" else "image",
                     layout=layout,
                     section=under[ordinal],
                     caption=captions.get(ordinal),
@@ -69,18 +69,18 @@ def _sections(page: PageContent, layouts: Sequence[Layout], section: str | None)
 
     What is set on a picture titles that picture alone. A whole page stands under the title that it begins with.
     """
-    pictures = [element.box for element in page.elements if element.kind not in ("text", "page")]
+    pictures = [element.box for element in page.elements if element.found_as not in ("text", "page")]
     on_picture: dict[Box, str] = {}
     under: list[str | None] = []
     for element, layout in zip(page.elements, layouts, strict=True):
         around = next(
-            (box for box in pictures if element.kind == "text" and inside(element.box, box) > ON_PICTURE), None
+            (box for box in pictures if element.found_as == "text" and inside(element.box, box) > ON_PICTURE), None
         )
         if layout == "title" and around is not None:
             on_picture[around] = element.text[:TITLE_LENGTH]
         elif layout == "title":
             section = element.text[:TITLE_LENGTH]
-        whole_page = element.kind == "page" and under
+        whole_page = element.found_as == "page" and under
         under.append(under[0] if whole_page else on_picture.get(around, section) if around else section)
     return under, section
 
@@ -103,7 +103,7 @@ def _layouts(pages: Sequence[PageContent]) -> list[list[Layout]]:
     return [
         [
             headers_and_footers.get((page.number, i))
-            or (element.kind if element.kind != "text" else _text_layout(element, body.of(page)))
+            or (element.found_as if element.found_as != "text" else _text_layout(element, body.of(page)))
             for i, element in enumerate(page.elements)
         ]
         for page in pages
@@ -157,7 +157,7 @@ def _with_compounds(pages: Sequence[PageContent]) -> list[PageContent]:
 
     A broken word is a compound if the document has it with the hyphen elsewhere, more than once, and never without it.
     """
-    elements = [element for page in pages for element in page.elements if element.kind == "text"]
+    elements = [element for page in pages for element in page.elements if element.found_as == "text"]
     joined = Counter("".join(broken).casefold() for element in elements for broken in element.broken_words)
     found = Counter(word.casefold() for element in elements if joined for word in _WORD.findall(element.text))
 

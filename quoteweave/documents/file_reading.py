@@ -78,7 +78,7 @@ class FileReading:
     """The parser's fingerprint where pages are missing that went beyond the limits."""
     sources: SourceStore
     """Where the file is copied to."""
-    page_store: UnfinishedPages
+    unfinished: UnfinishedPages
     """Where its pages are kept until its document is stored."""
 
     def prepare(self, format: Format, parsed: ParsedDocument, *, partial: bool = False) -> PreparedDocument:
@@ -132,7 +132,7 @@ def _inspected(
 
 
 def _pages_to_read(reading: Callable[[], FileReading], found: Inspection) -> int:
-    return found.pages - (len(reading().page_store.pages()) if found.format in PAGED_FORMATS else 0)
+    return found.pages - (len(reading().unfinished.pages()) if found.format in PAGED_FORMATS else 0)
 
 
 class _ReadUnit(Protocol):
@@ -239,7 +239,7 @@ class _PagesUnit:
 
     def __init__(self, file: FileReading, inspection: Inspection, workers: WorkerPool, progress: AddProgress) -> None:
         self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
-        read = file.page_store.pages()
+        read = file.unfinished.pages()
         self._left = [number for number in range(self._count) if number not in read]
         self._pages = len(self._left)
         self._workers, self._limits, self._progress = workers, workers.limits, progress
@@ -251,7 +251,7 @@ class _PagesUnit:
         file = self._file
         for start in range(0, len(self._left), PAGES_PER_TASK):
             numbers = self._left[start : start + PAGES_PER_TASK]
-            task = file.source, self._format, file.page_store
+            task = file.source, self._format, file.unfinished
             call, after_crash = read_and_keep_pages, read_and_keep_unnamed_pages
             self._parts.append(RetriedTask(self._workers, self._limits, call, numbers, *task, after_crash=after_crash))
         if not self._left:
@@ -342,5 +342,5 @@ def prepare_kept(
     `counts` holds their number alone: a task of the pool gets items, and gives one result for each.
     """
     for count in counts:
-        parsed = assemble_kept_pages(file.source, file.page_store, count, lost)
+        parsed = assemble_kept_pages(file.source, file.unfinished, count, lost)
         yield file.prepare(format, parsed, partial=bool(lost))

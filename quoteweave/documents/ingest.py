@@ -131,7 +131,7 @@ def add(
     options, progress, roots = options or AddOptions(), progress or AddProgress(), [Path(path) for path in paths]
     with collection.writer(options.wait_s) as writer:
         run = _Run(collection, writer, options)
-        files = run.name(find_files(roots, run.passed_over))
+        files = run.with_names(find_files(roots, run.passed_over))
         run.remove_vanished({path.resolve() for path in roots if path.is_dir()}, files)
         run.add(files, progress)
         progress.on_index()
@@ -180,7 +180,7 @@ class _Run:
             passed_over=dict(sorted(self.passed_over.items())),
         )
 
-    def name(self, files: Sequence[FoundFile]) -> list[FoundFile]:
+    def with_names(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """The files with the names of their documents."""
         prefix, failures = self._options.prefix, self._collection.failures()
         given = self._options.names
@@ -222,7 +222,7 @@ class _Run:
         for name in {file.name for file in files} - unread.keys():
             progress.on_file(name)
         # Pages that another run has read, of what is not to be read any more, must not stay.
-        self._collection.unfinished.prune(self._kept(one).folder.name for one in unread.values())
+        self._collection.unfinished.prune(self._unfinished_pages(one).folder.name for one in unread.values())
 
         def on_pages(name: str, pages: int) -> None:
             progress.on_pages(name, pages)
@@ -237,7 +237,7 @@ class _Run:
                 else:
                     name, reason = read.document.name, self._options.refuse(read)
                     if reason is None:
-                        self._store(read, self._kept(unread[name]))
+                        self._store(read, self._unfinished_pages(unread[name]))
                 if reason is not None:
                     self._fail(unread[name].file, unread[name].content, reason)
                 progress.on_file(name)
@@ -247,7 +247,7 @@ class _Run:
             return nullcontext(self._options.workers)
         return WorkerPool(self._options.processes or default_processes(), self._options.limits)
 
-    def _kept(self, one: _Unread) -> UnfinishedPages:
+    def _unfinished_pages(self, one: _Unread) -> UnfinishedPages:
         return self._collection.unfinished.of(unfinished_key(one.file.name, one.content, self._fingerprint))
 
     def _reading(self, one: _Unread) -> FileReading:
@@ -255,7 +255,7 @@ class _Run:
         source = SourceFile(
             file.name, file.path.resolve(), options.settings, collection.images, options.password, one.stamp
         )
-        return FileReading(source, self._origin(one), self._partial, collection.sources, self._kept(one))
+        return FileReading(source, self._origin(one), self._partial, collection.sources, self._unfinished_pages(one))
 
     def _to_read(self, files: Sequence[FoundFile]) -> Iterator[_Unread]:
         """Yield the files that are new or have changed, each name once; unreadable ones are recorded as failures."""
@@ -316,9 +316,9 @@ class _Run:
         self._outcome["unchanged" if before.metadata == origin.metadata else "updated"].append(name)
         return True
 
-    def _store(self, prepared: PreparedDocument, page_store: UnfinishedPages) -> None:
+    def _store(self, prepared: PreparedDocument, unfinished: UnfinishedPages) -> None:
         document = prepared.document
-        self._batch.add(prepared, page_store)
+        self._batch.add(prepared, unfinished)
         self._outcome["updated" if document.name in self._known else "added"].append(document.name)
         for what in self._read_by_ocr:
             self._read_by_ocr[what] += getattr(document, what)
@@ -342,9 +342,9 @@ class _Batch:
         self._quotes = 0
         self._wait_until = 0.0  # on the monotonic clock
 
-    def add(self, document: PreparedDocument, page_store: UnfinishedPages) -> None:
+    def add(self, document: PreparedDocument, unfinished: UnfinishedPages) -> None:
         """Take a document, with its pages as kept until it is stored; store all taken ones when that is due."""
-        self._ready.append((document, page_store))
+        self._ready.append((document, unfinished))
         self._quotes += len(document.quotes)
         self.tick()
 
@@ -367,8 +367,8 @@ class _Batch:
         if ready:
             start = time.monotonic()
             self._writer.store([document for document, _ in ready])
-            for _, page_store in ready:
-                page_store.remove()
+            for _, unfinished in ready:
+                unfinished.remove()
             end = time.monotonic()
             self._wait_until = end + max(MIN_PAUSE_S, PAUSE_RATIO * (end - start))
 

@@ -43,7 +43,7 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
             zone = zones[page.number, i]
             if zone is None or len(element.text) > MAX_CHARACTERS_IN_MARGIN:
                 continue
-            if element.kind == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
+            if element.found_as == "text" and PAGE_NUMBER.fullmatch(element.text.strip()):
                 layouts[page.number, i] = zone
             pattern = re.sub(r"\d+|\b[ivxl]+\b", "#", " ".join(element.text.lower().split()))
             margins.setdefault((zone, pattern, round(element.box[1] / 12)), []).append((page.number, i, element))
@@ -51,13 +51,13 @@ def find_headers_and_footers(pages: Sequence[PageContent]) -> dict[tuple[int, in
         if len({number for number, _, _ in places}) >= min(MIN_PAGES, max(2, len(pages) // 2)) and len(pages) > 1:
             for number, i, element in places:
                 layouts[number, i] = zone
-                if element.kind == "text":
+                if element.found_as == "text":
                     repeated[number].append(element)
     others = [
         (page.number, i, element, zones[page.number, i], body.of(page))
         for page in pages
         for i, element in enumerate(page.elements)
-        if element.kind == "text" and (page.number, i) not in layouts
+        if element.found_as == "text" and (page.number, i) not in layouts
     ]
     return layouts | _section_names(others, repeated)
 
@@ -80,7 +80,7 @@ def _numbered_rows(pages: Sequence[PageContent], body: BodySize) -> dict[tuple[i
 
 def _outermost_row(page: PageContent, body: BodySize, zone: Layout) -> dict[int, PageElement]:
     """The first row of text on a page, or the last, where it stands and is set as a header or footer may be."""
-    texts = {i: one for i, one in enumerate(page.elements) if one.kind == "text"}
+    texts = {i: one for i, one in enumerate(page.elements) if one.found_as == "text"}
     if not texts:
         return {}
     outermost = min(texts.values(), key=lambda one: one.box[1] if zone == "header" else -one.box[3])

@@ -170,21 +170,21 @@ def empty_page(number: int, warning: str) -> PageContent:
 
 
 def read_and_keep_pages(
-    numbers: Iterable[int], source: SourceFile, format: Format, page_store: UnfinishedPages
+    numbers: Iterable[int], source: SourceFile, format: Format, unfinished: UnfinishedPages
 ) -> Iterator[int]:
     """Read pages as `read_pages` does, save each as soon as it is read, and yield its number."""
     for page in read_pages(source, format, numbers):
         images = [element.image for element in page.elements if element.image is not None]
         source.require_unchanged()
-        page_store.put(page.number, _page_data(page), images=images)
+        unfinished.put(page.number, _page_data(page), images=images)
         yield page.number
 
 
 def read_and_keep_unnamed_pages(
-    numbers: Iterable[int], source: SourceFile, format: Format, page_store: UnfinishedPages
+    numbers: Iterable[int], source: SourceFile, format: Format, unfinished: UnfinishedPages
 ) -> Iterator[int]:
     """As `read_and_keep_pages`, without labels and bookmarks, for pages that have crashed the program that reads."""
-    return read_and_keep_pages(numbers, replace(source, skip_names=True), format, page_store)
+    return read_and_keep_pages(numbers, replace(source, skip_names=True), format, unfinished)
 
 
 def _page_data(page: PageContent) -> bytes:
@@ -199,19 +199,19 @@ def _page_data(page: PageContent) -> bytes:
 
 
 def assemble_kept_pages(
-    source: SourceFile, page_store: UnfinishedPages, count: int, lost: Mapping[int, str]
+    source: SourceFile, unfinished: UnfinishedPages, count: int, lost: Mapping[int, str]
 ) -> ParsedDocument:
     """Assemble a document of `count` pages from the saved ones; `lost` has the reason for each missing page.
 
     Raises DamagedDocument where no page could be read, or kept pages are gone.
     """
-    return assemble_document(source, [_kept_page(source, page_store, number, lost) for number in range(count)])
+    return assemble_document(source, [_kept_page(source, unfinished, number, lost) for number in range(count)])
 
 
-def _kept_page(source: SourceFile, page_store: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
+def _kept_page(source: SourceFile, unfinished: UnfinishedPages, number: int, lost: Mapping[int, str]) -> PageContent:
     if number in lost:
         return empty_page(number, lost[number])
-    data = page_store.get(number)
+    data = unfinished.get(number)
     if data is None:
         raise DamagedDocument(f"{source.path.name!r}: what was read of page {number + 1} is gone; add it again")
     return _PAGE.validate_json(data)
@@ -267,7 +267,9 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
     shown = warnings[:MAX_WARNINGS]
     if len(warnings) > MAX_WARNINGS:
         shown.append(f"there are {len(warnings) - MAX_WARNINGS} more warnings, the last of which is: {warnings[-1]}")
-    unread = sum(page.source == "none" and any(element.kind == "page" for element in page.elements) for page in pages)
+    unread = sum(
+        page.source == "none" and any(element.found_as == "page" for element in page.elements) for page in pages
+    )
     if unread and not source.settings.ocr:
         shown.append(f"OCR is off, and pages without a text layer were not read: {unread}")
     return _with_ocr_counts(assemble(pages, shown), source.settings)

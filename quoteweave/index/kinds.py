@@ -36,11 +36,12 @@ def index_bytes_per_item(kind: str, dimension: int, vectors: float) -> float:
     return row + {**many, **pooled, **flat, "milvus": 4.0 * dimension + 300}[kind]
 
 
-def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> VectorIndex:
+def open_index(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> VectorIndex:
     """An index of that kind: as it was saved in `folder`, or empty.
 
-    `place` is where an embedded database keeps its own files, beside the generations. Raises CollectionError for files
-    that are damaged, MissingExtra where the library is not installed, EndpointUnreachable for a server that is away.
+    In `database_folder` an embedded database keeps its own files, beside the generations. Raises CollectionError for
+    files that are damaged, MissingExtra where the library is not installed, and EndpointUnreachable for a server that
+    is away.
     """
     if kind in FAISS_KINDS:
         from quoteweave.index.faiss.index import FaissIndex
@@ -49,7 +50,7 @@ def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = 
     if kind == "milvus":
         from quoteweave.index.milvus.index import MilvusIndex
 
-        return MilvusIndex(dimension, folder, place=place)
+        return MilvusIndex(dimension, folder, database_folder=database_folder)
     from quoteweave.index.maxsim.index import MultiVectorIndex
 
     return MultiVectorIndex(kind, dimension, folder)

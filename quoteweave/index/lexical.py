@@ -50,32 +50,31 @@ class LexicalIndex:
 
         self.segments = dict(segments)
         """By the name of their file."""
-        parts = list(self.segments.values())
-        self._parts = parts
-        pages = np.cumsum([0, *(part.page_count for part in parts)])
+        given = self._segments = list(self.segments.values())
+        pages = np.cumsum([0, *(segment.page_count for segment in given)])
         self._page_bases: list[int] = pages[:-1].tolist()
-        self.document_count = sum(len(part.names) for part in parts)
+        self.document_count = sum(len(segment.names) for segment in given)
         """How many documents there are."""
         self.page_count = int(pages[-1])
         """How many pages with quotes there are."""
-        counts = concatenated([part.page_counts for part in parts], np.int64)
+        counts = concatenated([segment.page_counts for segment in given], np.int64)
         self.document_of: npt.NDArray[np.int64] = np.repeat(np.arange(len(counts)), counts)
         """(m,) the position of each page's document, 0 … d-1."""
-        self.rows = concatenated([part.rows for part in parts], np.int64)
+        self.rows = concatenated([segment.rows for segment in given], np.int64)
         """(n,) rows of the quotes in the catalogue."""
         self.page_of: npt.NDArray[np.int64] = concatenated(
-            [part.page_of.astype(np.int64) + base for part, base in zip(parts, pages, strict=False)], np.int64
+            [segment.page_of.astype(np.int64) + base for segment, base in zip(given, pages, strict=False)], np.int64
         )
         """(n,) position of each quote's page."""
-        self.is_image: npt.NDArray[np.bool_] = concatenated([part.is_image for part in parts], np.bool_)
+        self.is_image: npt.NDArray[np.bool_] = concatenated([segment.is_image for segment in given], np.bool_)
         """(n,) whether each quote is an image quote."""
-        names = [name for part in parts for name in part.names]
+        names = [name for segment in given for name in segment.names]
         self._documents = {name: at for at, name in enumerate(names)}
-        self._fields = {field: Field(parts, field) for field in FIELDS}
+        self._fields = {field: Field(given, field) for field in FIELDS}
         # A question asks for the same words in several fields, and questions share words.
-        self._ids = lru_cache(maxsize=4096)(partial(_find, parts))
+        self._ids = lru_cache(maxsize=4096)(partial(_find, given))
         self._numbered = lru_cache(maxsize=1024)(lambda number: self.pages_with_reference(f"page #{number + 1}"))
-        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(parts, token)))
+        self._rarities = lru_cache(maxsize=65536)(lambda token: self._fields["pages"].idf(_find(given, token)))
 
     def best_on_pages(self, scores: "npt.NDArray[Any]") -> "Scores":
         """(m,) the best of the scores (n,), which are 0 or more, of each page's quotes; 0 for a page without quotes."""
@@ -95,21 +94,21 @@ class LexicalIndex:
         return found
 
     @cached_property
-    def order(self) -> "Positions":
+    def tie_order(self) -> "Positions":
         """(n,) the place of each quote when documents are ordered by name, which breaks ties."""
-        return self._by_name([part.quote_counts for part in self._parts])
+        return self._by_name([segment.quote_counts for segment in self._segments])
 
     @cached_property
     def page_order(self) -> "Positions":
         """(m,) the place of each page when documents are ordered by name."""
-        return self._by_name([part.page_counts for part in self._parts])
+        return self._by_name([segment.page_counts for segment in self._segments])
 
-    def _by_name(self, of_parts: "list[npt.NDArray[Any]]") -> "Positions":
+    def _by_name(self, of_segments: "list[npt.NDArray[Any]]") -> "Positions":
         """The place of each item when documents, with the given numbers of items, are ordered by name."""
         import numpy as np
 
-        names = [name for part in self._parts for name in part.names]
-        counts = concatenated(of_parts, np.int64)
+        names = [name for segment in self._segments for name in segment.names]
+        counts = concatenated(of_segments, np.int64)
         ranked = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         start = np.empty(len(names), dtype=np.int64)  # of each document's items in the new order
         start[ranked] = np.cumsum(counts[ranked]) - counts[ranked]
@@ -158,12 +157,12 @@ class LexicalIndex:
         """Whether a word is on two or more pages of the document that contains `page`."""
         document = int(self.document_of[page])
         # All pages of a document are in one segment.
-        part = bisect_right(self._page_bases, page) - 1
-        id, base = self._ids(token)[part], self._page_bases[part]
+        segment = bisect_right(self._page_bases, page) - 1
+        id, base = self._ids(token)[segment], self._page_bases[segment]
         if id is None:
             return False
         first, last = self.document_of.searchsorted([document, document + 1]) - base
-        items = self._parts[part].fields["pages"].of(id)[0]
+        items = self._segments[segment].fields["pages"].of(id)[0]
         return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
 
     def pages_with_reference(self, name: str) -> "Positions":
@@ -177,18 +176,18 @@ class LexicalIndex:
         """
         import numpy as np
 
-        part, _, place = name.partition(" #")
-        if part == "page" or not place:
-            pages, number = self._pages_of_part(name), name.removeprefix("page ")
+        container, _, place = name.partition(" #")
+        if container == "page" or not place:
+            pages, number = self._pages_of_container(name), name.removeprefix("page ")
             return np.union1d(pages, self.pages_with_reference(f"page #{number}")) if number.isdecimal() else pages
-        pages, ordinal = self._pages_of_part(part), int(place)
+        pages, ordinal = self._pages_of_container(container), int(place)
         documents = self.document_of[pages]
         first, end = (np.searchsorted(documents, np.unique(documents), side) for side in ("left", "right"))
         found = first + ordinal - 1 if ordinal > 0 else end + ordinal
         named: Positions = pages[found[(found >= first) & (found < end)]]
         return named
 
-    def _pages_of_part(self, name: str) -> "Positions":
+    def _pages_of_container(self, name: str) -> "Positions":
         kind, _, which = name.rpartition(" ")
         found = self.pages_with_reference(name)
         if which != "last":
@@ -235,7 +234,7 @@ class LexicalIndex:
     @cached_property
     def _definitions(self) -> list[bytes]:
         """All definitions of acronyms on pages, by acronym and by what it stands for, sorted."""
-        found = {token for part in self._parts for kind in DEFINITIONS for token in part.beginning(kind)}
+        found = {token for segment in self._segments for kind in DEFINITIONS for token in segment.beginning(kind)}
         return sorted(found)
 
     def pages_with_symbols(self, text: str) -> "Mask":
@@ -259,7 +258,7 @@ class LexicalIndex:
 
     @cached_property
     def _symbols(self) -> list[str]:
-        found = {token for part in self._parts for token in part.beginning(f"{SYMBOLS} ".encode())}
+        found = {token for segment in self._segments for token in segment.beginning(f"{SYMBOLS} ".encode())}
         return [token.decode("utf-8", "surrogatepass") for token in found]
 
     def quotes_with(self, tokens: Iterable[str], *, max_words: int | None = None) -> "Positions":

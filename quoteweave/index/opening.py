@@ -59,7 +59,7 @@ def open_generation(collection: Collection, state: IndexState) -> OpenedIndex:
 
 def open_plan_index(collection: Collection, plan: IndexPlan, dimension: int, folder: Path | None = None) -> VectorIndex:
     """The index as it was saved in `folder`, or an empty one. Raises as `open_index`."""
-    return kinds.open_index(plan.kind, dimension, place=collection.root / MILVUS_FOLDER, folder=folder)
+    return kinds.open_index(plan.kind, dimension, database_folder=collection.root / MILVUS_FOLDER, folder=folder)
 
 
 def open_if_intact(collection: Collection, plan: IndexPlan, dimension: int, folder: Path) -> VectorIndex | None:

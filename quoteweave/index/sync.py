@@ -76,28 +76,28 @@ def sync_index(
     made, state = made or EmbedResult({}), collection.index_state(plan.fingerprint)
     items = {name: item_rows(rows, pages, plan.unit) for name, rows, pages in collection.iter_retrievable_rows()}
     held = {name: items[name][vectors.lengths > 0] for name, vectors in stored.items()}
-    before = _without_traces(_before(collection, plan, state, stored), collection, plan, held)
+    published = _without_traces(_open_published(collection, plan, state, stored), collection, plan, held)
     try:
-        known = before.manifest.documents if before.manifest is not None else {}
+        known = published.manifest.documents if published.manifest is not None else {}
         renewed = {name for name, vectors in stored.items() if name in made.fresh or known.get(name) != vectors.key}
-        changed = _change(collection, before, stored, held, renewed)
+        changed = _change(collection, published, stored, held, renewed)
         skipped = [items[name][vectors.lengths == 0] for name, vectors in stored.items()]
         holds = {
-            **{"dimension": before.dimension, "count": sum(map(len, held.values()))},
+            **{"dimension": published.dimension, "count": sum(map(len, held.values()))},
             "skipped": sum(map(len, skipped)),
             "refused": _current_refusals(collection, state, made, skipped),
             "documents": {name: vectors.key for name, vectors in stored.items()},
         }
         manifest = Manifest.model_validate({**plan.model_dump(include=set(IndexPlan.model_fields)), **holds})
-        if changed or manifest != before.manifest:
+        if changed or manifest != published.manifest:
             revision = collection.revision() if complete else state.revision if state is not None else 0
-            build = partial(_write, before.index, manifest)
+            build = partial(_write, published.index, manifest)
             writer.publish(plan.spec, plan.fingerprint, build=build, revision=revision)
-            _drop_leftovers(collection, before.index)
+            _drop_leftovers(collection, published.index)
         elif complete:
             writer.advance(plan.fingerprint, collection.revision())
     finally:
-        close_index(before.index)
+        close_index(published.index)
     return manifest
 
 
@@ -119,7 +119,7 @@ def _drop_leftovers(collection: Collection, index: VectorIndex | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Before:
+class _Published:
     """An index as it is before a change."""
 
     dimension: int
@@ -129,44 +129,46 @@ class _Before:
     """Whether the index lies outside of its generation, and changes where it lies."""
 
 
-def _before(
+def _open_published(
     collection: Collection, plan: IndexPlan, state: IndexState | None, stored: Mapping[str, StoredVectors]
-) -> _Before:
+) -> _Published:
     """As it was published; empty where it was not, or cannot be read; without an index while there are no vectors."""
     manifest = try_read_manifest(state)
     recorded = manifest.dimension if manifest is not None else 0
     dimension = next((vectors.dimension for vectors in stored.values() if vectors.dimension), recorded)
     if not dimension:
-        return _Before(0, manifest, None)
+        return _Published(0, manifest, None)
     index = (
         open_if_intact(collection, plan, dimension, state.folder)
         if state is not None and recorded == dimension
         else None
     )
     if index is None:  # what is in it is in the shards too
-        return _Before(dimension, None, open_plan_index(collection, plan, dimension))
-    return _Before(dimension, manifest, index, outside=plan.kind in OUTSIDE_KINDS)
+        return _Published(dimension, None, open_plan_index(collection, plan, dimension))
+    return _Published(dimension, manifest, index, outside=plan.kind in OUTSIDE_KINDS)
 
 
-def _without_traces(before: _Before, collection: Collection, plan: IndexPlan, held: "Mapping[str, Rows]") -> _Before:
+def _without_traces(
+    published: _Published, collection: Collection, plan: IndexPlan, held: "Mapping[str, Rows]"
+) -> _Published:
     """The index as it is; an empty one where documents are gone and it would keep what it is told to remove."""
     import numpy as np
 
-    if before.index is None or not (isinstance(before.index, KeptOutside) and before.index.keeps_removed):
-        return before
+    if published.index is None or not (isinstance(published.index, KeptOutside) and published.index.keeps_removed):
+        return published
     try:
-        if np.isin(before.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *held.values()])).all():
-            return before
+        if np.isin(published.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *held.values()])).all():
+            return published
     except BaseException:
-        close_index(before.index)
+        close_index(published.index)
         raise
-    close_index(before.index)
-    return _Before(before.dimension, None, open_plan_index(collection, plan, before.dimension))
+    close_index(published.index)
+    return _Published(published.dimension, None, open_plan_index(collection, plan, published.dimension))
 
 
 def _change(
     collection: Collection,
-    before: _Before,
+    published: _Published,
     stored: Mapping[str, StoredVectors],
     held: "Mapping[str, Rows]",
     renewed: Container[str],
@@ -178,21 +180,21 @@ def _change(
     """
     import numpy as np
 
-    if before.index is None:
+    if published.index is None:
         return False
-    present = before.index.rows
+    present = published.index.rows
     kept = {name for name, rows in held.items() if name not in renewed and _all_within(rows, present)}
     staying = [rows for name, rows in held.items() if name in kept]
     gone = np.setdiff1d(present, np.concatenate([np.empty(0, dtype=np.int64), *staying]))
     added = [name for name, rows in held.items() if name not in kept and len(rows)]
-    if not before.outside and len(gone):
-        before.index.remove(gone)
+    if not published.outside and len(gone):
+        published.index.remove(gone)
     for name in added:
-        before.index.add(_shard(collection, name, stored[name], held[name]))
-    if before.outside:
+        published.index.add(_shard(collection, name, stored[name], held[name]))
+    if published.outside:
         gone = np.setdiff1d(gone, np.concatenate([np.empty(0, dtype=np.int64), *(held[name] for name in added)]))
         if len(gone):
-            before.index.remove(gone)
+            published.index.remove(gone)
     return bool(len(gone) or added)
 
 

@@ -129,7 +129,7 @@ def _read_again(collection: Collection, documents: Mapping[str, LostDocument]) -
             else:
                 found[read.document.name] = read
     for file in to_read:
-        file.page_store.remove()
+        file.unfinished.remove()
     return found
 
 

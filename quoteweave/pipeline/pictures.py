@@ -97,7 +97,7 @@ class CollectionPictures:
         key = self._document_key(document)
         return None if key is None else _hash(key, str(page))
 
-    def page(self, document: str, page: int) -> "Image":
+    def page_image(self, document: str, page: int) -> "Image":
         """A page as people see it, in RGB. Raises DocumentError where it cannot be drawn."""
         from PIL import Image
 

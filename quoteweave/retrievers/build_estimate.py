@@ -197,7 +197,7 @@ class _UnreadAsTextLayer:
     def __init__(self, pictures: ImageProvider) -> None:
         self._pictures = pictures
         self.crop_key, self.crop = pictures.crop_key, pictures.crop
-        self.page_key, self.page = pictures.page_key, pictures.page
+        self.page_key, self.page_image = pictures.page_key, pictures.page_image
 
     def ocr_text(self, quote: Quote, *, read: bool = True) -> str | None:
         known = self._pictures.ocr_text(quote, read=False)

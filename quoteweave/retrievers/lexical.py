@@ -12,7 +12,7 @@ from quoteweave.core.text.tokens import symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
-from quoteweave.retrievers.pages.written_matches import sought_in
+from quoteweave.retrievers.pages.literal_matches import sought_in
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms import Terms, finance
 
@@ -70,7 +70,7 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
         return _matching(index, "pages" if part == "words" else part, page, question)
     if part == "best quote":
         return _matching(
-            index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quotes.__getitem__), question
+            index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quote_scores.__getitem__), question
         )
     if part == "page feedback":
         return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page))
@@ -222,8 +222,8 @@ class LexicalRetriever(Bm25Retriever):
 
         best = np.where(evidence.best_quote > 0, evidence.best_quote, np.float32(1))
         headings = self._headings_of(index)
-        above = np.where(headings[at] >= 0, evidence.quotes[headings[at]], np.float32(0))
-        fit = (evidence.quotes[at] + np.float32(HEADING_WEIGHT) * above) / best[of_page]
+        above = np.where(headings[at] >= 0, evidence.quote_scores[headings[at]], np.float32(0))
+        fit = (evidence.quote_scores[at] + np.float32(HEADING_WEIGHT) * above) / best[of_page]
         if any(analysis.picture_types or analysis.labels for analysis in evidence.analyses) or evidence.expansions:
             fit += np.float32(FORM_BONUS) * index.is_image[at]
         if any(analysis.asks == "contact" for analysis in evidence.analyses):
@@ -259,11 +259,11 @@ class LexicalRetriever(Bm25Retriever):
         """Positions of the quotes under the best headings, kept together because one step alone explains nothing."""
         import numpy as np
 
-        found = np.unique(headings[(headings >= 0) & (evidence.quotes[headings] > 0)])
-        worth = evidence.quotes[found] * evidence.total[of_page[found]]
+        found = np.unique(headings[(headings >= 0) & (evidence.quote_scores[headings] > 0)])
+        worth = evidence.quote_scores[found] * evidence.total[of_page[found]]
         best = found[np.argsort(-worth, kind="stable")[:SECTIONS]]
         under = [np.flatnonzero(headings == at) for at in best]
-        fittest = [one[np.argmax(evidence.quotes[one]) :][:FROM_FITTEST] for one in under]
+        fittest = [one[np.argmax(evidence.quote_scores[one]) :][:FROM_FITTEST] for one in under]
         together = [*(one[:MAX_TOGETHER] for one in under), *fittest]
         return np.concatenate(together) if together else np.empty(0, dtype=np.int64)
 

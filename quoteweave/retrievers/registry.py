@@ -21,7 +21,7 @@ from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.catalogue import catalogue, published_row
 from quoteweave.retrievers.fusion import FUSION_RULES, FusedRetriever, SplitHybrid, checked_weights
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages.fusion import PageFusion
+from quoteweave.retrievers.pages.page_fusion import PageFusion
 from quoteweave.retrievers.sparse import Bm25Retriever, TfidfRetriever
 from quoteweave.retrievers.spec import (
     RetrieverSpec,
@@ -112,19 +112,19 @@ def retriever_names() -> list[str]:
     return [*SPARSE_RETRIEVERS, *catalogue(), "ensemble", f"{ENDPOINT}:MODEL", f"{ANY_CHECKPOINT}=PATH"]
 
 
-def member_specs(text: str) -> list[str]:
+def member_specs(spec: str) -> list[str]:
     """Split a spec into those of single retrievers: both of a hybrid, all of the ensemble, else the spec itself."""
-    if text.strip() == "ensemble":
+    if spec.strip() == "ensemble":
         return list(ENSEMBLE)
     # A path may contain a plus sign; that of a hybrid has the name of a known retriever on both sides.
-    for match in re.finditer(r"\+", text):
-        parts = [text[: match.start()], text[match.end() :]]
+    for match in re.finditer(r"\+", spec):
+        parts = [spec[: match.start()], spec[match.end() :]]
         if all(_is_known(part) for part in parts):
             return parts
-    return [text]
+    return [spec]
 
 
-def make_retriever(text: str, collection: Collection, resources: Resources | None = None) -> Retriever:
+def make_retriever(spec: str, collection: Collection, resources: Resources | None = None) -> Retriever:
     """Build the retriever that a spec names over a collection; no model is loaded yet.
 
     A short name selects the index that was built under it (`resolve_built_spec`). Raises UsageError for a spec that
@@ -132,8 +132,8 @@ def make_retriever(text: str, collection: Collection, resources: Resources | Non
     that the retriever does not use.
     """
     resources = resources or Resources()
-    retriever = _made(text, collection, resources)
-    _check_terms([text], resources)
+    retriever = _made(spec, collection, resources)
+    _check_terms([spec], resources)
     return retriever
 
 

@@ -120,7 +120,7 @@ class Bm25Retriever:
         import numpy as np
 
         scores = scores if allowed is None else np.where(allowed, scores, np.float32(0))
-        best = lexical.best_positions(scores, k, index.order)
+        best = lexical.best_positions(scores, k, index.tie_order)
         quotes = self._collection.quotes_at(index.rows[best].tolist())
         kept = [(quote, float(scores[at])) for quote, at in zip(quotes, best, strict=True) if quote is not None]
         if len(kept) < len(best):

@@ -26,7 +26,7 @@ ANY_CROSS_ENCODER = "cross-encoder"
 
 
 def make_expander(
-    text: str,
+    name: str,
     retrievers: Sequence[str],
     collection: Collection,
     *,
@@ -38,52 +38,52 @@ def make_expander(
     Raises UsageError for an unknown name, for `chat` where no model is configured, and for RM3 with a retriever that
     does not add up the scores of words.
     """
-    if text == "rules":
+    if name == "rules":
         from quoteweave.retrievers.expanders.rules import ClauseSplitter
 
         return ClauseSplitter()
-    if text == "rm3":
+    if name == "rm3":
         from quoteweave.retrievers.expanders.rm3 import Rm3Expander
 
-        others = [name for spec in retrievers for name in member_specs(spec) if name not in SPARSE_RETRIEVERS]
+        others = [part for spec in retrievers for part in member_specs(spec) if part not in SPARSE_RETRIEVERS]
         if others:
             raise UsageError(
                 f"rm3 repeats words by their weight, for {', '.join(SPARSE_RETRIEVERS)}; {others[0]} cannot use that"
             )
         return Rm3Expander(Bm25Retriever(collection))
-    model = make_chat_model(text, resources or Resources(), chats, sent="the question is sent")
+    model = make_chat_model(name, resources or Resources(), chats, sent="the question is sent")
     if model is None:
-        raise unknown_name_error("expansion", text, EXPANDERS)
+        raise unknown_name_error("expansion", name, EXPANDERS)
     from quoteweave.retrievers.expanders.chat import ChatExpander
 
     return ChatExpander(model, prompts_folder=chats.prompts)
 
 
-def make_reranker(text: str, *, resources: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> Reranker:
+def make_reranker(name: str, *, resources: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> Reranker:
     """Build the reranker of that name; no model is loaded yet.
 
     Raises UsageError for an unknown name, and for `chat` where no model is configured.
     """
     resources = resources or Resources()
-    name, equals, checkpoint = text.partition("=")
+    row, equals, checkpoint = name.partition("=")
     if equals and not checkpoint:
-        raise UsageError(f"{text!r} names no checkpoint; write {name}=PATH")
-    if name in reranker_rows():
-        return make_shared(make_local_reranker, reranker_rows()[name], resources.hardware, checkpoint or None)
-    if name == ANY_CROSS_ENCODER and checkpoint:
+        raise UsageError(f"{name!r} names no checkpoint; write {row}=PATH")
+    if row in reranker_rows():
+        return make_shared(make_local_reranker, reranker_rows()[row], resources.hardware, checkpoint or None)
+    if row == ANY_CROSS_ENCODER and checkpoint:
         return make_shared(make_local_reranker, reranker_row_for_path(checkpoint), resources.hardware)
-    if text.startswith("endpoint:"):
+    if name.startswith("endpoint:"):
         from quoteweave.endpoints.rerank import RerankClient
         from quoteweave.retrievers.rerankers.endpoint import EndpointReranker
 
-        model_name, url = split_address(text, "endpoint:")
+        model_name, url = split_address(name, "endpoint:")
         reranker = EndpointReranker(RerankClient(model_name, base_url=url, **resources.retry_options))
         resources.notify(f"the question and the quotes found are sent to {reranker.destination}")
         return reranker
-    model = make_chat_model(text, resources, chats, sent="the question and the quotes found are sent")
+    model = make_chat_model(name, resources, chats, sent="the question and the quotes found are sent")
     if model is None:
         raise unknown_name_error(
-            "reranker", text, [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"]
+            "reranker", name, [*reranker_rows(), f"{ANY_CROSS_ENCODER}=PATH", "endpoint:MODEL", "chat"]
         )
     from quoteweave.retrievers.rerankers.listwise import ListwiseReranker
 

@@ -140,7 +140,7 @@ def test_a_removed_document_is_found_no_more(quoteweave: Quoteweave, port: Path)
 def test_an_index_that_cannot_be_kept_in_step_is_told_and_the_document_is_gone(
     quoteweave: Quoteweave, with_vectors: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> PlainIndex:
+    def away(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> PlainIndex:
         raise MissingExtra("faiss", "models")
 
     monkeypatch.setattr(kinds, "open_index", away)

@@ -93,18 +93,16 @@ def test_both_clients_give_the_same(live: LiveServer, client: Client) -> None:
 
 
 def test_filters_settings_and_history_are_sent(client: Client) -> None:
-    found = client.search("vessel calls", 3, filters=Filter(kind="image"), settings={"retriever": "bm25"})
+    found = client.search("vessel calls", 3, where=Filter(kind="image"), settings={"retriever": "bm25"})
     assert {hit.kind for hit in found.hits} == {"image"}
-    (document,) = {
-        hit.document for hit in client.search("calls", filters=Filter(documents=("harbour-report.pdf",))).hits
-    }
+    (document,) = {hit.document for hit in client.search("calls", where=Filter(documents=("harbour-report.pdf",))).hits}
     assert document == "harbour-report.pdf"
     answer = client.answer(QUESTION, settings={"size": 20}, history=[{"role": "user", "content": "Good morning."}])
     assert answer.status == "answered"
 
 
 def test_a_hit_leads_to_its_quote_its_page_and_its_picture(client: Client) -> None:
-    hit = client.search("chart of vessel calls by quarter", 1, filters=Filter(kind="image")).hits[0]
+    hit = client.search("chart of vessel calls by quarter", 1, where=Filter(kind="image")).hits[0]
     found = client.quote(hit.quote_id)
     assert (found.quote.document, found.quote.all_text(), found.quote.place) == (hit.document, hit.text, hit.place)
     assert client.quote_image(hit.quote_id).startswith(b"\x89PNG")
@@ -138,7 +136,7 @@ def test_documents_collections_and_models_are_listed(client: Client, live: LiveS
         (QuestionTooLong, "characters", lambda client: client.ask("x" * (MAX_QUESTION_CHARACTERS + 1))),
         (UsageError, "colour", lambda client: client.ask("x", settings={"colour": "red"})),
         (UsageError, "gpt-5", lambda client: client.ask("x", settings={"model": "gpt-5"})),
-        (UsageError, "nope.pdf", lambda client: client.search("x", filters=Filter(documents=("nope.pdf",)))),
+        (UsageError, "nope.pdf", lambda client: client.search("x", where=Filter(documents=("nope.pdf",)))),
         (UsageError, "nope.pdf", lambda client: client.page("nope.pdf", 0)),
         (UsageError, "a b/c?#%2F.pdf", lambda client: client.document("a b/c?#%2F.pdf")),
         (CollectionNotFound, "'nope'", lambda client: list(client.stream("x", collection="nope"))),

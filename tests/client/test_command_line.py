@@ -118,7 +118,7 @@ def test_without_folder_and_server_both_are_named(quoteweave: Quoteweave) -> Non
 
 def test_a_picture_of_a_quote_is_shown_in_a_terminal_where_it_is_one(live: LiveServer) -> None:
     served = remote_collection(live.url, None, Filter(kind="image"), {})
-    found = Client(live.url).search("chart of calls", 1, filters=served.where).hits[0]
+    found = Client(live.url).search("chart of calls", 1, where=served.where).hits[0]
     picture = served.crop(found.quote_id)
     assert picture is not None
     assert min(picture.size) > 50

@@ -1,7 +1,7 @@
 """Pieces and pages made by hand, for what the whole document tells."""
 
 from quoteweave.core.boxes import Box
-from quoteweave.documents.layout.page import ElementKind, PageContent, PageElement
+from quoteweave.documents.layout.page import FoundLayout, PageContent, PageElement
 
 SENTENCE = "The harbour was dredged again in early spring, and the cranes were moved to the northern quay. "
 
@@ -17,8 +17,8 @@ def body(y: float = 100, *, x: float = 50) -> PageElement:
     return text(SENTENCE * 3, y, x=x, lines=5)
 
 
-def image(kind: ElementKind, box: Box, words: str = "", *, part: str = "") -> PageElement:
-    return PageElement(kind, box, words, image="ab/ab.png", part=part)
+def image(found_as: FoundLayout, box: Box, words: str = "", *, part: str = "") -> PageElement:
+    return PageElement(found_as, box, words, image="ab/ab.png", part=part)
 
 
 def page(number: int, *elements: PageElement, label: str | None = None) -> PageContent:

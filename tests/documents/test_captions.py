@@ -13,8 +13,8 @@ def captions(*elements: PageElement) -> dict[int, str]:
         "caption"
         if element.text.startswith(("Figure", "Tab"))
         else "paragraph"
-        if element.kind == "text"
-        else element.kind
+        if element.found_as == "text"
+        else element.found_as
         for element in elements
     ]
     return find_captions(elements, names)

@@ -325,5 +325,5 @@ def test_charts_of_scanned_pages_are_paired_as_well(tmp_path: Path) -> None:
     fill(pixels, (110, 140, 111, 351))
     ink_words(pixels, lines)
     page = PageReader(ImageStore(tmp_path), _Reader(lines)).read(RawPage(0, picture(pixels), lines=[]))
-    (chart,) = [element for element in page.elements if element.kind == "chart"]
+    (chart,) = [element for element in page.elements if element.found_as == "chart"]
     assert (chart.text, chart.ocr_text) == ("", "2019 | $40M\n2020 | $65M\n2021 | $90M")

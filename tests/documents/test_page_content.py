@@ -61,8 +61,8 @@ def test_a_digital_page_gives_text_and_crops(images: ImageStore) -> None:
     page = PageReader(images, None).read(RawPage(3, picture(with_chart(lines)), lines=lines, label="iv"))
     assert (page.number, page.label, page.width, page.height, page.source) == (3, "iv", 600, 800, "text_layer")
     text, figure = page.elements
-    assert (text.kind, text.lines, text.prose, text.size, text.image) == ("text", 5, True, 10, None)
-    assert figure.kind == "figure"
+    assert (text.found_as, text.lines, text.prose, text.size, text.image) == ("text", 5, True, 10, None)
+    assert figure.found_as == "figure"
     assert figure.box == pytest.approx((47, 297, 253, 403), abs=2)
     assert figure.ocr_text is None
     crop = Image.open(images.path(figure.image or ""))
@@ -93,7 +93,7 @@ def test_ocr_reads_no_figure_whose_words_the_text_layer_gives(images: ImageStore
     x1, y1, x2, y2 = label.box
     wide = replace(label, words=tuple(Word(w.text, (x1, y1 - 2, max(x2, 240), y2 + 8)) for w in label.words))
     page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=[*lines[:-1], wide]))
-    assert [(element.kind, element.ocr_text) for element in page.elements] == [("text", None), ("figure", None)]
+    assert [(element.found_as, element.ocr_text) for element in page.elements] == [("text", None), ("figure", None)]
     assert ocr.crops == 0
 
 
@@ -110,7 +110,7 @@ def test_a_page_without_text_is_read_by_ocr_and_kept_whole(images: ImageStore) -
     assert page.source == "ocr"
     assert text.text.startswith("the harbour was dredged")
     assert (figure.text, figure.ocr_text) == ("", "50")
-    assert (whole.kind, whole.box) == ("page", (0, 0, 600, 800))
+    assert (whole.found_as, whole.box) == ("page", (0, 0, 600, 800))
     assert whole.ocr_text is not None
     assert "the harbour was dredged again in early spring\n" in whole.ocr_text
     assert Image.open(images.path(whole.image or "")).format == "JPEG"
@@ -130,14 +130,14 @@ def test_a_page_without_words_is_still_there_as_a_whole(images: ImageStore) -> N
     for ocr, pixels, read in ((None, drawn, None), (None, canvas(), None), (ScriptedOcr(), drawn, "")):
         page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=[]))
         assert page.source == "none"
-        assert page.elements[-1].kind == "page"
+        assert page.elements[-1].found_as == "page"
         assert page.elements[-1].ocr_text == read
 
 
 def test_a_picture_that_fills_a_scanned_page_is_the_whole_page_alone(images: ImageStore) -> None:
     noise = np.random.default_rng(1).integers(0, 255, (1600, 1200, 3)).astype(np.uint8)
     page = PageReader(images, ScriptedOcr([line("Spring", 200, 300)])).read(RawPage(0, Raster(noise, 2.0), lines=[]))
-    assert [element.kind for element in page.elements] == ["text", "page"]
+    assert [element.found_as for element in page.elements] == ["text", "page"]
 
 
 def test_a_large_table_is_also_given_in_parts_that_cut_no_row(images: ImageStore) -> None:
@@ -150,7 +150,7 @@ def test_a_large_table_is_also_given_in_parts_that_cut_no_row(images: ImageStore
     page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=rows))
     whole, *parts = page.elements
     assert [element.part for element in page.elements] == ["", "part 1 of 2", "part 2 of 2"]
-    assert {element.kind for element in page.elements} == {"table"}
+    assert {element.found_as for element in page.elements} == {"table"}
     assert whole.text == "\n".join(part.text for part in parts)
     assert parts[0].text.splitlines()[0] == "row 00 | 0"
     assert all(area(part.box) <= SPLIT_FROM_SHARE * 1.1 * A4[0] * A4[1] for part in parts)
@@ -176,7 +176,7 @@ def test_the_parts_of_a_large_picture_say_all_that_stands_on_it(images: ImageSto
     labels = [line("North quay", 100, 625), line("South quay", 380, 625), line("Tonnes", 400, 648)]
     ink_words(pixels, labels)
     page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=[*labels, *prose(50, 700, rows=6)]))
-    whole, *parts = [element for element in page.elements if element.kind == "figure"]
+    whole, *parts = [element for element in page.elements if element.found_as == "figure"]
     assert area(whole.box) > SPLIT_FROM_SHARE * A4[0] * A4[1]
     assert sorted(" ".join(part.text for part in parts).split()) == sorted(whole.text.split())
     assert all(0 < area(part.box) < 0.6 * area(whole.box) for part in parts)
@@ -242,7 +242,7 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
 
     ocr, label = Placed(), prose(50, 720, rows=8)
     page = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=label))
-    assert [element.ocr_text for element in page.elements if element.kind == "figure"] == [
+    assert [element.ocr_text for element in page.elements if element.found_as == "figure"] == [
         "upper\nlower",
         "upper",
         "lower",
@@ -254,7 +254,7 @@ def test_a_large_picture_is_read_once_for_all_its_parts(images: ImageStore) -> N
 def test_the_few_words_of_a_page_stay_where_ocr_reads_no_more(images: ImageStore, read: list[str]) -> None:
     reader = PageReader(images, ScriptedOcr([line(text, 100, 100) for text in read]))
     content = reader.read(RawPage(0, picture(canvas()), lines=[line("Part II", 100, 100)]))
-    assert (content.source, [element.text for element in content.elements if element.kind == "text"]) == (
+    assert (content.source, [element.text for element in content.elements if element.found_as == "text"]) == (
         "text_layer",
         ["Part II"],
     )
@@ -280,7 +280,7 @@ def test_ocr_reads_no_page_that_is_blank_beside_the_words_of_its_text_layer(imag
         before = ocr.crops
         content = PageReader(images, ocr).read(RawPage(0, picture(pixels), lines=lines))
         reads.append(ocr.crops - before)
-        texts.append([element.ocr_text for element in content.elements if element.kind == "page"])
+        texts.append([element.ocr_text for element in content.elements if element.found_as == "page"])
     assert reads == [0, 0, 1, 1, 1]
     assert texts == [[None], [None], [""], [""], [""]]
 
@@ -304,7 +304,7 @@ def test_the_panels_of_a_figure_are_also_given_by_themselves(images: ImageStore)
     labels = [line("North quay", 100, 305), line("South quay", 350, 305)]
     ink_words(pixels, labels)
     page = PageReader(images, None).read(RawPage(0, picture(pixels), lines=[*labels, *prose(50, 500)]))
-    elements = [element for element in page.elements if element.kind == "figure"]
+    elements = [element for element in page.elements if element.found_as == "figure"]
     assert [(element.part, element.text) for element in elements] == [
         ("", "North quay South quay"),
         ("part 1 of 2", "North quay"),

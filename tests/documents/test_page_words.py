@@ -164,7 +164,7 @@ def test_what_ocr_reads_on_a_picture_follows_that_picture_and_is_placed_on_the_p
     reader = PageReader(ImageStore(tmp_path / "images"), CropOcr())
     page = reader.read(RawPage(0, picture(np.asarray(image).copy()), lines=[*above, *below]))
     figure = page.elements[1]
-    assert (figure.kind, figure.ocr_text) == ("figure", "drawn title")
+    assert (figure.found_as, figure.ocr_text) == ("figure", "drawn title")
     assert page.words is not None
     words = page.words.words
     (first, second) = (word for word in words if word.ocr)

@@ -62,12 +62,12 @@ class TestMilvusIndex(VectorIndexTests):
             index.close()
 
     def make(self, dimension: int) -> VectorIndex:
-        self.opened.append(MilvusIndex(dimension, place=self.place))
+        self.opened.append(MilvusIndex(dimension, database_folder=self.place))
         return self.opened[-1]
 
     def reopen(self, index: VectorIndex, folder: Path) -> VectorIndex:
         index.save(folder)
-        self.opened.append(MilvusIndex(DIMENSION, folder, place=self.place))
+        self.opened.append(MilvusIndex(DIMENSION, folder, database_folder=self.place))
         return self.opened[-1]
 
     @pytest.mark.parametrize("at_once", [7, 16])
@@ -201,7 +201,7 @@ def _names_mean_their_documents(names: Sequence[str], place: Path) -> None:
 def _index_of(collection: Collection, folder: Path, place: Path) -> tuple[MilvusIndex, dict[str, list[int]]]:
     """An index of the collection, and its rows by document."""
     (folder / "vectors").mkdir()
-    made, index = VectorFixture(collection, folder / "vectors"), MilvusIndex(DIMENSION, place=place)
+    made, index = VectorFixture(collection, folder / "vectors"), MilvusIndex(DIMENSION, database_folder=place)
     chance = np.random.default_rng(0)
     items = {row: make_vectors(chance, 1, whole=True) for row in collection.select().tolist()}
     rows = {document.name: made.rows(document.name) for document in collection.documents()}

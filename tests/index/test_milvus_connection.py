@@ -67,7 +67,7 @@ def saved(server: MilvusServer, made: VectorFixture, tmp_path: Path) -> Path:
     """The folder of an index on the server."""
     folder = tmp_path / "saved"
     folder.mkdir()
-    with closing(MilvusIndex(DIMENSION, place=tmp_path / "place", uri=server.uri)) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path / "place", uri=server.uri)) as index:
         add(index, made)
         index.save(folder)
     return folder
@@ -78,7 +78,7 @@ def add(index: MilvusIndex, made: VectorFixture) -> None:
 
 
 def test_an_index_on_a_server_is_found_by_its_pointer(saved: Path, server: MilvusServer, made: VectorFixture) -> None:
-    with closing(MilvusIndex(DIMENSION, saved, place=saved / "place")) as index:
+    with closing(MilvusIndex(DIMENSION, saved, database_folder=saved / "place")) as index:
         assert index.rows.tolist() == made.rows(MILL)
         assert index.search(QUERY, 1)[0].rows.tolist() == made.rows(MILL)[-1:]
     assert json.loads((saved / POINTER).read_text())["uri"] == server.uri
@@ -89,7 +89,7 @@ def test_the_environment_says_where_new_indexes_lie(
     server: MilvusServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(URI_VARIABLE, server.uri)
-    with closing(MilvusIndex(DIMENSION, place=tmp_path / "place")) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path / "place")) as index:
         index.save(tmp_path)
         assert json.loads((tmp_path / POINTER).read_text())["uri"] == server.uri
         index.drop()
@@ -100,7 +100,7 @@ def test_a_saved_index_is_opened_at_the_address_that_is_given(
     saved: Path, server: MilvusServer, made: VectorFixture
 ) -> None:
     line = Line(server.port)
-    with closing(MilvusIndex(DIMENSION, saved, place=saved, uri=line.uri)) as index:
+    with closing(MilvusIndex(DIMENSION, saved, database_folder=saved, uri=line.uri)) as index:
         assert index.rows.tolist() == made.rows(MILL)
         line.cut()
         with pytest.raises(EndpointUnreachable, match=re.escape(line.uri)):
@@ -108,12 +108,12 @@ def test_a_saved_index_is_opened_at_the_address_that_is_given(
 
 
 def test_an_embedded_index_stays_embedded(made: VectorFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path)) as index:
         add(index, made)
         index.save(tmp_path)
     assert json.loads((tmp_path / POINTER).read_text())["uri"] == "embedded"
     monkeypatch.setenv(URI_VARIABLE, "http://127.0.0.1:9")
-    with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, tmp_path, database_folder=tmp_path)) as index:
         assert index.rows.tolist() == made.rows(MILL)
 
 
@@ -121,7 +121,7 @@ def test_a_lost_connection_is_made_anew_and_the_call_repeated(
     server: MilvusServer, made: VectorFixture, tmp_path: Path
 ) -> None:
     line, rows = Line(server.port), made.rows(MILL)
-    with closing(MilvusIndex(DIMENSION, place=tmp_path, uri=line.uri)) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path, uri=line.uri)) as index:
         calls: list[Callable[[], object]] = [
             lambda: add(index, made),
             lambda: index.search(QUERY, 1),
@@ -143,7 +143,7 @@ def test_a_lost_connection_is_made_anew_and_the_call_repeated(
 @pytest.mark.parametrize("uri", ["http://127.0.0.1:9", f"http://{SECRET}@127.0.0.1:9/base?token={SECRET}"])
 def test_a_missing_server_is_named_with_what_to_start(tmp_path: Path, uri: str) -> None:
     with pytest.raises(EndpointUnreachable, match=r"http://127\.0\.0\.1:9.*refused.*standalone") as caught:
-        MilvusIndex(DIMENSION, place=tmp_path, uri=uri, token=SECRET)
+        MilvusIndex(DIMENSION, database_folder=tmp_path, uri=uri, token=SECRET)
     assert "pa55word" not in _everything(caught.value)
 
 
@@ -166,7 +166,7 @@ def test_a_check_takes_an_index_of_a_missing_server_for_no_damage(
 @pytest.mark.parametrize("uri", ["localhost:19530", "milvus.db", "ftp://host", "http://", f"http://{SECRET}@h:port"])
 def test_what_is_no_uri_is_refused_without_showing_it(tmp_path: Path, uri: str) -> None:
     with pytest.raises(UsageError, match=URI_VARIABLE) as caught:
-        MilvusIndex(DIMENSION, place=tmp_path, uri=uri)
+        MilvusIndex(DIMENSION, database_folder=tmp_path, uri=uri)
     assert "pa55word" not in _everything(caught.value)
 
 
@@ -182,13 +182,15 @@ def test_a_token_is_sent_where_it_is_asked_for_and_stored_nowhere(
 ) -> None:
     with closing(MilvusServer(tmp_path / "server", token=SECRET)) as server:
         with pytest.raises(EndpointRefused, match=TOKEN_VARIABLE):
-            MilvusIndex(DIMENSION, place=tmp_path, uri=server.uri)
-        with closing(MilvusIndex(DIMENSION, place=tmp_path, uri=server.uri.replace("//", f"//{SECRET}@"))) as index:
+            MilvusIndex(DIMENSION, database_folder=tmp_path, uri=server.uri)
+        with closing(
+            MilvusIndex(DIMENSION, database_folder=tmp_path, uri=server.uri.replace("//", f"//{SECRET}@"))
+        ) as index:
             index.save(tmp_path)
         assert "pa55word" not in (tmp_path / POINTER).read_text()
         monkeypatch.setenv(URI_VARIABLE, server.uri)
         monkeypatch.setenv(TOKEN_VARIABLE, SECRET)
-        with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
+        with closing(MilvusIndex(DIMENSION, tmp_path, database_folder=tmp_path)) as index:
             assert index.rows.tolist() == []
 
 
@@ -197,29 +199,29 @@ def test_a_token_is_not_sent_to_an_address_that_a_folder_names(
 ) -> None:
     server.tokens.clear()
     monkeypatch.setenv(TOKEN_VARIABLE, SECRET)
-    MilvusIndex(DIMENSION, saved, place=saved, token=SECRET).close()
+    MilvusIndex(DIMENSION, saved, database_folder=saved, token=SECRET).close()
     assert server.tokens == {None}
 
 
 def test_an_index_whose_collection_is_gone_is_to_be_built_again(saved: Path) -> None:
-    with closing(MilvusIndex(DIMENSION, saved, place=saved)) as index:
+    with closing(MilvusIndex(DIMENSION, saved, database_folder=saved)) as index:
         index.drop()
         with pytest.raises(CollectionError, match="build it again"):
             index.search(QUERY, 1)
     with pytest.raises(CollectionError, match="build it again"):
-        MilvusIndex(DIMENSION, saved, place=saved)
+        MilvusIndex(DIMENSION, saved, database_folder=saved)
 
 
 def test_an_index_that_was_never_saved_leaves_nothing_behind(saved: Path, server: MilvusServer) -> None:
     with closing(Milvus(Server.at(server.uri))) as other, other.client() as client:
         before = client.list_collections()
-        with closing(MilvusIndex(DIMENSION, place=saved, uri=server.uri)):
+        with closing(MilvusIndex(DIMENSION, database_folder=saved, uri=server.uri)):
             assert len(client.list_collections()) == len(before) + 1
         assert client.list_collections() == before
 
 
 def test_a_closed_index_refuses_and_may_be_closed_again(tmp_path: Path) -> None:
-    index = MilvusIndex(DIMENSION, place=tmp_path)
+    index = MilvusIndex(DIMENSION, database_folder=tmp_path)
     index.close()
     index.close()
     for call in (lambda: index.search(QUERY, 1), lambda: index.rows, lambda: index.save(tmp_path)):
@@ -234,7 +236,7 @@ def test_an_index_that_is_closed_under_a_call_says_so(
 
     iterate = MilvusClient.query_iterator
     for place in (saved, tmp_path):
-        index = MilvusIndex(DIMENSION, saved if place == saved else None, place=place)
+        index = MilvusIndex(DIMENSION, saved if place == saved else None, database_folder=place)
 
         def close_and_call(client: MilvusClient, *given: Any, index: MilvusIndex = index, **named: Any) -> Any:
             index.close()
@@ -258,37 +260,37 @@ def test_an_index_that_is_closed_under_a_call_says_so(
 def test_a_damaged_pointer_is_named(saved: Path, damage: Callable[[Path], Any]) -> None:
     damage(saved / POINTER)
     with pytest.raises(CollectionError, match=f"{POINTER} is missing or damaged; build"):
-        MilvusIndex(DIMENSION, saved, place=saved)
+        MilvusIndex(DIMENSION, saved, database_folder=saved)
 
 
 def test_another_dimension_is_refused_when_opened(saved: Path) -> None:
     with pytest.raises(FingerprintMismatch, match=f"{DIMENSION} dimensions.*makes 384"):
-        MilvusIndex(384, saved, place=saved)
+        MilvusIndex(384, saved, database_folder=saved)
 
 
 def test_what_a_server_refuses_is_said(saved: Path, server: MilvusServer, monkeypatch: pytest.MonkeyPatch) -> None:
     from milvus_lite.engine.collection import Collection
 
-    with closing(MilvusIndex(DIMENSION, saved, place=saved)) as index:
+    with closing(MilvusIndex(DIMENSION, saved, database_folder=saved)) as index:
         monkeypatch.setattr(Collection, "search", lambda *_, **__: 1 / 0)
         with pytest.raises(EndpointRefused, match=f"{server.uri} refused: division by zero"):
             index.search(QUERY, 1)
 
 
 def test_indexes_of_a_process_share_the_folder_until_the_last_is_closed(made: VectorFixture, tmp_path: Path) -> None:
-    first, second = MilvusIndex(DIMENSION, place=tmp_path), MilvusIndex(2, place=tmp_path)
+    first, second = MilvusIndex(DIMENSION, database_folder=tmp_path), MilvusIndex(2, database_folder=tmp_path)
     first.close()
     assert second.rows.tolist() == []
     second.close()
     with closing(MilvusServer(tmp_path)), pytest.raises(CollectionLocked, match=re.escape(str(tmp_path))):
-        MilvusIndex(DIMENSION, place=tmp_path)
-    MilvusIndex(DIMENSION, place=tmp_path).close()
+        MilvusIndex(DIMENSION, database_folder=tmp_path)
+    MilvusIndex(DIMENSION, database_folder=tmp_path).close()
 
 
 def test_a_folder_that_is_no_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "milvus").write_text("a letter")
     with pytest.raises(CollectionError, match=re.escape(str(tmp_path / "milvus"))):
-        MilvusIndex(DIMENSION, place=tmp_path / "milvus")
+        MilvusIndex(DIMENSION, database_folder=tmp_path / "milvus")
     assert (tmp_path / "milvus").read_text() == "a letter"
 
 
@@ -303,7 +305,7 @@ def test_a_folder_that_may_not_be_written_is_named_with_what_to_do(
         raise OSError(number, os.strerror(number), str(tmp_path / "LOCK"))
 
     advice = rf"cannot write {re.escape(str(tmp_path))}: .*{os.strerror(number)}.*; allow writing there"
-    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path)) as index:
         index.save(tmp_path)
         with monkeypatch.context() as patch:
             patch.setattr(Collection, "upsert", refuse)
@@ -311,19 +313,19 @@ def test_a_folder_that_may_not_be_written_is_named_with_what_to_do(
                 add(index, made)
     monkeypatch.setattr(MilvusLite, "_acquire_lock", refuse)
     with pytest.raises(StorageError, match=advice):
-        MilvusIndex(DIMENSION, tmp_path, place=tmp_path)
+        MilvusIndex(DIMENSION, tmp_path, database_folder=tmp_path)
 
 
 def test_files_that_are_damaged_are_named_and_harm_no_other_index(made: VectorFixture, tmp_path: Path) -> None:
-    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path)) as index:
         add(index, made)
         index.save(tmp_path)
     for path in (tmp_path / "collections").rglob("*"):
         if path.is_file():
             path.write_bytes(b"damaged")
     with pytest.raises(CollectionError, match=rf"{re.escape(str(tmp_path))}.*build"):
-        MilvusIndex(DIMENSION, tmp_path, place=tmp_path)
-    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+        MilvusIndex(DIMENSION, tmp_path, database_folder=tmp_path)
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path)) as index:
         add(index, made)
         assert index.rows.tolist() == made.rows(MILL)
 
@@ -332,12 +334,12 @@ def test_files_that_are_damaged_are_named_and_harm_no_other_index(made: VectorFi
 def test_a_file_for_lookups_that_a_kill_cut_short_is_made_anew(
     made: VectorFixture, tmp_path: Path, suffix: str
 ) -> None:
-    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path)) as index:
         add(index, made)
         index.save(tmp_path)
     (path,) = (tmp_path / "collections").rglob(f"*.{suffix}")
     path.write_bytes(b"")
-    with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, tmp_path, database_folder=tmp_path)) as index:
         assert index.search(QUERY, 1)[0].rows.tolist() == made.rows(MILL)[-1:]
     assert path.stat().st_size
 
@@ -350,7 +352,7 @@ def test_a_full_disk_is_said_and_what_was_there_is_found(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path)) as index:
         add(index, made)
         with monkeypatch.context() as patch:
             patch.setattr(Collection, "upsert", full)
@@ -366,12 +368,12 @@ def test_a_full_disk_is_said_and_what_was_there_is_found(
 def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, named: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=rf"^{named} is not installed.*quoteweave\[milvus\]"):
-        MilvusIndex(DIMENSION, place=tmp_path)
+        MilvusIndex(DIMENSION, database_folder=tmp_path)
 
 
 def test_no_thread_outlives_the_index(made: VectorFixture, tmp_path: Path) -> None:
     before = set(threading.enumerate())
-    with closing(MilvusIndex(DIMENSION, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path)) as index:
         add(index, made)
         index.search(QUERY, 3)
         index.save(tmp_path)
@@ -394,13 +396,13 @@ shard = made.shard("mill.txt", {row: np.full((1, DIMENSION), row, np.float32) fo
 milvus.ROWS_AT_ONCE = 5
 """
 WORK = """
-index = milvus.MilvusIndex(DIMENSION, place=place)
+index = milvus.MilvusIndex(DIMENSION, database_folder=place)
 index.add(shard)
 index.search([np.ones((1, DIMENSION), np.float32)], 3)
 index.save(place)
 index.remove(index.rows[:1])
 index.close()
-index = milvus.MilvusIndex(DIMENSION, place, place=place)
+index = milvus.MilvusIndex(DIMENSION, place, database_folder=place)
 print(len(index.rows))
 """
 
@@ -415,15 +417,14 @@ def test_normal_work_says_nothing_and_an_index_left_open_does_no_harm(made: Vect
     # Traced, gRPC has something to say of every connection; else only where the server's end outruns the client's.
     done = child(WORK, tmp_path, made, GRPC_TRACE="http")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(made.rows(MILL)) - 1}\n", "")
-    with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, tmp_path, database_folder=tmp_path)) as index:
         assert index.rows.tolist() == made.rows(MILL)[1:]
 
 
 def test_another_process_is_told_that_the_folder_is_in_use(made: VectorFixture, tmp_path: Path) -> None:
-    code = (
-        "try:\n    milvus.MilvusIndex(DIMENSION, place=place)\nexcept QuoteweaveError as error:\n    print(repr(error))"
-    )
-    with closing(MilvusIndex(DIMENSION, place=tmp_path)):
+    opens = "milvus.MilvusIndex(DIMENSION, database_folder=place)"
+    code = f"try:\n    {opens}\nexcept QuoteweaveError as error:\n    print(repr(error))"
+    with closing(MilvusIndex(DIMENSION, database_folder=tmp_path)):
         done = child(code, tmp_path, made)
     assert done.stdout.startswith("CollectionLocked('another process has the Milvus index in ")
     assert done.stderr == ""
@@ -431,7 +432,7 @@ def test_another_process_is_told_that_the_folder_is_in_use(made: VectorFixture, 
 
 def test_after_a_kill_adding_again_mends_the_index(made: VectorFixture, tmp_path: Path) -> None:
     killing = """
-index = milvus.MilvusIndex(DIMENSION, place=place)
+index = milvus.MilvusIndex(DIMENSION, database_folder=place)
 index.save(place)
 entities, parts = milvus.entities, []
 def kill_at_third(*given):
@@ -443,7 +444,7 @@ milvus.entities = kill_at_third
 index.add(shard)
 """
     assert child(killing, tmp_path, made).returncode == -signal.SIGKILL
-    with closing(MilvusIndex(DIMENSION, tmp_path, place=tmp_path)) as index:
+    with closing(MilvusIndex(DIMENSION, tmp_path, database_folder=tmp_path)) as index:
         assert index.rows.tolist() == made.rows(MILL)[:10]
         add(index, made)
         assert index.rows.tolist() == made.rows(MILL)

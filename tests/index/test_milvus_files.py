@@ -55,7 +55,7 @@ def items(made: VectorFixture) -> "dict[int, Matrix]":
 @pytest.fixture
 def saved(made: VectorFixture, items: "dict[int, Matrix]", tmp_path: Path) -> Path:
     """Where an index is saved from which an item was removed."""
-    index = MilvusIndex(DIMENSION, place=tmp_path / "place")
+    index = MilvusIndex(DIMENSION, database_folder=tmp_path / "place")
     for document in DOCUMENTS:
         index.add(made.shard(document, items))
     index.remove(np.array([min(items)]))
@@ -88,20 +88,20 @@ def test_another_list_of_files_than_was_saved_is_refused(
     change(listed)
     path.write_text(json.dumps(listed))
     with pytest.raises(CollectionError, match=r"manifest\.json is damaged: its content is not.*build the index again"):
-        MilvusIndex(DIMENSION, saved, place=tmp_path / "place")
+        MilvusIndex(DIMENSION, saved, database_folder=tmp_path / "place")
 
 
 def test_a_list_of_files_that_is_gone_is_not_replaced_by_an_older_one(saved: Path, tmp_path: Path) -> None:
     list_in(tmp_path / "place").unlink()
     with pytest.raises(CollectionError, match=r"manifest\.json is missing; build the index again"):
-        MilvusIndex(DIMENSION, saved, place=tmp_path / "place")
+        MilvusIndex(DIMENSION, saved, database_folder=tmp_path / "place")
 
 
 def test_another_schema_than_was_saved_is_refused(saved: Path, tmp_path: Path) -> None:
     path = list_in(tmp_path / "place").with_name("schema.json")
     path.write_text(path.read_text().replace("4096", "4095", 1))
     with pytest.raises(CollectionError, match=r"schema\.json is damaged"):
-        MilvusIndex(DIMENSION, saved, place=tmp_path / "place")
+        MilvusIndex(DIMENSION, saved, database_folder=tmp_path / "place")
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -116,9 +116,9 @@ def test_a_list_that_milvus_wrote_since_is_taken_where_it_holds_the_same_items(
     path.write_text(json.dumps(listed))
     if lost:
         with pytest.raises(CollectionError, match="holds other items than were saved; build the index again"):
-            MilvusIndex(DIMENSION, saved, place=tmp_path / "place")
+            MilvusIndex(DIMENSION, saved, database_folder=tmp_path / "place")
     else:
-        index = MilvusIndex(DIMENSION, saved, place=tmp_path / "place")
+        index = MilvusIndex(DIMENSION, saved, database_folder=tmp_path / "place")
         assert index.rows.tolist() == sorted(items)[1:]
         index.close()
 
@@ -126,10 +126,10 @@ def test_a_list_that_milvus_wrote_since_is_taken_where_it_holds_the_same_items(
 def test_an_index_that_was_changed_and_not_saved_is_opened_as_it_is(
     saved: Path, items: "dict[int, Matrix]", tmp_path: Path
 ) -> None:
-    index = MilvusIndex(DIMENSION, saved, place=tmp_path / "place")
+    index = MilvusIndex(DIMENSION, saved, database_folder=tmp_path / "place")
     index.remove(np.array(sorted(items)[:3]))
     index.close()
-    again = MilvusIndex(DIMENSION, saved, place=tmp_path / "place")
+    again = MilvusIndex(DIMENSION, saved, database_folder=tmp_path / "place")
     assert again.rows.tolist() == sorted(items)[3:]
     (folder := tmp_path / "saved again").mkdir()
     again.save(folder)
@@ -137,4 +137,4 @@ def test_an_index_that_was_changed_and_not_saved_is_opened_as_it_is(
     without_what_was_removed(listed := json.loads(list_in(tmp_path / "place").read_bytes()))
     list_in(tmp_path / "place").write_text(json.dumps(listed))
     with pytest.raises(CollectionError, match="its content is not what was written"):
-        MilvusIndex(DIMENSION, folder, place=tmp_path / "place")
+        MilvusIndex(DIMENSION, folder, database_folder=tmp_path / "place")

@@ -168,7 +168,7 @@ def test_an_index_that_cannot_be_had_is_told_and_stops_nothing(
     built(port, FakeEncoder(name="away"))
     other = built(port, FakeEncoder(name="here", settings={"seed": 1}))
 
-    def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> PlainIndex:
+    def open_index(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> PlainIndex:
         if folder is not None and "away" in (folder / "index.json").read_text():
             raise error
         return PlainIndex(dimension, folder)

@@ -83,7 +83,7 @@ def test_models_see_what_people_are_shown(samples_opened: Collection) -> None:
             seen += 1
         page = page_picture(samples_opened, document.name, 0)
         assert page is not None
-        assert np.array_equal(pixels(pictures.page(document.name, 0)), page.pixels)
+        assert np.array_equal(pixels(pictures.page_image(document.name, 0)), page.pixels)
     assert seen > 20
 
 
@@ -94,7 +94,7 @@ def test_a_page_is_drawn_once_for_the_quotes_that_follow_each_other(
     quotes = text_quotes(samples_opened)
     for quote in quotes:
         pictures.crop(quote)
-        pictures.page(quote.document, quote.page)
+        pictures.page_image(quote.document, quote.page)
     assert pages_drawn == sorted({quote.page for quote in quotes})
     assert len(quotes) > 2 * len(pages_drawn)
 
@@ -131,11 +131,11 @@ def test_a_changed_document_is_seen_as_it_is_now(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "collection") as collection:
         add(collection, [path], OPTIONS)
         pictures = CollectionPictures(collection)
-        key, before = pictures.page_key("report.pdf", 0), pixels(pictures.page("report.pdf", 0))
+        key, before = pictures.page_key("report.pdf", 0), pixels(pictures.page_image("report.pdf", 0))
         write_pdf(path, ["Timber came by rail, in forty wagons a day."])
         add(collection, [path], OPTIONS)
         assert pictures.page_key("report.pdf", 0) != key
-        assert not np.array_equal(pixels(pictures.page("report.pdf", 0)), before)
+        assert not np.array_equal(pixels(pictures.page_image("report.pdf", 0)), before)
         with collection.writer() as writer:
             writer.remove("report.pdf")
         with pytest.raises(UsageError, match="no document is named"):
@@ -155,7 +155,7 @@ def test_a_document_without_pages_has_pictures_only_where_it_holds_some(tmp_path
         with pytest.raises(DocumentError, match=rf"quote {text.id} of 'notes.md' cannot be shown: there is no picture"):
             pictures.crop(text)
         with pytest.raises(DocumentError, match=r"page 1 of 'notes.md' cannot be shown"):
-            pictures.page("notes.md", 0)
+            pictures.page_image("notes.md", 0)
         assert pictures.crop_key(figure) == figure.image
         assert pixels(pictures.crop(figure)).shape == (300, 400, 3)
 
@@ -204,7 +204,7 @@ def test_a_file_that_is_gone_concerns_its_document_alone(samples_copied: Collect
     with pytest.raises(DocumentError, match=rf"quote {quote.id} .* is missing"):
         CollectionPictures(samples_copied).crop(quote)
     with pytest.raises(DocumentError, match=r"page 3 of 'harbour-report.pdf' .* is missing"):
-        CollectionPictures(samples_copied).page("harbour-report.pdf", 2)
+        CollectionPictures(samples_copied).page_image("harbour-report.pdf", 2)
 
 
 def test_a_message_names_a_document_once_and_as_people_do(samples_copied: Collection) -> None:
@@ -219,7 +219,7 @@ def test_a_message_names_a_document_once_and_as_people_do(samples_copied: Collec
 
 def test_a_page_beyond_the_last_cannot_be_drawn(samples_opened: Collection) -> None:
     with pytest.raises(DocumentError, match="page 1000 "):
-        CollectionPictures(samples_opened).page("harbour-report.pdf", 999)
+        CollectionPictures(samples_opened).page_image("harbour-report.pdf", 999)
 
 
 def test_an_encrypted_document_has_other_keys_once_it_can_be_seen(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ class NoPages:
     def page_quotes(self, name: str, number: int) -> list[Quote]:
         return []
 
-    def page_words(self, name: str, page: int) -> PageWords | None:
+    def page_words(self, name: str, number: int) -> PageWords | None:
         return None
 
 
@@ -133,11 +133,11 @@ class TwoPages(NoPages):
         found = quote("text", f"q{number}", text=text)
         return [found.model_copy(update={"page": number, "page_label": f"{number + 7}", "bbox": box})]
 
-    def page_words(self, name: str, page: int) -> PageWords | None:
-        x1, y1, _, y2 = self.box(page)
-        words = self.TEXTS[page].split()
+    def page_words(self, name: str, number: int) -> PageWords | None:
+        x1, y1, _, y2 = self.box(number)
+        words = self.TEXTS[number].split()
         boxes = [(x1 + 50 * at, y1, x1 + 50 * at + 40, y2) for at in range(len(words))]
-        return PageWords.of(page, [PageWord(word, box, 0) for word, box in zip(words, boxes, strict=True)])
+        return PageWords.of(number, [PageWord(word, box, 0) for word, box in zip(words, boxes, strict=True)])
 
     def box(self, number: int) -> Box:
         return (60.0, 720.0, 540.0, 740.0) if number == 0 else (60.0, 80.0, 540.0, 100.0)
@@ -192,13 +192,13 @@ class TwoColumns(NoPages):
         ]
         return [texts[0], quote("image", "i").model_copy(update={"bbox": (560.0, 20.0, 1000.0, 70.0)}), texts[1]]
 
-    def page_words(self, name: str, page: int) -> PageWords | None:
+    def page_words(self, name: str, number: int) -> PageWords | None:
         words = [
             PageWord(word, (x1 + 50 * at, y1, x1 + 50 * at + 40, y2), line)
             for line, (text, (x1, y1, _, y2)) in enumerate(self.PARTS)
             for at, word in enumerate(text.split())
         ]
-        return PageWords.of(page, words)
+        return PageWords.of(number, words)
 
 
 def test_a_sentence_that_goes_on_in_the_next_column_has_a_region_in_both() -> None:

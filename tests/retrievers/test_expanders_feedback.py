@@ -18,7 +18,7 @@ from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.text.tokens import words
 from quoteweave.retrievers.expanders.rm3 import Rm3Expander, relevance_model
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages.fusion import rank_pages
+from quoteweave.retrievers.pages.page_fusion import rank_pages
 from quoteweave.retrievers.sparse import Bm25Retriever
 
 corpora = st.lists(

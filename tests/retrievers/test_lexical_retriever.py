@@ -14,7 +14,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages.fusion import rank_pages
+from quoteweave.retrievers.pages.page_fusion import rank_pages
 
 
 def search(collection: Collection, question: str, *, where: Filter | None = None) -> list[Hit]:

@@ -9,7 +9,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages.fusion import (
+from quoteweave.retrievers.pages.page_fusion import (
     LEAD,
     MIN_PAGES,
     MIN_SHARE,

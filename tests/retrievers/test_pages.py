@@ -1,7 +1,7 @@
 from made_collections import made_quote
 
 from quoteweave.core.records import Hit, PageHit
-from quoteweave.retrievers.pages.fusion import rank_pages
+from quoteweave.retrievers.pages.page_fusion import rank_pages
 
 
 def hit(rank: int, document: str, page: int) -> Hit:

@@ -12,7 +12,7 @@ from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages.fusion import rank_pages
+from quoteweave.retrievers.pages.page_fusion import rank_pages
 from quoteweave.retrievers.terms import MAX_FILE_BYTES, Term, Terms, finance, read_terms
 
 SEA = Terms(

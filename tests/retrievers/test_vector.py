@@ -330,7 +330,7 @@ def test_views_of_image_quotes_have_indexes_of_their_own(tmp_path: Path) -> None
 def test_threads_share_one_opened_index(port: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     retriever, opened, start = built(port, FakeEncoder()), list[Path | None](), threading.Barrier(8)
 
-    def open_index(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> PlainIndex:
+    def open_index(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> PlainIndex:
         opened.append(folder)
         return PlainIndex(dimension, folder)
 

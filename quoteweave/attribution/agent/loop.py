@@ -101,13 +101,13 @@ class CiteAgent:
         with open_trajectory(saved, setup) as recorder:
             if recorder.trajectory.ending is None:
                 unseen = None if self._source is None else Unseen(self._source, setup.rule)
-                search = _Search(self._model, unseen, recorder)
-                await (search.run() if self.settings.actions else search.name_paper())
+                started = _TrajectoryRun(self._model, unseen, recorder)
+                await (started.run() if self.settings.actions else started.name_paper())
             return recorder.trajectory
 
 
-class _Search:
-    """The steps of one excerpt."""
+class _TrajectoryRun:
+    """Takes the steps of one excerpt, until its trajectory ends."""
 
     def __init__(self, model: ActionModel, source: PaperSource | None, recorder: TrajectoryRecorder) -> None:
         self._model, self._source, self._recorder = model, source, recorder

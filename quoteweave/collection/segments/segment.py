@@ -152,7 +152,7 @@ class Segment:
         return int(self.page_counts.sum())
 
     @property
-    def size(self) -> int:
+    def merge_cost(self) -> int:
         """What merging it costs: the number of its postings, quotes and documents."""
         return sum(len(postings.items) for postings in self.fields.values()) + len(self.rows) + len(self.names)
 

@@ -34,12 +34,12 @@ class SegmentStore:
         new = [added] if added is not None else []
         if not touched and not new:
             return
-        size = sum(segment.size for segment in [*(segments[name] for name in touched), *new])
-        for name in sorted(set(segments).difference(touched), key=lambda name: segments[name].size):
-            if segments[name].size > RATIO * size:
+        cost = sum(segment.merge_cost for segment in [*(segments[name] for name in touched), *new])
+        for name in sorted(set(segments).difference(touched), key=lambda name: segments[name].merge_cost):
+            if segments[name].merge_cost > RATIO * cost:
                 break
             touched.append(name)
-            size += segments[name].size
+            cost += segments[name].merge_cost
         kept = [name for name in names if name not in touched]
         segment = merge_segments([segments[name] for name in names if name in touched], removed, new)
         if segment.names:

@@ -19,7 +19,7 @@ SMALL = 0.88
 def find_captions(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> dict[int, str]:
     """Return captions of images by ordinal: the nearest numbered caption, or else a short title right above."""
     images = [
-        i for i, element in enumerate(elements) if element.kind in ("figure", "chart", "table") and not element.part
+        i for i, element in enumerate(elements) if element.found_as in ("figure", "chart", "table") and not element.part
     ]
     texts = [i for i, layout in enumerate(layouts) if layout == "caption"]
     # Tables are captioned above and figures below, unless more of the captions find a place the other way.
@@ -75,7 +75,7 @@ def _notes(elements: Sequence[PageElement], layouts: Sequence[Layout]) -> set[in
     """Notes to pictures and tables by ordinal: they belong to what stands above them, and caption nothing below."""
     sizes = [element.size for element in elements if element.prose]
     small = SMALL * statistics.median(sizes) if sizes else 0.0
-    above = [element.box for element in elements if element.kind in ("figure", "chart", "table")]
+    above = [element.box for element in elements if element.found_as in ("figure", "chart", "table")]
     notes = set()
     for i in sorted(range(len(elements)), key=lambda i: elements[i].box[1]):
         element = elements[i]

@@ -78,14 +78,14 @@ MAX_TEXT_CHARACTERS = 1400
 MAX_HEAD_CHARACTERS = 200
 # Points that a crop shows around its element.
 CROP_MARGIN = 2.0
-ElementKind = Literal["text", ImageLayout]
+FoundLayout = Literal["text", ImageLayout]
 
 
 @dataclass(frozen=True, slots=True)
 class PageElement:
     """An element of a page, before its layout type is decided from the whole document."""
 
-    kind: ElementKind
+    found_as: FoundLayout
     box: Box
     text: str
     size: float = 0.0  # font size in points, 0 for images
@@ -168,10 +168,10 @@ class PageReader:
             return [_text_element(block) for block in split_long_block(layout_element)]
         if page_text.is_shown_whole(layout_element):
             return [_text_element(block) for block in group_lines(layout_element.lines)]
-        kind: ElementKind = "table" if isinstance(layout_element, Table) else layout_element.layout
+        found_as: FoundLayout = "table" if isinstance(layout_element, Table) else layout_element.layout
         box = page_text.box_of(layout_element)
-        parts = _parts(PageElement(kind, box, ""), layout_element, page_text.page_size)
-        whole = self._image(PageElement(kind, box, layout_element.text), page_text, ocr_lines)
+        parts = _parts(PageElement(found_as, box, ""), layout_element, page_text.page_size)
+        whole = self._image(PageElement(found_as, box, layout_element.text), page_text, ocr_lines)
         if isinstance(layout_element, Figure):
             whole = self._with_values(whole, layout_element, page_text, ocr_lines)
         return [whole, *(self._image(part, page_text, ocr_lines) for part in parts)]
@@ -209,7 +209,7 @@ class PageReader:
         if drawn is not None:
             ocr_text = drawn.text
         key = whole.image if box == whole.box else self._crop(box, page_text)
-        return replace(whole, kind="chart", box=box, text=text, ocr_text=ocr_text, image=key)
+        return replace(whole, found_as="chart", box=box, text=text, ocr_text=ocr_text, image=key)
 
     def _crop(self, box: Box, page_text: "_PageText") -> str:
         return self.images.put(encode_image(page_text.raster.cut(box, margin=CROP_MARGIN)), suffix=".png")
@@ -331,7 +331,7 @@ def _parts(whole: PageElement, element: Figure | Table, page_size: tuple[float, 
 
 def _panel(whole: PageElement, figure: Figure, panel: Box, part: str) -> PageElement:
     own = [line for line in figure.lines if inside(line.box, panel) > 0.5]
-    return PageElement(whole.kind, panel, text_by_rows(own), part=part)
+    return PageElement(whole.found_as, panel, text_by_rows(own), part=part)
 
 
 def _cut(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
@@ -350,7 +350,7 @@ def _cut(whole: PageElement, element: Figure | Table, page_size: tuple[float, fl
         cut = (box[0], start, box[2], end) if axis == 1 else (start, box[1], end, box[3])
         own = [line for line in element.lines if start <= (line.box[axis] + line.box[axis + 2]) / 2 < end]
         text = text_by_rows(own) if isinstance(element, Figure) else _below_its_head(element, cut, own)
-        parts.append(PageElement(whole.kind, cut, text, part=f"part {i} of {count}"))
+        parts.append(PageElement(whole.found_as, cut, text, part=f"part {i} of {count}"))
     return parts
 
 

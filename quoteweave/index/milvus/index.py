@@ -60,8 +60,8 @@ class MilvusIndex:
     """A `VectorIndex` of items of one vector in a Milvus collection of its own; exact.
 
     A new index lies on the server at `uri`, or at the one that QUOTEWEAVE_MILVUS_URI names, or else embedded in the
-    folder `place`. A saved one stays where it is: `uri` then only says at which address its server is reached. `token`,
-    or QUOTEWEAVE_MILVUS_TOKEN, goes to an address given so, never to one that was read from `folder`.
+    `database_folder`. A saved one stays where it is: `uri` then only says at which address its server is reached.
+    `token`, or QUOTEWEAVE_MILVUS_TOKEN, goes to an address given so, never to one that was read from `folder`.
 
     What is saved is a pointer: changes after `save` are seen through it too. An index that is closed before it was
     ever saved is dropped. Raises CollectionError for a pointer that is damaged or leads nowhere, FingerprintMismatch
@@ -74,14 +74,14 @@ class MilvusIndex:
         dimension: int,
         folder: Path | None = None,
         *,
-        place: Path,
+        database_folder: Path,
         uri: str | None = None,
         token: str | None = None,
     ) -> None:
         pointer = None if folder is None else _read_pointer(folder / POINTER, dimension)
         server = _server(pointer, uri, token)
         self.dimension = dimension
-        self._place = place
+        self._database_folder = database_folder
         self._uri = server.uri if server else _EMBEDDED
         self._name = pointer.collection if pointer else f"quoteweave_{uuid4().hex}"
         self._pointer, self._saved_in = pointer, folder
@@ -89,7 +89,7 @@ class MilvusIndex:
         if pointer is not None and server is None:
             verify_stored(self._files, pointer.files)
             listed = None if is_list_as_saved(self._files, pointer.list_of_files) else pointer.list_of_files
-        self._milvus = Milvus(server or place)
+        self._milvus = Milvus(server or database_folder)
         try:
             if pointer is None:
                 self._create()
@@ -195,7 +195,7 @@ class MilvusIndex:
             for name in others:
                 client.drop_collection(name, timeout=CALL_S)
         # What it was killed in the middle of making or dropping, the embedded Milvus itself does not see.
-        for folder in (self._place / "collections").iterdir():
+        for folder in (self._database_folder / "collections").iterdir():
             if _OURS.fullmatch(folder.name) and folder.name not in kept:
                 shutil.rmtree(folder, ignore_errors=True)
         return len(others)
@@ -209,7 +209,7 @@ class MilvusIndex:
 
     @property
     def _files(self) -> Path:
-        return self._place / "collections" / self._name
+        return self._database_folder / "collections" / self._name
 
     def _begin_changing(self) -> None:
         """Note that Milvus's list of files will change, so that a killed change does not look like damage."""

@@ -10,7 +10,7 @@ from quoteweave.core.protocols import Expander, Expansion, Retriever
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.text.question_analysis import check_question
 from quoteweave.pipeline.search import POOL, Search
-from quoteweave.retrievers.pages.fusion import rank_pages
+from quoteweave.retrievers.pages.page_fusion import rank_pages
 
 SCOPES: tuple[Scope, ...] = ("document", "collection")
 

@@ -19,7 +19,7 @@ up to `PageEvidence.total`, and `search --explain` reports each of them by its n
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
 | page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
 
-Quotations, amounts and spellings are looked for by `retrievers.pages.written_matches`.
+Quotations, amounts and spellings are looked for by `retrievers.pages.literal_matches`.
 
 The constants were chosen by hand, each by its gain on the questions of MMDocIR and MMLongBench-Doc; the benchmark
 `tuning_lexical.py` leaves out one document at a time, and shows what each part gives.
@@ -35,8 +35,8 @@ from quoteweave.collection.segments.builder import acronym_prefix, layout_token,
 from quoteweave.core.text.question_analysis import PictureType, QuestionAnalysis, analyse_lines, interrogative_words
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex
+from quoteweave.retrievers.pages.literal_matches import Containing, LiteralMatches, sought_in
 from quoteweave.retrievers.pages.page_feedback import PAGE_B, PageFeedback, Quotes
-from quoteweave.retrievers.pages.written_matches import Containing, WrittenMatches, sought_in
 from quoteweave.retrievers.recent_cache import RecentCache
 from quoteweave.retrievers.terms import Phrase, TermExpansion, TermPlaces, Terms
 
@@ -79,7 +79,7 @@ _LAYOUTS_FOR = {
 class PageEvidence:
     """The evidence for each page (m,), by part, and the score of each quote (n,) by itself."""
 
-    quotes: "Scores"
+    quote_scores: "Scores"
     """BM25 of each quote."""
     best_quote: "Scores"
     """(m,) BM25 of the best quote of each page."""
@@ -111,17 +111,17 @@ class PageEvidence:
 class EvidenceScorer:
     """Computes the evidence for the pages of one index.
 
-    `quotes` returns the quotes at some positions, `containing` the pages that have a string to the letter; `terms` are
-    domain terms that questions may contain.
+    `load_quotes` returns the quotes at some positions, `containing` the pages that have a string to the letter; `terms`
+    are domain terms that questions may contain.
     """
 
     def __init__(
-        self, index: LexicalIndex, quotes: Quotes, containing: Containing, terms: Sequence[Terms] = ()
+        self, index: LexicalIndex, load_quotes: Quotes, containing: Containing, terms: Sequence[Terms] = ()
     ) -> None:
         self.index = index
-        self.page_feedback = PageFeedback(index, quotes)
-        self._quotes, self._terms = quotes, terms
-        self._written = WrittenMatches(index, lambda at: [quote.all_text() for quote in quotes(at)], containing)
+        self.page_feedback = PageFeedback(index, load_quotes)
+        self._load_quotes, self._terms = load_quotes, terms
+        self._literal = LiteralMatches(index, lambda at: [quote.all_text() for quote in load_quotes(at)], containing)
         self._places = TermPlaces(index)
         # A context is built by searching for text and for image quotes with the same question.
         self.cache: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
@@ -134,9 +134,9 @@ class EvidenceScorer:
         index = self.index
         analyses = analyse_lines(question)
         tokens = [token for analysis, times in analyses.items() for token in words(analysis.text) * times]
-        quotes = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
-        best = index.best_on_pages(quotes)
-        evidence = PageEvidence(quotes, best, analyses)
+        quote_scores = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
+        best = index.best_on_pages(quote_scores)
+        evidence = PageEvidence(quote_scores, best, analyses)
 
         def put(part: str, scores: "Scores") -> None:
             # Scores of pages that are not searched are meaningless, and must not influence those that are.
@@ -145,10 +145,10 @@ class EvidenceScorer:
         put("words", index.scores("pages", tokens, b=PAGE_B, within=within))
         put("best quote", np.float32(BEST_QUOTE) * best)
         put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
-        put("reference", self._reference_scores(analyses, quotes, within))
-        put("quotation", self._written.quotations(sought_in(analyses), quotes, within))
-        put("amount", self._written.amounts([amount for analysis in analyses for amount in analysis.amounts]))
-        spelled, evidence.spellings = self._written.spellings(" ".join(analysis.text for analysis in analyses), within)
+        put("reference", self._reference_scores(analyses, quote_scores, within))
+        put("quotation", self._literal.quotations(sought_in(analyses), quote_scores, within))
+        put("amount", self._literal.amounts([amount for analysis in analyses for amount in analysis.amounts]))
+        spelled, evidence.spellings = self._literal.spellings(" ".join(analysis.text for analysis in analyses), within)
         put("spelling", spelled)
         documents = self._document_scores(tokens, within)
         # Among several documents, a kind of picture alone is no evidence.
@@ -183,7 +183,7 @@ class EvidenceScorer:
         return found[self.index.document_of]
 
     def _reference_scores(
-        self, analyses: "Counter[QuestionAnalysis]", quotes: "Scores", within: "Mask | None"
+        self, analyses: "Counter[QuestionAnalysis]", quote_scores: "Scores", within: "Mask | None"
     ) -> "Scores":
         """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n).
 
@@ -199,7 +199,7 @@ class EvidenceScorer:
         for name, times in (whole + named).most_common(MAX_NAMES):
             pages = index.pages_meant_by(name)
             if name in whole and not _any_within(pages, within):
-                pages = self._written.captions(name, quotes, within)
+                pages = self._literal.captions(name, quote_scores, within)
             gain = np.full(len(pages), REFERENCE * index.max_idf * times, dtype=np.float32)
             if name not in whole and not name.startswith("page "):
                 gain *= self._share_of_section(pages)
@@ -262,7 +262,9 @@ class EvidenceScorer:
             for part in parts:
                 found += np.float32(PARTS_OF_TERM / len(parts)) * self._places.having(tuple(words(part)), tables=True)
             if (found * applies).any():
-                exact = np.maximum.reduce([self._exact_phrase_pages(each, evidence.quotes) for each in expansions])
+                exact = np.maximum.reduce(
+                    [self._exact_phrase_pages(each, evidence.quote_scores) for each in expansions]
+                )
                 gained += np.where(exact > 0, MAX_OF_TERM, np.minimum(found, MAX_OF_TERM)) * applies
                 evidence.expansions += expansions
         if not evidence.expansions:
@@ -345,9 +347,9 @@ class EvidenceScorer:
         pages = np.zeros(self.index.page_count, dtype=np.float32)
         found = self.index.quotes_with(phrase) if len(phrase) > 1 else np.empty(0, dtype=np.int64)
         found = found[self.index.is_image[found]] if expansion.is_listed else found
-        found = found[np.lexsort((self.index.order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
+        found = found[np.lexsort((self.index.tie_order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
         for position, held in zip(
-            found.tolist(), [words(quote.all_text()) for quote in self._quotes(found)], strict=True
+            found.tolist(), [words(quote.all_text()) for quote in self._load_quotes(found)], strict=True
         ):
             if any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1)):
                 pages[self.index.page_of[position]] = 1

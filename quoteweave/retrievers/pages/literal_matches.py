@@ -61,7 +61,7 @@ _DASHES = re.compile("[‐‑‒–—−]")
 _QUOTATION_MARKS = re.compile("[‘’‚“”„«»`]")
 
 
-class WrittenMatches:
+class LiteralMatches:
     """Looks for what a question writes out in the quotes of one index."""
 
     def __init__(self, index: LexicalIndex, texts: Texts, containing: Containing) -> None:
@@ -173,7 +173,7 @@ class WrittenMatches:
         import numpy as np
 
         found = found if within is None else found[within[self._index.page_of[found]]]
-        return found[np.lexsort((self._index.order[found], -scores[found]))][:MAX_READ]
+        return found[np.lexsort((self._index.tie_order[found], -scores[found]))][:MAX_READ]
 
     def _rarity(self, pages: "Scores", within: "Mask | None") -> "Scores":
         """(m,) the idf of what these pages have, among those searched, on each of them."""
