@@ -29,6 +29,9 @@ _NAME = rf"(?!(?:{_TIMES})\b)[A-Z][\w'’-]+"
 _YEAR = r"(?:19|20)\d\d[a-z]?"
 _YEARS = rf"{_YEAR}(?:\s*,\s*{_YEAR})*"
 _WORK = rf"(?:{_NAME}\s+(?:et\s+al\.?|(?:and|&)\s+{_NAME}),?\s+{_YEARS}|{_NAME},\s+{_YEARS})"
+_LEAD = r"(?:see(?:\s+also)?|e\.g\.,?|cf\.)"
+# "(Reed 2016)" may be anything too, but not where it is introduced as a work, or stands in a list of works.
+_BARE = rf"(?:{_WORK}|{_NAME}\s+{_YEARS})"
 _AUTHORS = rf"{_NAME}(?:\s+et\s+al\.?|\s+(?:and|&)\s+{_NAME})"
 _SAYS = r"""(?:(?:have|has|had|also|first|already|recently|later)\s+)*(?:show(?:s|ed|n)?|finds?|found|reports?|reported
     |demonstrate[sd]?|observe[sd]?|note[sd]?|noticed|argue[sd]?|conclude[sd]?|suggest(?:s|ed)?|document(?:s|ed)?
@@ -50,7 +53,9 @@ _MARK = re.compile(
     | \[\s*\d{{1,4}}(?:\s*[-–,;]\s*\d{{1,4}})*\s*\]
     | \[@[^\]\s][^\]]*\]
     | \\cite[a-z]*\*?(?:\[[^\[\]]*\])*\{{[^}}]+\}}
-    | \((?:(?:see|e\.g\.,?|cf\.)\s+)?{_WORK}(?:\s*;\s*{_WORK})*\)
+    | \((?:{_LEAD}\s+)?{_WORK}(?:\s*;\s*{_WORK})*\)
+    | \({_LEAD}\s+{_BARE}(?:\s*;\s*{_BARE})*\)
+    | \({_BARE}(?:\s*;\s*{_BARE})+\)
     | {_NAME}\s+et\s+al\.?\s+\({_YEARS}\)
     | {_NAMES}\s+\({_YEARS}\)(?=\s+(?:{_SAYS}|{_STUDIES})\b)
     | (?:{_CREDITED}){_NAMES}\s+\({_YEARS}\)
@@ -81,6 +86,8 @@ _INTRODUCTION = re.compile(
 )
 _ENDED = re.compile(r"(?<!\bet al)[.!?]\s*\Z")
 _GOES_ON = re.compile(r"\s*[a-z]")
+# Brackets in which a mark stood, and nothing but words that introduce one.
+_EMPTIED = re.compile(rf"\((?:{_LEAD}|and|[\s,;])*\0(?:{_LEAD}|and|[\s,;\0])*\)")
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
 
 
@@ -120,7 +127,8 @@ def without_marks(text: str) -> str:
     >>> without_marks("Blur hurts networks [4] (Reed et al., 2016).")
     'Blur hurts networks.'
     """
-    return _BEFORE_STOP.sub("", " ".join(_MARK.sub(" ", text).split()))
+    unmarked = _EMPTIED.sub(" ", _MARK.sub("\0", text)).replace("\0", " ")
+    return _BEFORE_STOP.sub("", " ".join(unmarked.split()))
 
 
 def claim_of(sentence: str) -> str:
@@ -129,7 +137,7 @@ def claim_of(sentence: str) -> str:
     >>> claim_of("Reed et al. (2016) showed that blur hurts networks.")
     'Blur hurts networks.'
     """
-    claim = " ".join(_ABBREVIATED.sub(" ", without_marks(sentence)).split()).strip(" ,;:")
+    claim = " ".join(_ABBREVIATED.sub(" ", without_marks(sentence)).split()).strip(" ,;:").rstrip(" (")
     rest = _INTRODUCTION.sub("", claim)
     return claim if rest == claim or not words(rest) else rest[0].upper() + rest[1:]
 
