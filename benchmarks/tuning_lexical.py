@@ -1,11 +1,11 @@
 """Whether the constants of the `lexical` retriever are more than luck: leave one document out.
 
 The constants stand at the top of `evidence.py`, `literal_matches.py` and `page_feedback.py` in
-`quoteweave/retrievers/pages`. A setting's score for a question is the mean of its page recall @1, @3 and @5 within the
-document. Settings are the shipped one, and those in which one constant is off, halved or doubled. For each document the
-best of them is chosen on the questions of all other documents, and the left-out document is scored with it: the mean of
-these held-out scores stands beside that of the shipped constants. What each part of the evidence gives shows where it
-alone is off, paired by question, documents resampled.
+`quoteweave/retrievers/pages`, and in `quoteweave/retrievers/terms`. A setting's score for a question is the mean of its
+page recall @1, @3 and @5 within the document. Settings are the shipped one, and those in which one constant is off,
+halved or doubled. For each document the best of them is chosen on the questions of all other documents, and the
+left-out document is scored with it: the mean of these held-out scores stands beside that of the shipped constants. What
+each part of the evidence gives shows where it alone is off, paired by question, documents resampled.
 
 A linear model with a weight for each part, fitted in the same way (listwise: the softmax of a question's pages, gold
 pages equally likely, a penalty on weights that differ from 1), shows what weights by evidence would give.
@@ -37,6 +37,7 @@ from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 from quoteweave.index import lexical
+from quoteweave.retrievers import terms
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import evidence, literal_matches, page_feedback
 
@@ -44,7 +45,8 @@ Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]
 
 MODULES = {
-    evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "PICTURE_TYPE", "FRONT", "TERMS"),
+    evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "PICTURE_TYPE", "FRONT", "TERMS", "STATED", "ACRONYMS"),
+    terms: ("TITLE_SHARE",),
     literal_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
     page_feedback: ("SIMILARITY", "NEXT", "CONTINUED"),
 }
