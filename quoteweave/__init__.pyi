@@ -9,7 +9,6 @@ from .attribution.calls import attribute_by_agent as attribute_by_agent
 from .attribution.calls import attribute_literature as attribute_literature
 from .attribution.calls import cite as cite
 from .attribution.calls import find_papers as find_papers
-from .attribution.checked_passages import AttributionSettings as AttributionSettings
 from .attribution.drafts.cited_draft import CitedDraft as CitedDraft
 from .attribution.drafts.draft_text import Draft as Draft
 from .attribution.drafts.kept_searches import keep_searches as keep_searches
@@ -33,6 +32,7 @@ from .attribution.literature.sources.unseen import HidingRule as HidingRule
 from .attribution.literature.sources.unseen import Unseen as Unseen
 from .attribution.records import Attribution as Attribution
 from .attribution.records import Candidate as Candidate
+from .attribution.settings import AttributionSettings as AttributionSettings
 from .client.asynchronous import AsyncClient as AsyncClient
 from .client.synchronous import Client as Client
 from .collection.collection import Collection as Collection

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
 from quoteweave.attribution.attribute import CANDIDATES, Attributor, attribution_of
-from quoteweave.attribution.checked_passages import make_confirming_checker
 from quoteweave.attribution.drafts.cited_draft import CitedDraft
 from quoteweave.attribution.drafts.draft_text import Draft
 from quoteweave.attribution.drafts.post_hoc import FindsSource, cite_draft
@@ -18,6 +17,7 @@ from quoteweave.attribution.literature.opening import Sources, open_literature
 from quoteweave.attribution.literature.sources.papers import PaperSource, PublicationDate
 from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.attribution.records import Attribution
+from quoteweave.attribution.settings import make_confirming_checker
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple, get_args
 
-from pydantic import Field
-
 from quoteweave.attribution.contraries import CONTRARY_REASONS, Contrary, find_contrary
 from quoteweave.attribution.records import Candidate, Outcome, Rejection
 from quoteweave.core.answers import Answer, Citation, Context
@@ -26,33 +24,8 @@ from quoteweave.generation.gate import check_citations
 from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
-from quoteweave.pipeline.composition.make_search import resources_of
-from quoteweave.pipeline.composition.progress import Progress
-from quoteweave.pipeline.gate import make_checker
-from quoteweave.pipeline.settings import RetrievalSettings
 
 DENIED = "The checker does not find that the passage supports it."
-
-
-class AttributionSettings(RetrievalSettings):
-    """Settings of attribution: how passages are found, and what confirms them.
-
-    >>> AttributionSettings(retriever=("bm25",), check="chat:judge@http://localhost:8000/v1").retriever
-    ('bm25',)
-    """
-
-    check: str | None = Field(
-        default=None,
-        description="have the passages of candidates confirmed by chat:MODEL@URL, or by an entailment model: folder or "
-        "hub name",
-    )
-
-
-def make_confirming_checker(settings: RetrievalSettings, progress: Progress) -> ClaimChecker | None:
-    """Make the checker that the settings name, if they do. Raises what `make_checker` raises."""
-    if not isinstance(settings, AttributionSettings) or settings.check is None:
-        return None
-    return make_checker(settings.check, resources=resources_of(settings, progress))
 
 
 async def confirm(claim: str, candidates: Sequence[Candidate], checker: ClaimChecker) -> tuple[Candidate, ...]:

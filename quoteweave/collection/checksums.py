@@ -52,7 +52,7 @@ def seal(folder: Path, names: list[str]) -> None:
 
 
 def verify(folder: Path) -> None:
-    """Raises CollectionError, which names the file, where one that was sealed is missing or has another content."""
+    """Raise CollectionError, which names the file, where one that was sealed is missing or has another content."""
     path = folder / CHECKSUMS
     try:
         sums = json.loads(path.read_bytes())
@@ -70,7 +70,7 @@ def verify(folder: Path) -> None:
 
 
 def verify_file(path: Path, checksum: str) -> None:
-    """Raises CollectionError where a file is missing, cannot be read, or has another checksum."""
+    """Raise CollectionError where a file is missing, cannot be read, or has another checksum."""
     try:
         found = file_checksum(path)
     except (FileNotFoundError, NotADirectoryError):

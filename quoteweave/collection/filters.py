@@ -54,7 +54,7 @@ def select_rows(
 
 
 def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Raises UsageError, with names that are near, if one of `names` is no document."""
+    """Raise UsageError, with names that are near, if one of `names` is no document."""
     wanted = sorted(set(names))
     query = "SELECT name FROM documents WHERE name IN (SELECT value FROM json_each(?))"
     missing = sorted(set(wanted).difference(name for (name,) in db.execute(query, (json.dumps(wanted),))))

@@ -19,7 +19,7 @@ _SHOWN = 3
 
 
 def record_removal(db: sqlite3.Connection, name: str) -> None:
-    """Says, in the transaction that removes a document, that traces of it are to be removed too."""
+    """Say, in the transaction that removes a document, that traces of it are to be removed too."""
     salt = secrets.token_hex(16)
     db.execute("INSERT INTO removals (salt, hash) VALUES (?, ?)", (salt, _hash(salt, name)))
     db.execute("INSERT OR IGNORE INTO unclean_indexes SELECT fingerprint FROM indexes")
@@ -39,7 +39,7 @@ def has_unfinished_removals(folder: CollectionFolder) -> bool:
 
 
 def finish_removals(folder: CollectionFolder, prune: Callable[[], None]) -> tuple[str, ...]:
-    """Removes what is left of documents that were removed; what could not be, and until when, a sentence each.
+    """Remove what is left of removed documents; return what could not be removed, and until when, a sentence each.
 
     `prune` removes files that nothing refers to. For the owner of the writer's lock alone, once the indexes have been
     brought up to date.

@@ -86,7 +86,7 @@ def _current(folder: CollectionFolder) -> list[IndexState]:
 
 
 def remove_unused(folder: CollectionFolder) -> None:
-    """Removes images, sources, shards, indexes and what is in the embedded Milvus that nothing refers to.
+    """Remove images, sources, shards, indexes and what is in the embedded Milvus that nothing refers to.
 
     Pages of documents that were not read to their end stay. For the owner of the writer's lock alone. Raises
     StorageError where the disk refuses.

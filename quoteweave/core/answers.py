@@ -242,7 +242,8 @@ AnswerBlock = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
 """A part of an answer that is shown by itself.
 
 The answer page, Word documents and MCP's tools show blocks. The terminal, the server's page, Markdown and the forms of
-other systems (`interchange`) read `Answer.text` with its marks: they need no change for another sort of block.
+other systems read `Answer.text` with its marks: they need no change for another sort of block. But `interchange.quotes`
+gives its citation an address, and clients read its event.
 """
 
 

@@ -1,4 +1,7 @@
-"""Protocols to implement to extend quoteweave; any object with the right methods satisfies them."""
+"""Protocols to implement to extend quoteweave, and the records that their methods return.
+
+Any object with the right methods satisfies a protocol.
+"""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path

@@ -92,11 +92,11 @@ class VectorIndex(Protocol):
         ...
 
     def add(self, shard: Shard) -> None:
-        """Adds the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
+        """Add the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
         ...
 
     def remove(self, rows: "Rows") -> None:
-        """Removes items; from now on no search finds them. Rows that are not there are passed over."""
+        """Remove items; from now on no search finds them. Rows that are not there are passed over."""
         ...
 
     def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
@@ -107,7 +107,7 @@ class VectorIndex(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Writes the index into an empty folder, from which `open_index` makes it again."""
+        """Write the index into an empty folder, from which `open_index` makes it again."""
         ...
 
 
@@ -121,11 +121,11 @@ class KeptOutside(Protocol):
         ...
 
     def drop(self) -> None:
-        """Removes the index from its database."""
+        """Remove the index from its database."""
         ...
 
     def drop_others(self, folders: Iterable[Path]) -> object:
-        """Drops what killed runs left in the database: of our own, what none of the indexes in these folders uses."""
+        """Drop what killed runs left in the database: of our own, what none of the indexes in these folders uses."""
         ...
 
     def close(self) -> None:

@@ -56,7 +56,7 @@ def load_view(view: ItemView) -> "str | Image | UnreadableItem":
 
 
 def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: Sequence[str], *, many: bool) -> None:
-    """Raises ModelFailed unless the model gave a matrix of finite numbers for each thing that it was to encode."""
+    """Raise ModelFailed unless the model gave a matrix of finite numbers for each thing that it was to encode."""
     import numpy as np
 
     if len(matrices) != len(what):
@@ -295,7 +295,7 @@ class _Run:
         return PICTURES_AT_ONCE if self._plan.view in PICTURE_VIEWS else TEXTS_AT_ONCE
 
     def encode(self, views: "Views") -> int:
-        """Encodes these views, and stores the documents that are done with them. Returns how many views there were."""
+        """Encode these views, and store the documents that are done with them. Returns how many views there were."""
         seen = [(task, content) for task, content in views if not isinstance(content, UnreadableItem)]
         made = iter(self._vectors([task for task, _ in seen], [content for _, content in seen]))
         for task, content in views:

@@ -19,7 +19,7 @@ def default_kind(*, many: bool) -> str:
 
 
 def check_kind(kind: str, *, many: bool) -> None:
-    """Raises UsageError, which names those there are, for a kind that does not fit items of one or of many vectors."""
+    """Raise UsageError, which names those there are, for a kind that does not fit items of one or of many vectors."""
     kinds = MULTI_VECTOR_KINDS if many else SINGLE_VECTOR_KINDS
     if kind not in kinds:
         items = "many vectors" if many else "one vector"

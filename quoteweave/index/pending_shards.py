@@ -45,7 +45,7 @@ class PendingShard:
         self.done += 1
 
     def resume(self, collection: Collection, plan: IndexPlan, dimension: int) -> int:
-        """Takes up the parts that a stopped run left; the dimension of their vectors, or the one given.
+        """Take up the parts that a stopped run left; the dimension of their vectors, or the one given.
 
         Parts of another dimension, and such as hold more than all views but the last, are not of this shard.
         """
@@ -64,7 +64,7 @@ class PendingShard:
         return dimension
 
     def store_part(self, collection: Collection, writer: Writer, plan: IndexPlan) -> None:
-        """Stores what has come since the last part. Raises StorageError where the disk is full or refuses."""
+        """Store what has come since the last part. Raises StorageError where the disk is full or refuses."""
         fingerprint = part_fingerprint(plan.shards, self._parts)
         lengths = [self.lengths[place] for place in self.places[self._in_parts : self.done]]
         put_shard(collection, plan, (fingerprint, self.key), self._vectors[self._matrices_in_parts :], lengths)
@@ -72,7 +72,7 @@ class PendingShard:
         self._stored_part()
 
     def store(self, collection: Collection, writer: Writer, plan: IndexPlan, names: Sequence[str]) -> None:
-        """Stores the shard and ties it to these documents. Raises StorageError where the disk is full or refuses."""
+        """Store the shard and tie it to these documents. Raises StorageError where the disk is full or refuses."""
         put_shard(collection, plan, (plan.shards, self.key), self._vectors, self.lengths)
         writer.keep_shards(plan.shards, dict.fromkeys(names, self.key))
         if self._parts:
@@ -89,7 +89,7 @@ def put_shard(
     vectors: "Sequence[Vectors]",
     lengths: Sequence[int],
 ) -> None:
-    """Stores vectors as a shard under a fingerprint and a key."""
+    """Store vectors as a shard under a fingerprint and a key."""
     import numpy as np
 
     joined = np.concatenate(vectors) if vectors else np.empty((0, 0), dtype=plan.dtype)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def drop_index(collection: Collection, writer: Writer, state: IndexState) -> None:
-    """Removes an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
+    """Remove an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
     manifest = try_read_manifest(state)
     if manifest is not None and manifest.kind in OUTSIDE_KINDS and manifest.dimension:
         index = open_if_intact(collection, manifest, manifest.dimension, state.folder)
@@ -68,7 +68,7 @@ def sync_index(
     made: EmbedResult | None = None,
     complete: bool = True,
 ) -> Manifest:
-    """Makes the index hold what is stored and nothing else, and publishes it where that changes it.
+    """Make the index hold what is stored and nothing else, and publish it where that changes it.
 
     `made` says what was encoded now and of which quotes nothing could be; of others it goes on to say it. Unless
     `complete`, it stays behind its collection. Raises what `open_index` and `Writer.publish` raise.
@@ -173,7 +173,7 @@ def _change(
     held: "Mapping[str, Rows]",
     renewed: Container[str],
 ) -> bool:
-    """Takes out what is gone or renewed, adds what is missing; whether there was any of it.
+    """Take out what is gone or renewed, add what is missing; return whether there was any of it.
 
     An index outside of its generation is seen while it changes, and after a kill. Its items are replaced where they
     lie, and what is gone goes last, so that nothing is ever missing from it.
@@ -264,7 +264,7 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
 
 
 def finish_removals_everywhere(collection: Collection, writer: Writer) -> tuple[str, ...]:
-    """Finishes what killed commands, and readers that were in the way, left of removed documents.
+    """Finish what killed commands, and readers that were in the way, left of removed documents.
 
     Returns what remains and until when, a sentence each. Raises what `refresh_indexes` raises.
     """
@@ -274,7 +274,7 @@ def finish_removals_everywhere(collection: Collection, writer: Writer) -> tuple[
 
 
 def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvider | None = None) -> tuple[str, ...]:
-    """Takes documents that are gone out of all indexes of vectors; the lexical index is always in step.
+    """Take documents that are gone out of all indexes of vectors; the lexical index is always in step.
 
     They gain what is encoded already: a document that was renamed, or has a twin, keeps its vectors;
     those of pictures where `pictures` say that they are the same. What could not be done is returned, a sentence each:
@@ -319,7 +319,7 @@ def indexes_behind(collection: Collection) -> list[Manifest]:
 def refresh_index(
     collection: Collection, writer: Writer, state: IndexState, pictures: ImageProvider | None = None
 ) -> None:
-    """Makes one index of vectors hold what is encoded, and nothing else; built anew where it is damaged or gone.
+    """Make one index of vectors hold what is encoded, and nothing else; built anew where it is damaged or gone.
 
     Raises CollectionError where it is lost how the index was built, and what `open_index` and `sync_index` raise.
     """

@@ -7,12 +7,34 @@ from urllib.parse import quote as percent_encode
 from pydantic import Field
 
 from quoteweave.core.answers import Answer, AnswerEvent, Citation, CitationEvent, ImageEvent
-from quoteweave.core.records import Quote, Record
+from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.generation.answer_text import clip, escape_marks
 from quoteweave.generation.citations import with_citations
 
 MAX_SUMMARY_CHARACTERS = 120
 MAX_EXCERPT_CHARACTERS = 300
+
+
+def hit_fields(hit: Hit) -> dict[str, object]:
+    """Return a hit as the command line and the server write it, without the key of its picture.
+
+    `interchange.responses.FoundQuote` has these fields, and refuses others.
+    """
+    quote = hit.quote
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        "quote_id": quote.id,
+        "document": quote.document,
+        "page": quote.page,
+        "page_label": quote.page_label,
+        "bbox": quote.bbox,
+        "kind": quote.kind,
+        "layout": quote.layout,
+        "section": quote.section,
+        "has_pages": quote.has_pages,
+        "text": quote.all_text(),
+    }
 
 
 def quote_title(quote: Quote) -> str:

@@ -14,21 +14,14 @@ from dataclasses import dataclass
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.confidence import Calibration
-from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker, PageSource
 from quoteweave.generation.citations import abstention, withheld
-from quoteweave.generation.claim_checkers import ChatClaimChecker, EntailmentClaimChecker
 from quoteweave.generation.confidence_signals import signals_of
-from quoteweave.generation.entailment import make_entailment
 from quoteweave.generation.extractive import off_topic_abstention
 from quoteweave.generation.gate import Policy, apply_policy, check_citations, check_with_model
-from quoteweave.models.checkpoints import is_local
-from quoteweave.models.loading import make_shared
 from quoteweave.pipeline.highlighting import highlight_inline_if_short
 from quoteweave.pipeline.prices import with_price
-from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels, make_chat_model
-from quoteweave.retrievers.registry import Resources
 
 NOT_ASKED = "No model was asked; check_topic = false has it asked all the same."
 
@@ -130,23 +123,3 @@ def _low(confidence: float, least: float, calibration: Calibration) -> str:
         f"a confidence of {confidence:.{digits}f} is below the threshold of {least:.{digits}f} that was fitted on "
         f"{pluralize(calibration.answers, 'answer')}"
     )
-
-
-def make_checker(text: str, *, resources: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> ClaimChecker:
-    """Make the checker of claims of that name.
-
-    Raises UsageError for an unknown name, a chat model that nobody named, and prompts that cannot be read; ModelError
-    for a folder or hub name without an entailment model.
-    """
-    resources = resources or Resources()
-    if text == "chat" and chats.default is None:
-        raise UsageError("which chat model is to check? write chat:MODEL@URL, or name the one that answers")
-    chat = make_chat_model(text, resources, chats, sent="cited sentences and their quotes are sent")
-    if chat is not None:
-        return ChatClaimChecker(chat, prompts_folder=chats.prompts)
-    if "/" not in text and not is_local(text):
-        raise UsageError(
-            f"there is no checker {text!r}; there are: chat, chat:MODEL, chat:MODEL@URL, and entailment models, by "
-            "folder or by name on the hub (owner/name)"
-        )
-    return EntailmentClaimChecker(make_shared(make_entailment, text, resources.hardware))

@@ -70,28 +70,6 @@ class Trace(Record):
     )
 
 
-def hit_fields(hit: Hit) -> dict[str, object]:
-    """Return a hit as the command line and the server write it, without the key of its picture.
-
-    `interchange.responses.FoundQuote` has these fields, and refuses others.
-    """
-    quote = hit.quote
-    return {
-        "rank": hit.rank,
-        "score": hit.score,
-        "quote_id": quote.id,
-        "document": quote.document,
-        "page": quote.page,
-        "page_label": quote.page_label,
-        "bbox": quote.bbox,
-        "kind": quote.kind,
-        "layout": quote.layout,
-        "section": quote.section,
-        "has_pages": quote.has_pages,
-        "text": quote.all_text(),
-    }
-
-
 class SearchResult(Record):
     """Hits, best first, and how they were found."""
 

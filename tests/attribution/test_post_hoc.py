@@ -13,11 +13,11 @@ from made_collections import made_quote, make_collection, put
 from quoteweave import Collection, LexicalRetriever, cite
 from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.attribute import Attributor
-from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.attribution.drafts.draft_text import Draft
 from quoteweave.attribution.drafts.post_hoc import cite_draft
 from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.records import Attribution
+from quoteweave.attribution.settings import AttributionSettings
 from quoteweave.core.errors import SourceUnreachable, UsageError
 from quoteweave.pipeline.answer_page.render import render_answers, view_answered
 from quoteweave.pipeline.search import Search

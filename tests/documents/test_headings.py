@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from made_elements import body, image, page, text
 
 from quoteweave.collection.stores.content import ImageStore
-from quoteweave.documents.assembly import assemble, page_headings
+from quoteweave.documents.assembly import assemble
+from quoteweave.documents.layout.outline import page_headings
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources.bookmarks import Bookmark
 

@@ -20,9 +20,9 @@ from quoteweave.documents.layout.page import (
     SPLIT_FROM_SHARE,
     PageReader,
     encode_image,
-    is_garbled,
     split_long_block,
 )
+from quoteweave.documents.sources.garbled import is_garbled
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
 

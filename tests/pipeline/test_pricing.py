@@ -8,9 +8,10 @@ from quoteweave.core.answers import Answer, Usage
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.pipeline.composition.claim_checkers import make_checker
 from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.follow_ups.rewriting import StandaloneQuestion
-from quoteweave.pipeline.gate import Gate, make_checker
+from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.prices import with_price
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import AnswerSettings

@@ -32,7 +32,6 @@ from quoteweave.attribution.attribute import (
     hits_by_document,
     require_candidates,
 )
-from quoteweave.attribution.checked_passages import make_confirming_checker
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (
@@ -45,6 +44,7 @@ from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, Pa
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS, is_only_described
 from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
+from quoteweave.attribution.settings import make_confirming_checker
 from quoteweave.core.answers import Context, ContextSize, Verdict
 from quoteweave.core.confidence import Calibration, Signals
 from quoteweave.core.errors import UsageError

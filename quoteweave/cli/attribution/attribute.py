@@ -11,9 +11,9 @@ from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answ
 from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.calls import attribute as find_sources
 from quoteweave.attribution.calls import attribute_by_agent, read_limit
-from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.attribution.literature.opening import open_literature
 from quoteweave.attribution.records import Attribution, Candidate
+from quoteweave.attribution.settings import AttributionSettings
 from quoteweave.cli.answers import HtmlOption, write_answer_page
 from quoteweave.cli.console import console, plain, print_json, print_message, print_notes, shown_name, snippet
 from quoteweave.cli.options.collection import (

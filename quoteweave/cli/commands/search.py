@@ -29,9 +29,9 @@ from quoteweave.cli.remote import (
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Hit, Query
+from quoteweave.interchange.quotes import hit_fields
 from quoteweave.pipeline.composition.make_search import make_search, name_chat_model
 from quoteweave.pipeline.page_pictures import stored_crops
-from quoteweave.pipeline.search import hit_fields
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,

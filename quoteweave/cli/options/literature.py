@@ -7,9 +7,9 @@ from typing import Annotated, get_args
 
 import typer
 
-from quoteweave.attribution.checked_passages import AttributionSettings
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy
+from quoteweave.attribution.settings import AttributionSettings
 from quoteweave.cli.options.collection import parse_path, valid_text
 from quoteweave.cli.options.settings import option
 from quoteweave.core.errors import UsageError

@@ -232,7 +232,7 @@ class Catalog:
             _log_is_emptied(db)
 
     def close(self) -> None:
-        """Closes the connections; those in use close when their block ends."""
+        """Close the connections; those in use close when their block ends."""
         self._closed = True
         if self._early is not None:
             self._early.join()

@@ -29,7 +29,7 @@ def insert_document(db: sqlite3.Connection, one: PreparedDocument, builder: Segm
 def inserted_quotes(
     db: sqlite3.Connection, key: int | None, quotes: Iterable[tuple[Quote, str]]
 ) -> Iterator[tuple[int, Quote]]:
-    """Inserts each quote, given with its record, into a document; gives it with its row."""
+    """Insert each quote, given with its record, into a document; give it with its row."""
     for quote, record in quotes:
         values = (quote.id, key, quote.page, quote.kind, quote.layout, quote.image, record)
         row = db.execute(_QUOTE, values).lastrowid
@@ -55,7 +55,7 @@ def stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
 def describe_document(
     db: sqlite3.Connection, name: str, words: Mapping[str, str], of_pictures: str, builder: SegmentBuilder
 ) -> None:
-    """Says of image quotes what a vision model wrote of them, and gives all quotes of the document new rows.
+    """Say of image quotes what a vision model wrote of them, and give all quotes of the document new rows.
 
     `of_pictures` lists, as JSON, the fingerprints of vectors that what is said of pictures does not change.
     """

@@ -45,7 +45,7 @@ def compressed_words(parsed: ParsedDocument) -> list[tuple[int, bytes]]:
 
 
 def store_words(db: sqlite3.Connection, key: int | None, words: Iterable[tuple[int, bytes]]) -> None:
-    """Stores the compressed words of the pages of the document of that key."""
+    """Store the compressed words of the pages of the document of that key."""
     rows = [(key, *page) for page in words]
     if rows:
         db.execute(TABLE)

@@ -82,7 +82,7 @@ class ChunkedPostings:
 
     starts: "Array"
     chunks: "Iterator[tuple[Array, Array]]"
-    """Items and counts of some tokens after the other."""
+    """Items and counts of consecutive groups of tokens."""
     lengths: "Array"
     items: "np.dtype[Any]"
     """The kind of number that all items are written in."""
@@ -138,9 +138,9 @@ class Segment:
     fields: Mapping[str, Postings]
 
     def release(self) -> None:
-        """Let the system have the memory that the file takes, until it is read again.
+        """Tell the system that it may reclaim the memory of the mapped file.
 
-        It would take it anyway where there is too little, but till then it counts as this process's.
+        It would do so anyway when memory is short; until then the file counts as this process's memory.
         """
         file = self.tokens.base.obj if isinstance(self.tokens.base, memoryview) else None
         if isinstance(file, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
@@ -276,7 +276,7 @@ def write_segment(folder: Path, segment: Segment) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ArrayChunks:
-    """An array of `count` numbers, some after the other."""
+    """An array of `count` numbers, given in consecutive pieces."""
 
     kind: "np.dtype[Any]"
     count: int

@@ -48,7 +48,7 @@ class SegmentStore:
         db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
 
     def prune(self, keep: Collection[str]) -> None:
-        """Removes every file but those named."""
+        """Remove every file but those named."""
         for path in self.root.glob("*"):
             if path.name not in keep:
                 # Where a file that is mapped into memory cannot be removed, the next writer does it.

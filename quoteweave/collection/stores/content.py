@@ -87,7 +87,7 @@ class ContentStore:
         return self.root / key
 
     def prune(self, keep: Collection[str]) -> int:
-        """Removes every file whose key is not in `keep`; returns how many. For the owner of the writer's lock alone."""
+        """Remove every file whose key is not in `keep`; return how many. For the owner of the writer's lock alone."""
         removed = 0
         with guard_writing(self.root):
             for key, path in self._files():
@@ -132,7 +132,7 @@ class ImageStore(ContentStore):
     """
 
     def put(self, data: bytes, *, suffix: str) -> str:
-        """Stores the bytes of an image file, unless they are there already; returns their key, like 'ab/ab12….png'.
+        """Store the bytes of an image file, unless they are there already; return their key, like 'ab/ab12….png'.
 
         `suffix` is like '.png'. Raises StorageError where the disk is full or refuses, ValueError for another suffix.
         """
@@ -152,7 +152,7 @@ class SourceStore(ContentStore):
     """Source files named by their content, with the suffix that they came with."""
 
     def put(self, source: Path, content: str) -> str:
-        """Copies `source`, whose SHA-256 is `content`, and returns its key.
+        """Copy `source`, whose SHA-256 is `content`, and return its key.
 
         Raises DocumentError where the source cannot be read, DamagedDocument where its content is another by now,
         StorageError where the disk is full or refuses.

@@ -51,7 +51,7 @@ class Generations:
         return generation
 
     def prune(self, current: Mapping[str, int]) -> None:
-        """Removes every folder but the current generation of each fingerprint. For the writer alone."""
+        """Remove every folder but the current generation of each fingerprint. For the writer alone."""
         keep = {self.path(fingerprint, generation) for fingerprint, generation in current.items()}
         for found in self.root.glob("*/*"):
             if found not in keep and found.name != PLAN:

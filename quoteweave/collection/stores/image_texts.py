@@ -70,7 +70,7 @@ def damaged_descriptions(root: Path, line: DamagedLine) -> CollectionError:
 
 
 def drop_damaged_descriptions(root: Path) -> None:
-    """Removes the lines of the file that are damaged. Raises StorageError where the disk refuses."""
+    """Remove the lines of the file that are damaged. Raises StorageError where the disk refuses."""
     path = root / DESCRIPTIONS
     with guard_writing(path):
         whole = [found for found in read_descriptions(path) if isinstance(found, Description)]
@@ -130,7 +130,7 @@ class OcrTextStore(ContentStore):
         return None if text is None else text.decode()
 
     def put(self, image: str, language: str, text: str) -> None:
-        """Keeps what OCR read on the crop of that key, unless a writer that ends is in the way.
+        """Keep what OCR read on the crop of that key, unless a writer that ends is in the way.
 
         Raises StorageError where the disk is full or refuses.
         """
@@ -140,7 +140,7 @@ class OcrTextStore(ContentStore):
             file.write(sealed_bytes(text.encode(), name=path.name))
 
     def drop(self, image: str, language: str) -> None:
-        """Removes what was read on a crop. Raises StorageError where the disk refuses."""
+        """Remove what was read on a crop. Raises StorageError where the disk refuses."""
         path = self.path(_key(image, language))
         with guard_writing(path):
             path.unlink(missing_ok=True)
@@ -157,7 +157,7 @@ class OcrTextStore(ContentStore):
                 yield path
 
     def prune(self, keep: Collection[str]) -> int:
-        """Removes the texts of all crops but those whose keys are in `keep`; returns how many."""
+        """Remove the texts of all crops but those whose keys are in `keep`; return how many."""
         crops = {key.partition(".")[0] for key in keep}
         return super().prune({key for key, _ in self._files() if key.partition(".")[0] in crops})
 

@@ -58,7 +58,7 @@ class StoredVectors:
     """Checksums of the numbers, in blocks."""
 
     def verify(self) -> None:
-        """Reads all numbers. Raises CollectionError where they are not those that were stored, or cannot be read."""
+        """Read all numbers. Raises CollectionError where they are not those that were stored, or cannot be read."""
         self.blocks.verify(map_file(self.path), self.offset, self.offset + self.blocks.size)
 
 
@@ -88,7 +88,7 @@ class ShardStore:
         return self._read(fingerprint, key, read)
 
     def put_vectors(self, fingerprint: str, key: str, vectors: "np.ndarray[Any, Any]", lengths: Sequence[int]) -> None:
-        """Stores the vectors (sum of lengths, dimension) of a document's items. Raises as `put`."""
+        """Store the vectors (sum of lengths, dimension) of a document's items. Raises as `put`."""
         import numpy as np
 
         contiguous = np.ascontiguousarray(vectors)
@@ -123,7 +123,7 @@ class ShardStore:
             return None
 
     def put(self, fingerprint: str, key: str, arrays: "Mapping[str, np.ndarray[Any, Any]]") -> None:
-        """Stores the arrays, in place of those that were there.
+        """Store the arrays, in place of those that were there.
 
         Raises ValueError for arrays of Python objects, StorageError where the disk is full or refuses.
         """
@@ -135,7 +135,7 @@ class ShardStore:
                     write_array(member, array, allow_pickle=False)
 
     def damage(self, fingerprint: str, key: str) -> str | None:
-        """Reads all of a shard; what is wrong with it, None where nothing is. Raises as `get`."""
+        """Read all of a shard; return what is wrong with it, None where nothing is. Raises as `get`."""
         if not self.path(fingerprint, key).exists():
             return "it is missing"
         arrays = self.get(fingerprint, key)
@@ -144,7 +144,7 @@ class ShardStore:
         return None
 
     def prune(self, keep: Mapping[str, Collection[str]]) -> int:
-        """Removes every shard but the keys kept of each fingerprint; returns how many. For the writer alone."""
+        """Remove every shard but the keys kept of each fingerprint; return how many. For the writer alone."""
         removed = 0
         with guard_writing(self.root):
             for folder in self.root.glob("*"):
@@ -171,7 +171,7 @@ def _aligned(name: str, position: int) -> zipfile.ZipInfo:
 
 
 def _located(key: str, path: Path, file: BinaryIO) -> StoredVectors:
-    """Raises any kind of exception for a file that is damaged; the numbers themselves are not read."""
+    """Raise any kind of exception for a file that is damaged; the numbers themselves are not read."""
     from numpy.lib import format as npy
 
     with zipfile.ZipFile(file) as archive:

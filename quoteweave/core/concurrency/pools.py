@@ -60,9 +60,9 @@ async def run_in_pool(lane: PoolName, function: Callable[P, T], *args: P.args, *
     """Return what the function returns, called in a thread with the context variables of here.
 
     An event loop has a thread for each core for its searches, and one for its answers and checks; work waits in the
-    order that it came. Of many answers that come together, the first is done with at once, and the next question takes
-    its place, where else all would be checked before any, and come together again. A caller that is cancelled while it
-    waits for its turn goes at once, else when the function has returned, so that there are never more threads.
+    order that it came. Answers run one at a time, so that the first is sent before the last is computed.
+    A caller that is cancelled while it waits for its turn goes at once, else when the function has returned, so that
+    there are never more threads.
     """
     from anyio.to_thread import run_sync
 

@@ -21,6 +21,7 @@ from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.layout.tables import Table, cells_of
 from quoteweave.documents.layout.unread_text import shows_unread_text
 from quoteweave.documents.sources.bookmarks import Bookmark
+from quoteweave.documents.sources.garbled import is_garbled
 from quoteweave.documents.sources.lines import Line, Word, count_letters, translated
 from quoteweave.documents.sources.ocr import Ocr
 from quoteweave.documents.sources.raw_page import Pixels, Raster, RawPage
@@ -367,19 +368,6 @@ def _gap(lines: Sequence[Line], axis: int, near: float) -> float:
     places = sorted({line.box[axis + 2] + 0.5 for line in lines} | {near}, key=lambda place: abs(place - near))
     clear = (p for p in places if abs(p - near) < 36 and not any(b.box[axis] < p < b.box[axis + 2] for b in lines))
     return next(clear, near)
-
-
-def is_garbled(lines: Sequence[Line]) -> bool:
-    """Whether a text layer is garbled: replacement and private-use characters, or an implausible mix of letters.
-
-    Fonts without a character map are often read with a shifted alphabet. In European languages the eight letters of
-    "senorita" are some 60 per cent of all, and in a shuffled alphabet some 30.
-    """
-    text = "".join(word.text for line in lines for word in line.words)
-    odd = sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" for c in text)
-    latin = [c for c in text.lower() if "a" <= c <= "z"]
-    shuffled = len(latin) >= 150 and sum(c in "senorita" for c in latin) < 0.42 * len(latin)
-    return odd > 0.3 * len(text) or shuffled
 
 
 def encode_image(pixels: Pixels, *, lossy: bool = False) -> bytes:

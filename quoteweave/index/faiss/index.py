@@ -55,14 +55,14 @@ class FaissIndex:
         return np.sort(self._stock.rows[self._stock.rows >= 0])
 
     def add(self, shard: Shard) -> None:
-        """Adds the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
+        """Add the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
         import numpy as np
 
         if len(shard.rows):
             self.add_vectors(shard.rows, np.array(shard.vectors(), dtype=np.float32))
 
     def add_vectors(self, rows: "Rows", vectors: "Matrix") -> None:
-        """Adds items by their rows and vectors (n, dimension). Raises ValueError for another shape."""
+        """Add items by their rows and vectors (n, dimension). Raises ValueError for another shape."""
         import numpy as np
 
         if vectors.shape != (len(rows), self.dimension):
@@ -73,7 +73,7 @@ class FaissIndex:
         self._stock = FaissVectors(before.index, rows, max(before.longest, float(longest)))
 
     def remove(self, rows: "Rows") -> None:
-        """Removes items; from now on no search finds them. Rows that are not there are passed over."""
+        """Remove items; from now on no search finds them. Rows that are not there are passed over."""
         import numpy as np
 
         before = self._stock
@@ -99,7 +99,7 @@ class FaissIndex:
         return search(self._stock, np.concatenate(queries), k, within if len(within) < len(rows) else None)
 
     def save(self, folder: Path) -> None:
-        """Writes the index into an empty folder. Raises OSError where the disk is full or refuses."""
+        """Write the index into an empty folder. Raises OSError where the disk is full or refuses."""
         import numpy as np
 
         self.settle()

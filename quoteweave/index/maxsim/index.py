@@ -47,11 +47,11 @@ class CandidateIndex(Protocol):
     """A compact index of the items, which names candidates for exact scoring."""
 
     def add(self, shard: Shard) -> None:
-        """Adds the items of a shard, all of which have vectors."""
+        """Add the items of a shard, all of which have vectors."""
         ...
 
     def remove(self, rows: "Rows") -> None:
-        """Takes items out; rows that are not there are passed over."""
+        """Take items out; rows that are not there are passed over."""
         ...
 
     def count(self, k: int, items: int) -> int:
@@ -63,7 +63,7 @@ class CandidateIndex(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Writes what is kept into an empty folder."""
+        """Write what is kept into an empty folder."""
         ...
 
 
@@ -204,7 +204,7 @@ class MultiVectorIndex:
         return self._items
 
     def add(self, shard: Shard) -> None:
-        """Adds a document's items, but for those without vectors; none of their rows is there yet.
+        """Add a document's items, but for those without vectors; none of their rows is there yet.
 
         Raises ValueError for vectors of another dimension; CollectionError where the shard's file is not whole and
         StorageError where the disk refuses, both unless the kind is `exact`, which reads and writes nothing here.
@@ -220,7 +220,7 @@ class MultiVectorIndex:
         self._items.add(shard)
 
     def remove(self, rows: "Rows") -> None:
-        """Removes items; from now on no search finds them. Rows that are not there are passed over."""
+        """Remove items; from now on no search finds them. Rows that are not there are passed over."""
         self._items.remove(rows)
         if self._candidates is not None:
             self._candidates.remove(rows)
@@ -250,7 +250,7 @@ class MultiVectorIndex:
         return items if self._candidates is None else min(items, self._candidates.count(k, items))
 
     def save(self, folder: Path) -> None:
-        """Writes the index into an empty folder; it refers to the shards by where they lie from there."""
+        """Write the index into an empty folder; it refers to the shards by where they lie from there."""
         self._items.save(folder)
         if self._candidates is not None:
             (folder / _CANDIDATES).mkdir()

@@ -152,7 +152,7 @@ class ItemTable:
         return int((widths[items["file"]] * items["length"]).sum()) if len(items) else 0
 
     def add(self, shard: Shard) -> None:
-        """Adds a shard's items, all of which have vectors; their rows are not there yet."""
+        """Add a shard's items, all of which have vectors; their rows are not there yet."""
         import numpy as np
 
         items = np.empty(len(shard.rows), _ITEM)
@@ -163,7 +163,7 @@ class ItemTable:
         self._added.append(items)
 
     def remove(self, rows: "Rows") -> None:
-        """Takes items out; rows that are not there are passed over."""
+        """Take items out; rows that are not there are passed over."""
         import numpy as np
 
         self._added = [self._items[~np.isin(self._items["row"], rows)]]
@@ -226,12 +226,12 @@ class ItemTable:
             )
 
     def verify(self) -> None:
-        """Reads all vectors. Raises CollectionError where a file is missing or damaged."""
+        """Read all vectors. Raises CollectionError where a file is missing or damaged."""
         for _ in self.blocks(self.places()):
             pass
 
     def save(self, folder: Path) -> None:
-        """Writes the table; it holds paths relative to `folder`, so that both may be moved together."""
+        """Write the table; it holds paths relative to `folder`, so that both may be moved together."""
         import numpy as np
 
         items = self._items.copy()
@@ -243,7 +243,7 @@ class ItemTable:
         seal(folder, [_FILES, _SUMS, _ITEMS])
 
     def save_with_vectors(self, folder: Path) -> None:
-        """Writes the table and, in the order of rows, all its vectors, which must be of one type."""
+        """Write the table and, in the order of rows, all its vectors, which must be of one type."""
         path, copied = folder / _VECTORS, ItemTable()
         with path.open("wb") as file:
             for block in self.blocks(self.places()):

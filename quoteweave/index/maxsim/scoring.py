@@ -173,7 +173,7 @@ def top_k(scores: "Scores", rows: "Rows", k: int) -> TopItems:
 
 
 def _widen(vectors: "Vectors", out: "Matrix") -> None:
-    """Puts vectors into `out`. From half precision numpy's own way takes six times as long."""
+    """Put vectors into `out`. From half precision numpy's own way takes six times as long."""
     import numpy as np
 
     if vectors.dtype != np.float16:

@@ -121,7 +121,7 @@ class MilvusIndex:
         return np.sort(np.array(rows, dtype=np.int64))
 
     def add(self, shard: Shard) -> None:
-        """Adds a document's items, in place of those of the same rows: adding again mends what was cut short.
+        """Add a document's items, in place of those of the same rows: adding again mends what was cut short.
 
         Raises ValueError for vectors of another dimension, and for items that have not one vector each.
         """
@@ -140,7 +140,7 @@ class MilvusIndex:
                 client.upsert(self._name, entities(shard, part, start), timeout=CALL_S)
 
     def remove(self, rows: "Rows") -> None:
-        """Removes items; rows that are not there are passed over."""
+        """Remove items; rows that are not there are passed over."""
         self._begin_changing()
         for start in range(0, len(rows), ROWS_AT_ONCE):
             with self._milvus.client() as client:
@@ -166,7 +166,7 @@ class MilvusIndex:
         return [TopItems(one.rows[:k], one.scores[:k]) for one in best]
 
     def save(self, folder: Path) -> None:
-        """Writes into an empty folder where the index lies."""
+        """Write into an empty folder where the index lies."""
         with self._milvus.client() as client:
             # What lies in segments is found many times faster than what has just come in.
             client.flush(self._name, timeout=CALL_S)
@@ -177,12 +177,12 @@ class MilvusIndex:
         self._write_pointer(pointer, folder)
 
     def drop(self) -> None:
-        """Removes the index from Milvus; what was saved of it then leads nowhere."""
+        """Remove the index from Milvus; what was saved of it then leads nowhere."""
         with self._milvus.client() as client:
             client.drop_collection(self._name, timeout=CALL_S)
 
     def drop_others(self, folders: Iterable[Path]) -> int:
-        """Drops what killed runs left in the embedded Milvus: collections that no index in these folders points to.
+        """Drop what killed runs left in the embedded Milvus: collections that no index in these folders points to.
 
         Returns how many. On a server nothing is dropped, for it may hold those of other people.
         """

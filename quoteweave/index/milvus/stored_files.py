@@ -54,7 +54,7 @@ def _await_lookups(folder: Path) -> None:
 
 
 def verify_stored(folder: Path, files: Mapping[str, str]) -> None:
-    """Raises CollectionError where a file of items is not what was written. Milvus itself tells of missing ones.
+    """Raise CollectionError where a file of items is not what was written. Milvus itself tells of missing ones.
 
     A file for lookups that is not what was written, or came later, is removed, and Milvus makes it anew.
     """

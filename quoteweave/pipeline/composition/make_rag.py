@@ -17,6 +17,7 @@ from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerat
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
+from quoteweave.pipeline.composition.claim_checkers import make_checker
 from quoteweave.pipeline.composition.make_search import (
     make_search,
     read_all_terms,
@@ -26,7 +27,7 @@ from quoteweave.pipeline.composition.make_search import (
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.composition.sentence_scorers import make_sentence_scorer
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
-from quoteweave.pipeline.gate import Gate, make_checker
+from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, Limits
 from quoteweave.retrievers.chat_models import ChatModels, ChatOptions, open_chat_model
@@ -175,7 +176,7 @@ def make_gate(
     """Make the gate of the settings, without the pages on which highlights are placed.
 
     `check_topic` is the default of the setting of that name. `own_quotes`: as in `read_calibration`. Raises what
-    `make_claim_checker` and it raise.
+    `make_claim_checker` and `read_calibration` raise.
     """
     check_topic = check_topic if settings.check_topic is None else settings.check_topic
     return Gate(

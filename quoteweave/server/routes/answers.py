@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from starlette.responses import Response
 
-from quoteweave.interchange.quotes import QuoteUrls
+from quoteweave.interchange.quotes import QuoteUrls, hit_fields
 from quoteweave.interchange.responses import AnswerResponse, FoundQuote, SearchResponse
 from quoteweave.pipeline.highlighting import all_quote_regions
-from quoteweave.pipeline.search import SearchResult, hit_fields
+from quoteweave.pipeline.search import SearchResult
 from quoteweave.server.answers.answering import ask, find, to_response
 from quoteweave.server.answers.event_streams import NamedEvents, VercelEvents, respond_with_events
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest

@@ -1,0 +1,90 @@
+"""The headings that each page stands under, by bookmarks or else by the table of contents."""
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from quoteweave.core.records import IMAGE_LAYOUTS, Layout
+from quoteweave.core.text.mentions import caption_label
+from quoteweave.documents.layout.page import PageContent
+from quoteweave.documents.sources.bookmarks import MAX_LEVELS, Bookmark, clean_title
+
+# Pages among which those of contents stand.
+FIRST_PAGES = 15
+MIN_ENTRIES = 4
+# Share of entries that must lead to a page of the document; and share of those that must not lead further back than the
+# entry before.
+MIN_KNOWN, MIN_STEADY = 0.75, 0.8
+# Figures whose labels end in numbers look like contents; tables are what most pages of contents are read as.
+NOT_CONTENTS = (IMAGE_LAYOUTS - {"table"}) | {"header", "footer", "caption"}
+# Dots that lead to a page number, each of which ends a line; possessive, and begun once, so that it takes linear time.
+LEADERS = re.compile(r"(?<![.·…_])(?<![.·…_] )(?:[.·…_] ?){4,}+\s*+(\d{1,4})(?!\S)")
+ENTRY = re.compile(r"(.*?)[\s.·…_|](\d{1,4})")
+NUMBERED = re.compile(r"\d{1,2}((?:\.\d{1,2})+)")
+
+
+def page_headings(
+    pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Return the headings of each page, outermost first, each once; `labels` are the printed page labels."""
+    bookmarks = [bookmark for page in pages for bookmark in page.bookmarks]
+    begin: defaultdict[int, list[Bookmark]] = defaultdict(list)
+    for bookmark in bookmarks or _contents(pages, layouts, labels):
+        begin[bookmark.page].append(bookmark)
+    headings, under = [], list[Bookmark]()
+    for number in range(len(pages)):
+        # What ends here may do so in the middle of the page.
+        here = [*under, *begin[number]]
+        for bookmark in begin[number]:
+            while under and under[-1].level >= bookmark.level:
+                under.pop()
+            under.append(bookmark)
+        here.sort(key=lambda bookmark: bookmark.level)
+        headings.append(tuple(dict.fromkeys(bookmark.title for bookmark in here)))
+    return headings
+
+
+def _contents(
+    pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
+) -> list[Bookmark]:
+    """The entries of the table of contents that point to a page of the document."""
+    numbers: dict[str, int] = {}
+    for number, label in enumerate(labels):
+        numbers.setdefault(label, number)
+    bookmarks: list[Bookmark] = []
+    for page, page_layouts in itertools.islice(zip(pages, layouts, strict=True), FIRST_PAGES):
+        texts = (
+            element.text
+            for element, layout in zip(page.elements, page_layouts, strict=True)
+            if layout not in NOT_CONTENTS
+        )
+        entries = list(_entries(texts))
+        known = [(title, numbers[label]) for title, label in entries if label in numbers]
+        if _is_contents([number for _, number in known], len(entries)):
+            bookmarks += (Bookmark(_level(title), title, number) for title, number in known)
+    return bookmarks
+
+
+def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Lines with a title and a page label; entries of figures and tables are skipped."""
+    for text in texts:
+        for line in LEADERS.sub(r" \1\n", text).splitlines():
+            match = ENTRY.fullmatch(line.strip()) if len(line) <= 300 else None
+            title = clean_title(match[1].replace("|", " ").strip(" .·…_")) if match else ""
+            letters, digits = sum(c.isalpha() for c in title), sum(c.isdigit() for c in title)
+            if match and letters >= 3 and letters > digits and caption_label(title) is None:
+                yield title, str(int(match[2]))
+
+
+def _is_contents(known: Sequence[int], entries: int) -> bool:
+    """Whether the page numbers of the entries increase as in a table of contents."""
+    if entries < MIN_ENTRIES or len(known) < MIN_KNOWN * entries or known[0] >= known[-1]:
+        return False
+    return sum(a <= b for a, b in itertools.pairwise(known)) >= MIN_STEADY * (len(known) - 1)
+
+
+def _level(title: str) -> int:
+    """The level by the section number: 0 for "3 Results", 1 for "3.1 Data"."""
+    match = NUMBERED.match(title)
+    return min(match[1].count("."), MAX_LEVELS - 1) if match else 0

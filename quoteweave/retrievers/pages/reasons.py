@@ -1,0 +1,104 @@
+"""What `--explain` says: how a question was read, and what speaks for the page of a quote."""
+
+from typing import TYPE_CHECKING
+
+from quoteweave.core.protocols import Reason
+from quoteweave.core.records import Quote
+from quoteweave.core.text.tokens import words
+from quoteweave.index.lexical import LexicalIndex
+from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
+from quoteweave.retrievers.pages.literal_matches import sought_in
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float32]
+    Mask = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+
+# Most words of the question to show for each part.
+WORDS_SHOWN = 8
+# Parts with fewer points are left out.
+MIN_SHOWN = 0.01
+
+
+def describe_interpretation(evidence: PageEvidence) -> tuple[str, ...]:
+    """Describe how the question was read beyond its words, one line each."""
+    lines = [f"term: {expansion}" for expansion in evidence.expansions]
+    lines += [f"acronym: {meaning}" for meaning in evidence.acronyms]
+    lines += [f"also spelled: {spelling}" for spelling in evidence.spellings]
+    for analysis in evidence.analyses:
+        named = [*analysis.labels, *map(_shown_name, analysis.places)]
+        lines += [f"refers to: {', '.join(named)}"] if named else []
+        lines += (
+            [f"asks about: {', '.join(f'{kind}s' for kind in analysis.picture_types)}"]
+            if analysis.picture_types
+            else []
+        )
+        lines += ["asks for what stands on a first page"] if analysis.asks_front else []
+        lines += [f"compares: {side}" for side in analysis.sides]
+        lines += [f"only says how to answer: {instruction}" for instruction in analysis.instructions]
+    return tuple(dict.fromkeys(lines))
+
+
+def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) -> tuple[Reason, ...]:
+    """The parts of the evidence for a quote's page, the largest first; empty for a page that is not in the index."""
+    page = scorer.index.page(quote.document, quote.page)
+    if page is None:
+        return ()
+    found = [
+        Reason(part=part, points=round(float(points[page]), 3), detail=_detail(part, evidence, scorer, page))
+        for part, points in evidence.parts.items()
+        if points[page] >= MIN_SHOWN
+    ]
+    return tuple(sorted(found, key=lambda reason: -reason.points))
+
+
+def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int) -> str:
+    """What a part of the evidence is based on; "" where its name says it all."""
+    index, analyses = scorer.index, evidence.analyses
+    question = "\n".join(analysis.text for analysis in analyses)
+    if part in ("words", "outline"):
+        return _matching(index, "pages" if part == "words" else part, page, question)
+    if part == "best quote":
+        return _matching(
+            index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quote_scores.__getitem__), question
+        )
+    if part == "page feedback":
+        return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page))
+    if part == "reference":
+        names = [name for analysis in analyses for name in (*analysis.labels, *analysis.places)]
+        known = [name for name in names if page in index.pages_meant_by(name)]
+        return ", ".join(_shown_name(name) for name in known or names)
+    details: dict[str, list[str]] = {
+        "quotation": sought_in(analyses),
+        "amount": [amount for analysis in analyses for amount in analysis.amounts],
+        "spelling": evidence.spellings,
+        "picture type": [str(shown) for analysis in analyses for shown in analysis.picture_types],
+        "terms": list(map(str, evidence.expansions)),
+        "acronyms": evidence.acronyms,
+    }
+    return "; ".join(details.get(part, ()))
+
+
+def _matching(index: LexicalIndex, field: str, at: int, question: str) -> str:
+    """The words of a question that a page or quote contains, those with the highest scores first."""
+    surfaces = {surface: words(surface) for surface in words(question, stem=False)}
+    gained = {surface: float(index.scores(field, stems)[at]) for surface, stems in surfaces.items()}
+    found = sorted((word for word, points in gained.items() if points > 0), key=lambda word: (-gained[word], word))
+    more = f" and {len(found) - WORDS_SHOWN} more" if len(found) > WORDS_SHOWN else ""
+    return ", ".join(found[:WORDS_SHOWN]) + more
+
+
+def _shown_name(name: str) -> str:
+    """Spell out the name of a page, such as 'page #2', 'page #-1' or 'chapter last #1'."""
+    part, _, number = name.partition(" #")
+    if part.endswith(" last"):
+        part = f"the last {part.removesuffix(' last')}"
+    if not number:
+        return part
+    whole, at = ("the file" if part == "page" else part), int(number)
+    if at == -1:
+        return "the last page" if part == "page" else f"the last page of {part}"
+    return f"page {at} of {whole}" if at > 0 else f"page {-at} from the end" + (f" of {part}" if part != "page" else "")
