@@ -133,7 +133,9 @@ def test_roman_numerals(numeral: str, number: int) -> None:
         ("Which contents does the box have, and who references the treaty?", []),
         ("Which references are in the references?", ["references"]),
         ("Which page I should read is the part I need", []),
-        ("What does Part I say?", []),
+        ("What does Part I say?", ["part 1"]),
+        ("Where does part I end, and Part I begin?", ["part 1 #-1", "part 1 #1", "part 1"]),
+        ("In the part I mean", []),
         ("part I, part II", ["part 1", "part 2"]),
         ("auf der 5. Seite", ["page #5"]),
         ("It is 5. Page through it", []),
@@ -201,6 +203,7 @@ def test_places(text: str, places: list[str]) -> None:
         ("IV. Methods", ["section 4", "chapter 4"]),
         ("Chapter 3: Results", ["chapter 3"]),
         ("CHAPTER THREE: Results", ["chapter 3"]),
+        ("Chapter Twenty-One", ["chapter 21"]),
         ("Third Chapter", ["chapter 3"]),
         ("Erster Teil: Der Hafen", ["teil 1"]),
         ("第三章 港口", ["chapter 3"]),
@@ -235,10 +238,65 @@ def test_names_of_headings(heading: str, names: list[str]) -> None:
         ("When is the table due?", []),
         ("tabla once, figura due, figura dois", ["table 11", "figure 2"]),
         ("two figures", []),
+        ("What does figure twenty-two show?", ["figure 22"]),
     ],
 )
 def test_questions_write_the_numbers_of_labels_as_words_too(question: str, labels: list[str]) -> None:
     assert labels_asked_for(question) == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("page twenty one", ["page 21"]),
+        ("slide one hundred and two, page a hundred", ["page 102", "page 100"]),
+        ("pages twenty-one and thirty two", ["page 21", "page 32"]),
+        ("the twenty first page, the one hundred and second page", ["page #21", "page #102"]),
+        ("chapter forty", ["chapter 40"]),
+        ("Seite dreizehn, Seite einundzwanzig, die dreizehnte Seite", ["page 13", "page 21", "page #13"]),
+        ("página veinte, la página treinta y dos", ["page 20", "page 32"]),
+        ("la vigésima primera página, a décima primeira página", ["page #21", "page #11"]),
+        ("page soixante-douze, la vingt et unième page", ["page 72", "page #21"]),
+        ("pagina ventuno, la ventesima pagina", ["page 21", "page #20"]),
+        ("bladzijde tweeëntwintig, de dertiende bladzijde", ["page 22", "page #13"]),
+        ("第二十一页和第一百零二页", ["page 21", "page 102"]),
+        ("page one million, page twenty thirty", []),
+        ("page deux cent", []),
+        ("第一二页", []),
+        ("a thirty second lesson", []),
+        ("the first three pages", ["page #1", "page #2", "page #3"]),
+        ("la page numéro deux, Seite Nummer drei", ["page 2", "page 3"]),
+    ],
+)
+def test_a_number_in_words_is_read_whole_or_not_at_all(text: str, places: list[str]) -> None:
+    assert places_in(text) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("the first and second-last pages", ["page #1", "page #-2"]),
+        ("the second and third to last pages", ["page #-2", "page #-3"]),
+        ("the next-to-last page", ["page #-2"]),
+        ("What is on the slide before the last?", ["page #-2"]),
+        ("the page before the last page.", ["page #-2"]),
+        ("the page before the last update", []),
+        ("drittletzte Seite, op een na laatste bladzijde", ["page #-3", "page #-2"]),
+        ("倒数第二页", ["page #-2"]),
+        ("最后一张幻灯片", ["page #-1"]),
+        ("最后两页", ["page #-1", "page #-2"]),
+        ("前三页", ["page #1", "page #2", "page #3"]),
+        ("2枚目のスライド、最後から2ページ", ["page 2", "page #-2"]),
+        ("Wat staat er op dia 3 en op de laatste dia?", ["page 3", "page #-1"]),
+        ("no dia 3 de maio", []),
+        ("la page de garde", ["page #1"]),
+        ("¿Qué hay en el índice?", ["contents"]),
+        ("Was steht in § 5 und §7?", ["section 5", "section 7"]),
+        ("el índice de precios", []),
+    ],
+)
+def test_pages_from_the_end_and_words_of_other_languages(text: str, places: list[str]) -> None:
+    assert places_in(text) == places
 
 
 def test_a_page_is_called_by_its_label_and_by_its_place_from_both_ends() -> None:
@@ -299,6 +357,8 @@ def test_any_text_can_be_read(text: str) -> None:
         "1" * 100_000,
         "first, " * 20_000,
         "ends chapter " * 9_000,
+        "twenty thirty " * 9_000,
+        "二" * 100_000,
     ],
 )
 def test_long_texts_are_read_in_one_go(text: str) -> None:

@@ -34,8 +34,8 @@ from quoteweave.pipeline.composition.make_search import make_search, name_chat_m
 from quoteweave.pipeline.page_pictures import stored_crops
 from quoteweave.pipeline.settings import RetrievalSettings
 
-JSON = """--json prints one object: question, hits, trace (clauses, read, notes, candidates, expander,
-reranker, seconds, and in a server's conversations standalone_question and rewritten_by;
+JSON = """--json prints one object: question, hits, trace (clauses, interpretation, notes, candidates,
+expander, reranker, seconds, and in a server's conversations standalone_question and rewritten_by;
 with --explain reasons, by quote_id: part, points, detail); each hit has rank,
 score, quote_id, document, page (from 0), page_label, bbox (points from the top left), kind (text or
 image), layout, section, has_pages, text, image (path of the crop, null where none is stored); with

@@ -46,6 +46,7 @@ def labels_in(text: str) -> list[str]:
 def labels_asked_for(question: str) -> list[str]:
     """Those of `labels_in`, and those whose number a question writes as a word: "figure two", but no "two figures"."""
     words = reference_words()
+    question = words.numerals.with_digits(question)
     named = [
         (match[1], words.numbers[match[2].casefold()]) for match in words.patterns["worded label"].finditer(question)
     ]
@@ -103,7 +104,8 @@ def label_spellings(label: str) -> list[str]:
 
 def places_in(text: str) -> list[str]:
     """Names of the pages and sections that a question mentions, each once; a range of pages gives all of them."""
-    words, of_parts, pages = reference_words(), list[str](), text
+    words, of_parts = reference_words(), list[str]()
+    text = pages = words.numerals.with_digits(text)
     if parts := list(_parts(text, words)):
         of_parts = _pages_of_parts(text, words)
         # "The first page of chapter 2" is not that of the document.
@@ -120,19 +122,21 @@ def titles_in(question: str) -> list[str]:
 def without_places(text: str) -> str:
     """The text without its mentions of numbered or named pages and sections (`places_in`)."""
     words = reference_words()
-    for name in ("pages", "nth", "several", "counted", "part", "nth part", "role"):
+    text = words.numerals.with_digits(text)
+    for name in ("pages", "before last", "nth", "several", "counted", "part", "nth part", "role"):
         text = words.patterns[name].sub(" ", text)
     return text
 
 
 def number_words() -> frozenset[str]:
     """The numbers that are written as words, in all languages and lower case: 'twelve', 'zwölf'."""
-    return frozenset(reference_words().numbers)
+    return reference_words().numerals.words.union(reference_words().numbers)
 
 
 def heading_names(heading: str) -> list[str]:
     """The names of the section under a heading; for '3.2 Results' also that of the enclosing chapter."""
-    words, line = reference_words(), heading.strip()
+    words = reference_words()
+    line = words.numerals.with_digits(heading.strip())
     found: list[str] = []
     if (
         match := words.patterns["part"].match(line)
@@ -178,11 +182,16 @@ def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[str]:
 
 def _counted_pages(text: str, words: ReferenceWords) -> Iterator[str]:
     """'the second page', 'the first and last slides', 'second to last page', 'the first three pages', '第12页'."""
+    before_last = words.patterns["before last"]
+    yield from ("page #-2" for _ in before_last.finditer(text))
+    text = before_last.sub(" ", text)
     for match in words.patterns["nth"].finditer(text):
         for each in words.patterns["each ordinal"].finditer(text, match.start(1), match.end()):
             if each.start() < match.end(1):  # not the "last" of "third to last"
                 number = words.ordinal(each[0])
-                yield f"page #{-number if match[2] or match[3] else number}"
+                # "The first and second-last pages" are the first and one from the end.
+                joined = match[2] is not None and (each.end() == match.end(1) or ("to" in match[2] and number > 1))
+                yield f"page #{-number if number > 0 and (joined or match[3]) else number}"
     for match in words.patterns["several"].finditer(text):
         first, said, said_before, first_behind = match.groups()
         number = min(words.value(said or said_before) or 0, _MAX_RANGE_PAGES)
@@ -190,7 +199,14 @@ def _counted_pages(text: str, words: ReferenceWords) -> Iterator[str]:
         yield from (f"page #{step * each}" for each in range(1, number + 1))
     # The counters are of scripts beyond ASCII, and looking for a number in words at each letter takes time.
     for match in () if text.isascii() else words.patterns["counted"].finditer(text):
-        yield "page #-1" if match[1] is None else f"page {words.value(match[1])}"
+        number = words.value(match["number"]) or 0
+        if match["to_last"]:
+            yield f"page #-{number}"
+        elif match["first"] or match["last"]:
+            step = 1 if match["first"] else -1
+            yield from (f"page #{step * each}" for each in range(1, min(number, _MAX_RANGE_PAGES) + 1))
+        else:
+            yield f"page {number}"
 
 
 def _pages_of_parts(text: str, words: ReferenceWords) -> list[str]:
@@ -208,8 +224,7 @@ def _pages_of_parts(text: str, words: ReferenceWords) -> list[str]:
 def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
     """'chapter 3', 'sections 3.2', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
     for match in words.patterns["part"].finditer(text):
-        # "The part I need": a pronoun, not a numeral.
-        if match["name"] != "I" or not re.match(r"\s+[a-z]", text[match.end() : match.end() + 3]):
+        if match["name"] != "I" or not _is_pronoun(match, text, words):
             yield from _part_names(match, words)
     for match in words.patterns["nth part"].finditer(text):
         yield from _part_names(match, words)
@@ -219,6 +234,15 @@ def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
         # In Turkish letters case is ignored in ways that folding does not undo: such a word is none of ours.
         if (name := words.roles.get(match[0].casefold())) is not None:
             yield name
+
+
+def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool:
+    """Whether the "I" behind the name of a part is no numeral: in "the part I need", not in "does part I end"."""
+    if not re.match(r"\s+[a-z]", text[name.end() : name.end() + 3]):
+        return False
+    is_name = name.start() > 0 and name[0][0].isupper()
+    asked = re.search(r"\b(?:do|does|did|is|was)\s+$", text[max(0, name.start() - 8) : name.start()], re.IGNORECASE)
+    return not (is_name or asked or words.patterns["limits"].match(text, name.end()))
 
 
 def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[str]:

@@ -11,6 +11,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from quoteweave.core.text.numerals import HAN_NUMERALS, Numerals
+
 NUMBER = r"\d+(?:[.-]\d+)*"
 # Captions also say "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
 _NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXLivxl]+\b|[A-Z]\b"
@@ -26,6 +28,8 @@ _ROLES = ("contents", "references", "appendix")
 _TITLE = r"[A-Z][\w'’-]*(?:\s+(?:[a-z&]{1,3}\s+){0,2}[A-Z][\w'’-]*){0,7}"
 _MARKS = "\"'“”‘’«»„`"
 _TO_LAST = r"(?:\s+to)?\s+last|(?:-to)?-last"
+# "§5" needs no space.
+_BEFORE_NAME = r"(?:\.?\s+|(?<=§))"
 # "A 30 second session" is not the second one.
 _BEFORE_ORDINAL = r"(?<![\w-])(?<!\d\s)"
 
@@ -47,6 +51,8 @@ class ReferenceWords:
     """The kind of picture that each word means, such as 'figure' for 'chart'."""
     patterns: Mapping[str, re.Pattern[str]]
     """The pattern of each kind of mention."""
+    numerals: Numerals
+    """The numbers beyond `numbers` and `ordinals`."""
 
     def value(self, number: str) -> int | None:
         """The number that digits or a word say; None for a label of a page, such as 'iv' or 'F-3'."""
@@ -63,11 +69,14 @@ class ReferenceWords:
 def reference_words() -> ReferenceWords:
     """Read the words of all languages."""
     text = resources.files(__package__).joinpath("reference_words.toml").read_text("utf-8")
-    said = _Said(list(tomllib.loads(text).values()))
+    languages = list(tomllib.loads(text).values())
+    said = _Said(languages)
     numbers, ordinals = said.counted("numbers"), said.counted("ordinals") | said.counted("masculine")
-    ordinals |= dict.fromkeys(said.all_of("last"), -1) | dict.fromkeys(said.all_of("next_to_last"), -2)
+    for from_end, key in enumerate(("last", "next_to_last", "third_to_last"), 1):
+        ordinals |= dict.fromkeys(said.all_of(key), -from_end)
     roles = {word: name for name in _ROLES for word in said.all_of(name)}
-    roles |= dict.fromkeys(said.all_of("cover"), "page #1") | dict.fromkeys(said.all_of("back"), "page #-1")
+    ending = dict.fromkeys(said.all_of("contents_ending"), "contents")
+    roles |= ending | dict.fromkeys(said.all_of("cover"), "page #1") | dict.fromkeys(said.all_of("back"), "page #-1")
     headings = {word: name for name in _ROLES for word in said.all_of(f"{name}_heading")}
     parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in said.all_of(name)}
     parts |= {word: word for word in said.all_of("part")}
@@ -80,12 +89,14 @@ def reference_words() -> ReferenceWords:
         headings={**roles, **headings},
         parts={**parts, **counters},
         kinds=kinds,
+        numerals=Numerals(languages),
         patterns={
             **_patterns_of_pages(said, numbers, ordinals),
             **_patterns_of_parts(said, numbers, ordinals, parts=parts, counters=counters),
             "label": _label(kinds, [*said.all_of("and"), ",", "&"]),
             "worded label": _worded_label(said),
-            "role": _pattern(_alone(roles)),
+            # "En el índice?", but not "en el índice de precios".
+            "role": _pattern(rf"{_alone(roles.keys() - ending)}|(?<!\w){alternation(ending)}(?=\s*(?:[^\w\s]|\Z))"),
             "continued": _pattern(_alone(said.all_of("continued"))),
         },
     )
@@ -103,14 +114,19 @@ class _Said:
 
     def counted(self, key: str) -> dict[str, int]:
         """The numbers that the words of all languages there stand for, which each language counts from 1."""
-        return {word: i for language in self._languages for i, word in enumerate(language.get(key, ()), 1)}
+        return {
+            word: i
+            for language in self._languages
+            for i, words in enumerate(language.get(key, ()), 1)
+            for word in words.split("|")
+        }
 
     def with_own(self, numbers: str, *keys: str) -> Iterator[tuple[str, str]]:
         """Expressions of words there and of the numbers of their own languages: "once" is 11 after "capítulo" only."""
         own: dict[str, frozenset[str]] = {}
         for language in self._languages:
             for word in (word for key in keys for word in language.get(key, ())):
-                own[word] = own.get(word, frozenset()).union(language.get(numbers, ()))
+                own[word] = own.get(word, frozenset()).union(*(each.split("|") for each in language.get(numbers, ())))
         for known in sorted(filter(None, set(own.values())), key=sorted):
             yield alternation(word for word in own if own[word] == known), alternation(known)
 
@@ -128,7 +144,7 @@ def _patterns_of_pages(
     number = rf"(?:\d{{1,4}}|{labelled}|{alternation(numbers)})"
     between = rf"\s*(?:,|&|-|–|\b(?:{said.either('range', 'and')})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
     numbered = "|".join(
-        rf"{words}\s*(?:number\s+|no\.?\s*|#\s*)?({each}(?:{between}{each})*)"
+        rf"{words}\s*(?:{said.either('numbered')}\s*|#\s*)?({each}(?:{between}{each})*)"
         for words, each in (
             (words, rf"(?:\d{{1,4}}|{labelled}|{own})\b") for words, own in said.with_own("numbers", "page")
         )
@@ -144,9 +160,11 @@ def _patterns_of_pages(
         "nth": _pattern(rf"{_BEFORE_ORDINAL}({several})({_TO_LAST})?\s+{page}(?!\w)(\s+{said.either('from_end')})?"),
         "each ordinal": _pattern(rf"(?<![\w-]){ordinal}"),
         "several": _pattern(rf"(?<![\w-])(?:({ends})\s+({count})|({count})\s+({ends}))\s+{page}(?!\w)"),
+        "before last": _pattern(rf"(?<!\w){page}\s+{said.either('before_last')}(?:\s+{page})?(?=\s*(?:[^\w\s]|\Z))"),
         "counted": _pattern(
-            rf"(?:第\s*)?(\d{{1,4}}|{alternation(numbers)})\s*{said.either('counter')}"
-            rf"|{said.either('last')}{said.either('counter')}"
+            rf"(?:(?P<to_last>{said.either('to_last_counted')})|(?P<first>{said.either('first_counted')})"
+            rf"|(?P<last>{said.either('last_counted')}))?(?<![{HAN_NUMERALS}])(?:第\s*)?"
+            rf"(?P<number>\d{{1,4}}|{alternation(numbers)})\s*{said.either('counter')}"
         ),
     }
 
@@ -179,7 +197,7 @@ def _patterns_of_parts(
         )
 
     return {
-        "part": re.compile(rf"(?<!\w)(?=(?i:{alternation(parts)}))(?={named}){part_of}\.?\s+{number}"),
+        "part": re.compile(rf"(?<!\w)(?=(?i:{alternation(parts)}))(?={named}){part_of}{_BEFORE_NAME}{number}"),
         "nth part": _pattern(rf"{_BEFORE_ORDINAL}(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)"),
         "titled part": re.compile(rf"(?<=[\w,] )[{_MARKS}]?({_TITLE})[{_MARKS}]?\s+(?i:{alternation(titled)})(?!\w)"),
         "counted part": re.compile(
@@ -188,6 +206,7 @@ def _patterns_of_parts(
         "page of part": re.compile(
             rf"{_BEFORE_ORDINAL}(?P<nth>(?i:{ordinal}))(?P<to_last>(?i:{_TO_LAST}))?\s+(?i:{page})\s*(?i:{of})\s*{mention}"
         ),
+        "limits": _pattern(rf"\s+(?:{begins}|{ends})(?!\w)"),
         "part begins": at(begins),
         "part ends": at(ends),
     }
@@ -197,7 +216,7 @@ def _named_part(said: _Said, parts: Iterable[str]) -> str:
     # "In which part one finds it": no number.
     asked = "".join(rf"(?<!\b{which}\s)" for which in said.all_of("which"))
     worded = "|".join(rf"{words}\.?\s+{own}\b" for words, own in said.with_own("numbers", *_PARTS))
-    return rf"(?:(?i:{alternation(parts)})\.?\s+(?:{_NAME})|(?i:{asked}(?:{worded})))"
+    return rf"(?:(?i:{alternation(parts)}){_BEFORE_NAME}(?:{_NAME})|(?i:{asked}(?:{worded})))"
 
 
 def _ordinal(ordinals: Iterable[str]) -> str:
