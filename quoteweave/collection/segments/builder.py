@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from quoteweave.collection.segments.acronyms import definitions_in
 from quoteweave.collection.segments.merge import merge_segments
 from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment
 from quoteweave.core.boxes import area, inside
 from quoteweave.core.records import Page, Quote
-from quoteweave.core.text.acronyms import definitions_in
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, symbol_runs, words
 

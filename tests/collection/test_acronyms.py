@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.core.text.acronyms import definitions_in
+from quoteweave.collection.segments.acronyms import definitions_in
 
 
 @pytest.mark.parametrize(
