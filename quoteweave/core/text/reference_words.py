@@ -192,9 +192,8 @@ def _patterns_of_parts(
 
     def at(verb: str) -> re.Pattern[str]:
         # "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3".
-        return re.compile(
-            rf"(?<!\w){verb}\s+(?:{of}\s+)?{mention}|(?<!\w){mention.replace('<part>', '<first>')}\s+{verb}(?!\w)"
-        )
+        first = mention.replace("<part>", "<first>")
+        return re.compile(rf"(?<!\w){verb}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+{verb}(?!\w)")
 
     return {
         "part": re.compile(rf"(?<!\w)(?=(?i:{alternation(parts)}))(?={named}){part_of}{_BEFORE_NAME}{number}"),
