@@ -8,10 +8,11 @@ from itertools import groupby
 
 from quoteweave.collection.segments.acronyms import definitions_in
 from quoteweave.collection.segments.merge import merge_segments
+from quoteweave.collection.segments.section_names import SectionNames
 from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment
 from quoteweave.core.boxes import area, inside
 from quoteweave.core.records import Page, Quote
-from quoteweave.core.text.mentions import heading_names, labels_in, page_names
+from quoteweave.core.text.mentions import labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, symbol_runs, words
 
 # Words that are gathered before they are counted, which takes some forty bytes for each.
@@ -29,7 +30,7 @@ class SegmentBuilder:
     def __init__(self) -> None:
         self._counted: list[Segment] = []
         self._document_pages: dict[int, Page] = {}
-        self._part: list[str] = []
+        self._sections = SectionNames(())
         self._begin()
 
     def add(self, name: str, quotes: Iterable[tuple[int, Quote]], pages: Sequence[Page] = ()) -> None:
@@ -38,7 +39,7 @@ class SegmentBuilder:
         Its `pages` say how many it has and under which headings each stands.
         """
         self._document_pages = {page.number: page for page in pages}
-        self._part = []
+        self._sections = SectionNames(pages)
         self._documents.append((name, 0, 0))
         for _, page in groupby(quotes, key=lambda found: found[1].page):
             if len(self._fields["quotes"].tokens) >= MAX_GATHERED or len(self._vocabulary) >= MAX_DIFFERENT:
@@ -112,24 +113,17 @@ class SegmentBuilder:
         headings = page.headings if page else ()
         for heading in headings:
             self._fields["outline"].add(number, array("i", self._vocabulary.of_text(heading)))
-        names = {*self._names_of_page(quotes), *(name for heading in headings for name in heading_names(heading))}
+        names = {*self._names_of_page(quotes), *self._sections.of_page(quotes)}
         self._fields["references"].add(number, array("i", self._vocabulary.of_words(sorted(names))))
 
     def _names_of_page(self, quotes: Sequence[Quote]) -> Iterator[str]:
-        """By which people call the page, the sections that stand on it, and its figures and tables."""
+        """By which people call the page, and its figures and tables."""
         first, count = quotes[0], len(self._document_pages)
         yield from page_names(first.page_label, first.page, count or None)
-        begin = next((quote for quote in quotes if quote.retrievable), first)
-        if begin.layout != "title" or not heading_names(begin.text):
-            yield from self._part  # of the page before, which goes on
         yield SYMBOLS
         for quote in quotes:
             if quote.retrievable:
                 yield from (f"{SYMBOLS} {run}" for text in _written(quote) for run in symbol_runs(text))
-            if quote.layout == "title" and (named := heading_names(quote.text)):
-                # It lasts until the next heading that has a number or a name like "Appendix".
-                self._part = named
-                yield from named
             if quote.caption or quote.layout == "caption":
                 yield from labels_in(quote.caption or quote.text)
             if quote.kind == "image":

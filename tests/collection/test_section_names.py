@@ -1,0 +1,88 @@
+from collections.abc import Sequence
+
+import pytest
+
+from quoteweave.collection.segments.section_names import SectionNames
+from quoteweave.core.records import Page
+from tests.made_documents import made_quote
+
+CONTENTS = "PART I\nItem 1. Ships | 2\nItem 2. Cranes | 4\nPART II\nItem 3. Rails | 5\nItem 4. Roads | 6"
+
+
+def named(shown: Sequence[Sequence[str]], name: str, outline: Sequence[Sequence[str]] = ()) -> list[int]:
+    """The pages of that name, of pages with these texts, which are titles unless they begin with "¶"."""
+    pages = [
+        Page(number=at, label=str(at + 1), width=100, height=100, text_source="file", headings=tuple(headings))
+        for at, headings in enumerate(outline)
+    ]
+    sections = SectionNames(pages)
+    found = []
+    for page, texts in enumerate(shown):
+        quotes = [
+            made_quote(text.removeprefix("¶"), page=page, ordinal=at, layout="paragraph" if text[0] == "¶" else "title")
+            for at, text in enumerate(texts)
+        ]
+        if name in sections.of_page(quotes):
+            found.append(page)
+    return found
+
+
+def test_an_item_does_not_end_its_part_and_contents_begin_none() -> None:
+    shown = [
+        ["Table of Contents", f"¶{CONTENTS}"],
+        ["PART I", "Item 1. Ships"],
+        ["Item 2. Cranes"],
+        ["¶Cranes are tall.", "¶PART II Item 3. Rails"],
+        ["Item 4. Roads"],
+    ]
+    assert named(shown, "part 1") == [1, 2, 3]
+    assert named(shown, "part 2") == [3, 4]
+    assert named(shown, "item 2") == [2, 3]
+    assert named(shown, "contents") == [0]
+
+
+def test_contents_go_on_where_the_next_page_has_their_lines() -> None:
+    more = "¶Item 5. Wharves ... 7\nItem 6. Locks ... 8\nItem 7. Docks ... 9\nItem 8. Gates ... 10"
+    assert named([["Contents", f"¶{CONTENTS}"], [more], ["¶Ships came."], [more]], "contents") == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "pages"), [("chapter 1", [1, 2]), ("chapter 2", [2, 3]), ("chapter 3", []), ("chapter last", [])]
+)
+def test_steps_of_a_manual_are_no_chapters_where_the_outline_has_its_own(name: str, pages: list[int]) -> None:
+    outline = [
+        ["Contents"],
+        ["First Use", "Charging"],
+        ["First Use", "Daily Use", "Charging", "Steps"],
+        ["Daily Use", "Steps", "Alarms"],
+    ]
+    shown = [["Contents"], ["Charging", "1 Touch"], ["2 Touch", "Daily Use"], ["2 Touch", "3 Touch"]]
+    assert named(shown, name, outline) == pages
+
+
+def test_a_numbered_outline_says_where_its_chapters_are() -> None:
+    outline = [["1 Safety"], ["1 Safety", "2 Parts"], ["2 Parts", "2.1 Pump"], ["3 Use"], ["3 Use", "3.1 Cups"]]
+    shown = [["1 Safety"], ["¶Wear gloves.", "2 Parts"], ["2.1 Pump", "1 Turn it"], ["1 Safety first", "3 Use"], ["¶x"]]
+    assert named(shown, "chapter 1", outline) == [0, 1]
+    assert named(shown, "chapter 3", outline) == [3, 4]
+
+
+def test_numbered_titles_count_in_order_where_there_is_no_outline() -> None:
+    shown = [["1 Ships"], ["2 Cranes"], ["1 Turn it", "2 Press it"], ["3 Rails"], ["12 V battery"]]
+    assert named(shown, "chapter 1") == [0]
+    assert named(shown, "chapter 2") == [1, 2]
+    assert named(shown, "chapter 3") == [3, 4]
+    assert named(shown, "chapter 12") == []
+
+
+def test_letters_are_appendices_behind_the_references() -> None:
+    shown = [
+        ["A. Survey"],
+        ["References"],
+        ["APPENDIX OUTLINE", "A Data"],
+        ["B HOW SHIPS CAME"],
+        ["C.1 Cranes", "K Street"],
+    ]
+    assert named(shown, "appendix") == [2, 3, 4]
+    assert [named(shown, f"appendix {letter}") for letter in "abck"] == [[2], [3], [4], []]
+    assert named(shown, "references") == [1]
