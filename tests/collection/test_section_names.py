@@ -1,10 +1,10 @@
 from collections.abc import Sequence
 
 import pytest
+from made_documents import made_quote
 
 from quoteweave.collection.segments.section_names import SectionNames
 from quoteweave.core.records import Page
-from tests.made_documents import made_quote
 
 CONTENTS = "PART I\nItem 1. Ships | 2\nItem 2. Cranes | 4\nPART II\nItem 3. Rails | 5\nItem 4. Roads | 6"
 
