@@ -10,7 +10,8 @@ from quoteweave.core.examples import Prediction
 from quoteweave.evaluation import ScoringRequest, score
 from quoteweave.evaluation.datasets.citeme import load_citeme
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.metrics.answers.title_match import TitleMatch, last_line, published_title, ratio
+from quoteweave.evaluation.metrics.answers.title_match import TitleMatch
+from quoteweave.evaluation.text.titles import last_line, published_title, ratio
 
 HEADER = "id,excerpt,target_paper_title,target_paper_url,source_paper_title,source_paper_url,year,split\n"
 ROWS = (

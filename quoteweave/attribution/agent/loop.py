@@ -37,7 +37,7 @@ from quoteweave.attribution.literature.sources.papers import Paper, PaperSource,
 from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.core.errors import SourceError, SourceRefused, UsageError
 from quoteweave.core.protocols import ChatModel
-from quoteweave.evaluation.metrics.answers.title_match import last_line
+from quoteweave.evaluation.text.titles import last_line
 
 _QUERY_REFUSALS = (400, 414, 422)
 """HTTP statuses by which a source refuses one query, rather than the client."""

@@ -50,7 +50,7 @@ from quoteweave.core.confidence import Calibration, Signals
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.evaluation.metrics.answers.title_match import letters
+from quoteweave.evaluation.text.titles import letters
 from quoteweave.pipeline.composition.build import build_index
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress

@@ -27,7 +27,7 @@ from quoteweave.core.errors import SourceError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.evaluation.metrics.answers.title_match import letters
+from quoteweave.evaluation.text.titles import letters
 from quoteweave.retrievers.fusion import fuse_ranks
 
 RARE_WORDS = 4

@@ -1,1 +1,1 @@
-"""Read responses: strip thinking, parse citations, split sentences and claims, extract short answers."""
+"""Read responses: strip thinking, parse citations and titles, split sentences and claims, extract short answers."""

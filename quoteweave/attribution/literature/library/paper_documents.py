@@ -25,7 +25,7 @@ from quoteweave.attribution.literature.sources.unseen import is_same_title
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Document, Quote
 from quoteweave.core.text.tokens import normalize_text
-from quoteweave.evaluation.metrics.answers.title_match import letters
+from quoteweave.evaluation.text.titles import letters
 
 MAX_DESCRIBED_CHARACTERS = 20_000
 """Of an abstract that are kept."""

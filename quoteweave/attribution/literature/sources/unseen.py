@@ -26,7 +26,7 @@ from quoteweave.attribution.literature.sources.papers import (
 )
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
-from quoteweave.evaluation.metrics.answers.title_match import THRESHOLD, letters, ratio
+from quoteweave.evaluation.text.titles import MIN_RATIO, letters, ratio
 
 T = TypeVar("T")
 
@@ -114,7 +114,7 @@ class TitleMatcher:
         if self._letters and self._letters == letters(other):
             return True
         return self._may_match(other) and (
-            ratio(self._title, other) > THRESHOLD or ratio(other, self._title) > THRESHOLD
+            ratio(self._title, other) > MIN_RATIO or ratio(other, self._title) > MIN_RATIO
         )
 
     def is_within(self, text: str) -> bool:
@@ -124,7 +124,7 @@ class TitleMatcher:
     def _may_match(self, other: str) -> bool:
         """Whether upper bounds of the ratio are above the threshold: by length alone, then by letters."""
         self._matcher.set_seq1(other.lower())
-        return self._matcher.real_quick_ratio() > THRESHOLD and self._matcher.quick_ratio() > THRESHOLD
+        return self._matcher.real_quick_ratio() > MIN_RATIO and self._matcher.quick_ratio() > MIN_RATIO
 
 
 def is_same_title(title: str, other: str) -> bool:

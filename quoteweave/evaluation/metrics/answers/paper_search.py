@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from quoteweave.core.examples import TECHNICAL_ERRORS, Example, NamedPaper, Prediction, SearchOutcome
 from quoteweave.core.text.paper_identifiers import same_paper
-from quoteweave.evaluation.metrics.answers.title_match import THRESHOLD, gold_identifiers, letters, ratio
+from quoteweave.evaluation.metrics.answers.title_match import gold_identifiers
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+from quoteweave.evaluation.text.titles import MIN_RATIO, letters, ratio
 
 TECHNICAL = "technical_errors"
 NO_CHOICE: tuple[SearchOutcome, ...] = ("no_selection", "loops")
@@ -81,7 +82,7 @@ def _gold(example: Example) -> tuple[str, ...]:
 
 def _by_ratio(shown: Iterable[NamedPaper], example: Example) -> float:
     titles = {paper.title for paper in shown}
-    return float(any(ratio(gold, title) > THRESHOLD for gold in _gold(example) for title in titles))
+    return float(any(ratio(gold, title) > MIN_RATIO for gold in _gold(example) for title in titles))
 
 
 def _exactly(shown: Iterable[NamedPaper], example: Example) -> float:

@@ -4,17 +4,12 @@ The authors' match is a ratio of `difflib.SequenceMatcher` above 0.8, of both ti
 for each other, such as two parts of a series, which is why equal titles and equal identifiers are counted beside it.
 """
 
-import unicodedata
-from difflib import SequenceMatcher
-
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, same_paper
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 from quoteweave.evaluation.text.responses import answer_of
-
-THRESHOLD = 0.8
-_AROUND = " \t\n\"'“”‘’*_`"
+from quoteweave.evaluation.text.titles import MIN_RATIO, last_line, letters, published_title, ratio
 
 
 class TitleMatch:
@@ -49,7 +44,7 @@ class TitleMatch:
         title = self._title(prediction)
         titles = (gold, *example.reference.alternatives)
         return {
-            "title_match": float(max(ratio(title, one) for one in titles) > THRESHOLD),
+            "title_match": float(max(ratio(title, one) for one in titles) > MIN_RATIO),
             "title_match.exact": float(any(letters(title) == letters(one) for one in titles)),
             "identifier_match": _identified(prediction, example),
         }
@@ -73,26 +68,3 @@ def _identified(prediction: Prediction, example: Example) -> float | None:
         return None
     found = [same_paper(one, search.selected.identifiers) for one in gold]
     return None if set(found) <= {None} else float(any(found))
-
-
-def ratio(title: str, gold: str) -> float:
-    """The similarity of two titles, 0 to 1, as the authors compute it: the order of the two matters."""
-    return SequenceMatcher(a=title.lower(), b=gold.lower()).ratio()
-
-
-def published_title(answer: str) -> str:
-    """The title in an answer, as the authors read it."""
-    before, _, after = answer.partition(":")
-    introduced = before.lower().startswith("based on") or "guess" in before or "most likely" in before
-    return after.strip() if introduced else answer
-
-
-def last_line(answer: str) -> str:
-    """The last line of an answer that is not blank, without what marks it as a title."""
-    lines = [line.strip(_AROUND) for line in answer.splitlines() if line.strip(_AROUND)]
-    return lines[-1].removeprefix("Title:").strip(_AROUND) if lines else ""
-
-
-def letters(title: str) -> str:
-    """The letters and digits of a title, folded."""
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", title).casefold()))
