@@ -104,7 +104,10 @@ class LexicalRetriever(Bm25Retriever):
         within = self._pages_within(index, _page_filter(where))
         pages = index.page_count if within is None else int(within.sum())
         return Explanation(
-            interpretation=describe_interpretation(evidence), reasons=reasons, rarity=rarities, pages=pages
+            interpretation=describe_interpretation(evidence, index, within),
+            reasons=reasons,
+            rarity=rarities,
+            pages=pages,
         )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":

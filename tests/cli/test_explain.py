@@ -17,12 +17,18 @@ def folder(tmp_path: Path, quoteweave: Quoteweave) -> Path:
 
 def test_search_says_what_speaks_for_each_quote(folder: Path, quoteweave: Quoteweave) -> None:
     got = quoteweave("search", QUESTION, "-c", folder / "c", "--explain")
-    assert "question read: refers to: figure 1, page 2" in got.err
+    assert "question read: refers to page 2, which was not found in the documents" in got.err
     assert "question read: only says how to answer: Answer as an integer in list format." in got.err
     lines = [line.strip() for line in got.out.splitlines()]
     assert any("words: " in line and "vessel" in line and "calls" in line for line in lines)
     plain = quoteweave("search", QUESTION, "-c", folder / "c")
     assert "words: " not in plain.out
+
+
+def test_what_a_question_refers_to_and_the_document_does_not_have_is_said(folder: Path, quoteweave: Quoteweave) -> None:
+    got = quoteweave("search", "What do page 1 and the appendix say of oak?", "-c", folder / "c", "--explain")
+    assert "question read: refers to: page 1" in got.err
+    assert "question read: refers to appendix, which was not found in the documents" in got.err
 
 
 def test_json_has_the_reasons_by_quote(folder: Path, quoteweave: Quoteweave) -> None:

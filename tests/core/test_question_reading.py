@@ -209,6 +209,21 @@ def test_what_asks_for_a_definition_is_not_what_is_to_be_defined() -> None:
         ("Compare exports to China and imports from Japan.", ["exports to China from Japan.", "imports from Japan."]),
         ("Compare oak and explain the elm.", []),
         ("Compare oak and elm. Work with care.", ["oak. Work with care.", "elm. Work with care."]),
+        (
+            "Between 2019 and 2021 how did net income change?",
+            ["2019 how did net income change?", "2021 how did net income change?"],
+        ),
+        (
+            "Compare English with Spanish use of the web.",
+            ["English use of the web.", "Spanish use of the web."],
+        ),
+        ("What are sales in 2019 vs. 2020?", ["What are sales in 2019?", "What are sales in 2020?"]),
+        ("What do men vs women read?", ["What do men read?", "What do women read?"]),
+        ("How is North Bay compared with Elm Hill?", ["How is North Bay?", "How is Elm Hill?"]),
+        ("How did sales change from 2019 to 2021?", ["How did sales change 2019?", "How did sales change 2021?"]),
+        ("Wie stieg der Umsatz von 2019 bis 2021?", ["Wie stieg der Umsatz 2019?", "Wie stieg der Umsatz 2021?"]),
+        ("How does oak perform compared to elm?", []),
+        ("How far is it from Bergen to Oslo?", []),
         ("Vergleiche Eiche mit Ulme und erkläre, warum.", ["Eiche und erkläre, warum.", "Ulme und erkläre, warum."]),
     ],
 )

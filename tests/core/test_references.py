@@ -185,6 +185,7 @@ def test_roman_numerals(numeral: str, number: int) -> None:
         ("On what page does the first part end?", ["part 1 #-1", "part 1"]),
         ("Where does chapter three begin?", ["chapter 3 #1", "chapter 3"]),
         ("Wo endet Kapitel 3?", ["chapter 3 #-1", "chapter 3"]),
+        ("What is chapter 6 about?", ["chapter 6 #1", "chapter 6"]),
         ("the end of the contents", []),
         ("12 pages", []),
         ("homepage 3", []),

@@ -17,7 +17,12 @@ from pydantic import Field
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in
-from quoteweave.core.text.question_words import asks_what_is_denied, denying_words, question_languages
+from quoteweave.core.text.question_words import (
+    asks_what_is_denied,
+    comparison_sides,
+    denying_words,
+    question_languages,
+)
 from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amounts_in
@@ -113,7 +118,7 @@ class QuestionAnalysis(Record):
     titles: tuple[str, ...] = Field(default=(), description="titles by which it calls parts of a document, unquoted")
     codes: tuple[str, ...] = Field(default=(), description="case numbers, models and the like, such as 'XR-200'")
     amounts: tuple[str, ...] = Field(default=(), description="numbers with a unit or a scale, such as '5 km'")
-    sides: tuple[str, ...] = Field(default=(), description="the question of each side of 'between X and Y', or nothing")
+    sides: tuple[str, ...] = Field(default=(), description="the question of each side of a comparison, or nothing")
     asks_denied: bool = Field(default=False, description="whether it asks what is not so, or must not be done")
     wants_number: bool = Field(default=False, description="whether it asks how many, how much or when")
     asks: AnswerType = Field(default="statement", description="what kind of answer it asks for")
@@ -147,7 +152,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
         titles=tuple(titles_in(text)) if short else (),
         codes=_codes(text, labels) if short else (),
         amounts=tuple(dict.fromkeys(amounts_in(text))) if short else (),
-        sides=rules.sides_of(text) if short and words(text) else (),
+        sides=comparison_sides(text) if short and words(text) else (),
         asks_denied=asks_denied and asks == "statement",
         wants_number=_QUANTITY.search(text) is not None,
         asks=asks,
@@ -283,7 +288,6 @@ class _Rules:
     limits: tuple[re.Pattern[str], re.Pattern[str]]
     front: re.Pattern[str]
     overview: frozenset[str]
-    sides: re.Pattern[str]
     forms: frozenset[str]
     around_forms: frozenset[str]
 
@@ -321,12 +325,6 @@ class _Rules:
         found = set(words(text, stem=False))
         return bool(found & self.overview) and found <= self.overview | request_words()
 
-    def sides_of(self, text: str) -> tuple[str, ...]:
-        """The question once for each side of 'between X and Y'; of none, nothing."""
-        match = self.sides.search(text)
-        found = [side for side in match.groups() if side] if match else []
-        return tuple(f"{text[: match.start()]}{side}{text[match.end() :]}" for side in found) if match else ()
-
     def says_how(self, text: str) -> bool:
         """Whether a text only specifies the form of the answer; examples in brackets may contain anything."""
         found = set(_WORD.findall(_EXAMPLE.sub(" ", text).casefold()))
@@ -356,7 +354,6 @@ def _rules() -> _Rules:
             for said in (*each.get("overview", ()), *each.get("structure", {}).get("document", ()))
             for word in words(said, stem=False, stop=False)
         ),
-        sides=_compared(all_of("compared"), all_of("comparison_fillers"), all_of("after_comparison")),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
         around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),
     )
@@ -372,23 +369,6 @@ def _limit(found: list[str]) -> re.Pattern[str]:
 
 def _words(found: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){alternation(found)}(?!\w)", re.IGNORECASE)
-
-
-def _compared(ways: list[list[str]], around: list[str], after: list[str]) -> re.Pattern[str]:
-    """A pattern of two things that are compared; the words `around` may stand before each, and end the second.
-
-    Each way is what stands before the first thing, then what may stand before the second. The first of these words ends
-    the first thing: "compare 2019 with 2020 and 2021"; but none after which another request begins with a word of
-    `after`: "compare oak with elm and explain why".
-    """
-    joining = alternation(word for way in ways for word in way[1:])
-    small, request = rf"(?:{alternation(around)}\s+)?", rf"\s+{joining}\s+{alternation(after)}(?!\w)"
-    side, end = r"((?:(?![.;?!]\s).){2,60}?)", rf"(?=[,;.?!]|\s+{alternation(around)}\s|{request}|$)"
-    patterns = [
-        rf"(?<!\w){re.escape(before)}\s+{small}{side}(?!{request})\s+{alternation(between)}\s+{small}{side}{end}"
-        for before, *between in ways
-    ]
-    return re.compile("|".join(patterns), re.IGNORECASE)
 
 
 def _asking(found: list[str]) -> re.Pattern[str]:

@@ -24,6 +24,11 @@ _VERB = re.compile(
     r"|\b(?:was|were|is|are|been)\b[^,;?]*?\s(?P<done>[a-z]+ed)\b"
     r"|\b(?:do|does|did|can|could|will|would|should|must)\b[^,;?]*?\s(?P<last>[a-z]+)(?=\s*\?|\s+(?:in|on|at|for|with|by)\s)",
 )
+# In a comparison: a name or year, what two of them share behind the second, and years and names that stand beside "vs".
+_NAME = re.compile(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
+_SHARED = re.compile(r"[a-zß-ÿ]+(?: [a-zß-ÿ]+)?")
+_YEAR = r"(?:(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12])\s?)?(?:19|20)\d\d"
+_NAMES = r"(?-i:[A-ZÀ-Þ][\w.&-]*)(?:\s+(?-i:[A-ZÀ-Þ])[\w.&-]*){0,3}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +163,49 @@ def asks_what_is_denied(question: str) -> bool:
 @cache
 def _words_of(key: str) -> frozenset[str]:
     return frozenset(word for each in question_languages() for word in each.get(key, ()))
+
+
+def comparison_sides(question: str) -> tuple[str, ...]:
+    """The question once for each side of a comparison, such as 'between X and Y'; of none, nothing.
+
+    >>> comparison_sides("How did sales change from 2019 to 2021?")
+    ('How did sales change 2019?', 'How did sales change 2021?')
+    """
+    match = _compared().search(question)
+    if match is None:
+        return ()
+    one, other = (side for side in match.groups() if side)
+    first, _, shared = other.partition(" ")
+    # "English with Spanish use" is English use with Spanish use.
+    if _NAME.fullmatch(one) and _NAME.fullmatch(first) and _SHARED.fullmatch(shared):
+        one = f"{one} {shared}"
+    return tuple(f"{question[: match.start()]}{side}{question[match.end() :]}" for side in (one, other))
+
+
+@cache
+def _compared() -> re.Pattern[str]:
+    """A pattern of two things that are compared; the words `around` may stand before each, and end the second.
+
+    Each way is what stands before the first thing, then what may stand before the second. The first of these words ends
+    the first thing: "compare 2019 with 2020 and 2021"; but none after which another request begins with a word of
+    `after_comparison`: "compare oak with elm and explain why".
+    """
+    ways, around = _ways("compared"), alternation(_words_of("comparison_fillers"))
+    joining = alternation(word for way in ways for word in way[1:])
+    small, request = rf"(?:{around}\s+)?", rf"\s+{joining}\s+{alternation(_words_of('after_comparison'))}(?!\w)"
+    asking = rf"\s+{alternation(_words_of('asking_behind'))}\s"
+    side, end = r"((?:(?![.;?!]\s).){2,60}?)", rf"(?=[,;.?!]|\s+{around}\s|{request}|{asking}|$)"
+    patterns = [
+        rf"(?<!\w){re.escape(before)}\s+{small}{side}(?!{request})\s+{alternation(between)}\s+{small}{side}{end}"
+        for before, *between in ways
+    ]
+    # Only of years: things go from anywhere to anywhere.
+    patterns += [rf"(?<!\w){start}\s+({_YEAR})\s+{to}\s+({_YEAR})" for start, to in _ways("spans")]
+    between = alternation(_words_of("compared_with"))
+    patterns += [rf"(?<!\w)({each})\s+{between}\s+{small}({each})(?!\w)" for each in (_YEAR, _NAMES)]
+    patterns.append(rf"(?<!\w)(\w[\w&-]+)\s+{alternation(_words_of('versus'))}\s+{small}(\w[\w&-]+)(?!\w)")
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+def _ways(key: str) -> list[list[str]]:
+    return [way for each in question_languages() for way in each.get(key, ())]

@@ -23,14 +23,22 @@ WORDS_SHOWN = 8
 MIN_SHOWN = 0.01
 
 
-def describe_interpretation(evidence: PageEvidence) -> tuple[str, ...]:
-    """Describe how the question was read beyond its words, one line each."""
+def describe_interpretation(
+    evidence: PageEvidence, index: LexicalIndex, within: "Mask | None" = None
+) -> tuple[str, ...]:
+    """Describe how the question was read beyond its words, one line each.
+
+    What it refers to and the pages `within` do not have, or all pages, is said to be missing.
+    """
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
     lines += [f"acronym: {meaning}" for meaning in evidence.acronyms]
     lines += [f"also spelled: {spelling}" for spelling in evidence.spellings]
     for analysis in evidence.analyses:
-        named = [*analysis.labels, *map(_shown_name, analysis.places)]
-        lines += [f"refers to: {', '.join(named)}"] if named else []
+        names = [*analysis.labels, *analysis.places]
+        missing = [name for name in names if not _is_found(name, evidence, index, within)]
+        known = [_shown_name(name) for name in names if name not in missing]
+        lines += [f"refers to: {', '.join(known)}"] if known else []
+        lines += [f"refers to {_shown_name(name)}, which was not found in the documents" for name in missing]
         lines += (
             [f"asks about: {', '.join(f'{kind}s' for kind in analysis.picture_types)}"]
             if analysis.picture_types
@@ -40,6 +48,15 @@ def describe_interpretation(evidence: PageEvidence) -> tuple[str, ...]:
         lines += [f"compares: {side}" for side in analysis.sides]
         lines += [f"only says how to answer: {instruction}" for instruction in analysis.instructions]
     return tuple(dict.fromkeys(lines))
+
+
+def _is_found(name: str, evidence: PageEvidence, index: LexicalIndex, within: "Mask | None") -> bool:
+    pages = index.pages_meant_by(name)
+    if len(pages) and (within is None or bool(within[pages].any())):
+        return True
+    # A figure or table may also be known by a caption whose label the index does not have.
+    is_label = any(name in analysis.labels for analysis in evidence.analyses)
+    return is_label and bool(evidence.parts["reference"].any())
 
 
 def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) -> tuple[Reason, ...]:
