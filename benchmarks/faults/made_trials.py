@@ -34,6 +34,7 @@ _KEPT = {
 }
 _ROOT = {"catalog.sqlite", "collection.json", "descriptions.jsonl", "images", "indexes", "milvus", "reserve", "sources"}
 _ROOT |= {"vectors", "writer.lock", ".descriptions.jsonl.lock", "catalog.sqlite.checksum", "lexical", "ocr_texts"}
+_ROOT |= {"changes-of-catalog.sqlite"}
 NEVER = ("is not whole", "is missing")
 """How what is wrong even right after a kill is said."""
 # Processes begin as forks of one that never had a thread: what gRPC runs does not survive a fork.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
-from quoteweave.collection.catalog.file_checksum import delete_catalog_checksum
+from quoteweave.collection.catalog.file_checksum import delete_catalog_checksum, settled_count
 from quoteweave.collection.catalog.stored_indexes import put_seal
 from quoteweave.collection.catalog.stored_words import WordsRow, read_words
 from quoteweave.collection.checksums import row_checksum
@@ -62,6 +62,7 @@ def salvage(root: Path) -> Salvaged:
                 _insert(db, left)
             _insert_others(db, folder, kept)
             _insert_lost(db, lost)
+            db.execute(f"PRAGMA user_version = {settled_count(path)}")  # so that it counts as no older copy
         new.close()
         for leftover in _beside(made):
             leftover.unlink(missing_ok=True)

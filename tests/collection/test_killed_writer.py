@@ -76,8 +76,8 @@ def assert_finished(root: Path) -> None:
         assert stored_files(root / "lexical") == set(collection.segments()[0])
         assert stored_files(root / "indexes") == {state.folder / "one", state.folder / "two"}
     assert sorted(path.name for path in root.iterdir()) == [
-        "catalog.sqlite", "catalog.sqlite.checksum", "collection.json", "images", "indexes", "lexical", "reserve",
-        "sources", "writer.lock",
+        "catalog.sqlite", "catalog.sqlite.checksum", "changes-of-catalog.sqlite", "collection.json", "images",
+        "indexes", "lexical", "reserve", "sources", "writer.lock",
     ]  # fmt: skip
 
 

@@ -206,7 +206,7 @@ class Catalog:
             return
         with guard_writing(self.path), self._connection(for_writing=True) as db:
             if _log_is_emptied(db):
-                self._checksum = write_catalog_checksum(self.path)
+                self._checksum = write_catalog_checksum(self.path, committed_count(db))
 
     def rewrite(self) -> bool:
         """Rewrite the catalogue without traces of what was deleted, and empty its write-ahead log.
@@ -258,6 +258,9 @@ class Catalog:
             # After a failure nothing is assumed of the connection; closing it undoes what was not committed.
             db.close()
             raise
+        self._keep_or_close(db, kept=kept)
+
+    def _keep_or_close(self, db: sqlite3.Connection, *, kept: bool) -> None:
         if kept and not self._closed:
             self._idle.append(db)
         else:
@@ -275,23 +278,23 @@ class Catalog:
                 return
             self._checksum = verify_catalog(self.path, self._checksum)
             left_open = self._checksum is None and not self._structure_verified
-            if left_open and (writing or not is_being_written(self.path.parent)):
-                self._verify_structure()
+            anew = left_open and (writing or not is_being_written(self.path.parent))
+            db, kept = self._open(for_writing=False)
+            try:
+                verify_committed(self.path, db)
+                if anew:
+                    verify_structure(self.path, db)
+                    self._structure_verified = True
+            except BaseException:
+                db.close()
+                raise
+            self._keep_or_close(db, kept=kept)
             self._verified = True
 
     def _verify_silently(self) -> None:
         # Whoever reads verifies what failed again, and has the error.
         with suppress(Exception):
             self._verify()
-
-    def _verify_structure(self) -> None:
-        db, _ = self._open(for_writing=False)
-        try:
-            verify_committed(self.path, db)
-            verify_structure(self.path, db)
-        finally:
-            db.close()
-        self._structure_verified = True
 
     def _open(self, *, for_writing: bool) -> tuple[sqlite3.Connection, bool]:
         """A connection, and whether it may be kept."""

@@ -4,6 +4,7 @@ The first transaction of a writer replaces the checksum, before anything changes
 were committed so far, and each one counts on; at its end, the writer moves SQLite's log into the file and records the
 checksum again. So if there is a checksum, the file has not changed since. If there is a number, a writer lives or was
 killed. Of a log that is damaged SQLite takes what comes before the damage: the catalogue then counts fewer of them.
+So does an older copy of the file, which has a checksum of its own: another file keeps the number when a writer ends.
 """
 
 import os
@@ -107,6 +108,16 @@ def checksum_path(path: Path) -> Path:
     return path.with_name(path.name + _SUFFIX)
 
 
+def settled_count(path: Path) -> int:
+    """How many transactions the catalogue at `path` held when its last writer ended; 0 where that is not known."""
+    return _read_count(_settled_count_path(path))
+
+
+def _settled_count_path(path: Path) -> Path:
+    # Its name begins otherwise than the catalogue's, as that file may be copied back together with its checksum.
+    return path.with_name(f"changes-of-{path.name}")
+
+
 def read_catalog_checksum(path: Path) -> FileChecksum | None:
     """Read the checksum of the catalogue at `path`; None while somebody writes, or if it is missing or damaged."""
     try:
@@ -172,9 +183,20 @@ def begin_counting(path: Path, committed: int) -> None:
 
 def count_committed(path: Path, committed: int) -> None:
     """Record how many transactions were committed, after the last of them."""
+    _write_count(checksum_path(path), committed)
+
+
+def _write_count(path: Path, committed: int) -> None:
     # Where a full disk does not take it, or a kill cuts it short, none counts as known.
     with suppress(OSError):
-        checksum_path(path).write_bytes(sealed_json(CommittedCount(committed=committed)))
+        path.write_bytes(sealed_json(CommittedCount(committed=committed)))
+
+
+def _read_count(path: Path) -> int:
+    try:
+        return unsealed(CommittedCount, path.read_bytes()).committed
+    except (OSError, ValueError):
+        return 0
 
 
 def verify_committed(path: Path, db: sqlite3.Connection) -> None:
@@ -185,20 +207,18 @@ def verify_committed(path: Path, db: sqlite3.Connection) -> None:
 
 
 def count_lost(path: Path, db: sqlite3.Connection) -> int:
-    """How many transactions were committed, by the count beside the file, and are not in it."""
-    try:
-        # Read before the catalogue's own number, in case somebody writes.
-        known = unsealed(CommittedCount, checksum_path(path).read_bytes()).committed
-    except (OSError, ValueError):
-        return 0
+    """How many transactions were committed, by the counts beside the file, and are not in it."""
+    # Read before the catalogue's own number, in case somebody writes.
+    known = max(_read_count(checksum_path(path)), settled_count(path))
     return max(0, known - committed_count(db))
 
 
 def describe_lost(path: Path, lost: int) -> str:
     """Say that transactions were lost, and what that means."""
     return (
-        f"it lacks {pluralize(lost, 'change', 'changes')} made last, because its log {path.name}-wal was damaged or is "
-        "gone, so that documents added, changed or removed then are as before: run that command again after the repair"
+        f"it lacks {pluralize(lost, 'change', 'changes')} made last, because an older copy of it was put in its place, "
+        f"or its log {path.name}-wal was damaged or is gone, so that documents added, changed or removed then are as "
+        "before: put the newer file back, or run that command again after the repair"
     )
 
 
@@ -208,8 +228,12 @@ def committed_count(db: sqlite3.Connection) -> int:
     return int(count)
 
 
-def write_catalog_checksum(path: Path) -> FileChecksum:
-    """Record the checksum of the file, into which all of SQLite's log has been moved. For the writer alone."""
+def write_catalog_checksum(path: Path, committed: int) -> FileChecksum:
+    """Record the checksum of the file, and how many transactions it holds. For the writer alone.
+
+    All of SQLite's log has been moved into the file before.
+    """
+    _write_count(_settled_count_path(path), committed)
     with DESCRIPTORS.opened(path) as file:
         found = FileChecksum(content=checksum_of(file), written=uuid4().hex)
     with guard_writing(checksum_path(path)):
