@@ -53,7 +53,9 @@ def show_table(out: Console, table: Table) -> None:
 
 
 def _show_rows(out: Console, table: Table) -> None:
-    headings = [" ".join(_text(out, column.header).plain.split()) for column in table.columns]
+    # A word that is cut for a narrow column is whole again.
+    texts = (_text(out, column.header).plain.replace("-\n", "") for column in table.columns)
+    headings = [" ".join(text.split()) for text in texts]
     # A row is named by its first words, and by what stands before them.
     named = next((place for place, column in enumerate(table.columns) if not column.no_wrap), 0) + 1
     if table.title:

@@ -64,6 +64,15 @@ def comparing(tmp_path: Path) -> list[object]:
 WIDTHS = (20, 33, 48, 60, 68, 71, 73, 75, 80, 91, 120)
 
 
+def test_a_heading_that_a_table_cuts_is_whole_beside_its_value() -> None:
+    table = make_table(["figure", "differ-\nence"], words=["figure"])
+    table.add_row("overall.f1", "-7.81")
+    out = Console(file=io.StringIO(), width=10, highlight=False)
+    show_table(out, table)
+    assert isinstance(out.file, io.StringIO)
+    assert "difference: -7.81" in out.file.getvalue()
+
+
 def test_scores_are_whole_in_every_width(
     quoteweave: Quoteweave, comparing: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
