@@ -115,6 +115,11 @@ class Context(Record):
     titles: Mapping[str, str] = Field(
         default_factory=dict, description="by the name of a document, the heading on its first page, if it has one"
     )
+    front_matter: Mapping[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="for a question that asks who wrote a document, when, or the like: by the id of a text quote that "
+        "stands above that document's text, its lines, parted where the page has wide gaps",
+    )
     structure: DocumentStructure | None = Field(
         default=None, description="what a document consists of, for a question that asks for nothing else"
     )

@@ -6,6 +6,10 @@ it, as in a list of frequent questions. The titles of the documents found are ad
 A text that ends with a colon is incomplete without the quotes that follow it. A search ranks each quote by itself, so
 it may find one without the other. A list item without the sentence above it may even mean the opposite of what the
 document says ("Never do any of the following:"), so a sentence that prohibits is always added.
+
+A question that asks who wrote a document, when, or its title brings what stands above the document's text, as a byline
+has none of its words. The document is the one that the question is asked within, or the one whose title or name has
+the question's words.
 """
 
 import re
@@ -16,10 +20,11 @@ from pathlib import PurePosixPath
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
-from quoteweave.core.records import BLOCK_ENDS, BLOCK_INSERTIONS, Filter, Hit, Quote
+from quoteweave.core.records import BLOCK_ENDS, BLOCK_INSERTIONS, Filter, Hit, PageWord, Quote
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import interrogative_words
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.structure_questions import FrontMatterRequest, read_front_matter_request
+from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
@@ -216,3 +221,102 @@ def _introduced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
             break
         found.append(one)
     return found
+
+
+MAX_QUOTES = 12
+"""Most quotes above a document's text."""
+MIN_PROSE_WORDS, MIN_PROSE_SHARE = 20, 0.15
+"""Least words of a paragraph with which a document's text begins, and least share of stop words among them."""
+WIDE_GAP = 1.0
+"""Gap between two words of a line that parts it, as a share of the line's height."""
+
+
+def add_front_matter(
+    question: str, context: Context, collection: Collection, where: Filter, size: ContextSize
+) -> Context:
+    """Return the context with the front matter that the question asks for before its other texts.
+
+    Raises CollectionError for a damaged collection.
+    """
+    request = read_front_matter_request(question)
+    if request is None or where.kind == "image" or where.layouts is not None:
+        return context
+    document = _document_asked(request, context, collection, where)
+    if document is None:
+        return context
+    found = _front_matter(collection, document, where)[: size.texts]
+    if not found or (request.part == "email" and not any("@" in one.text for one in found)):
+        return context
+    page_words = collection.page_words(document, found[0].page) if found[0].has_pages else None
+    every = [word for word in page_words.words if not word.ocr] if page_words else []
+    return context.model_copy(
+        update={
+            "texts": _before(found, context.texts, size.texts),
+            "front_matter": {one.id: tuple(_lines(one, every)) for one in found},
+        }
+    )
+
+
+def _document_asked(request: FrontMatterRequest, context: Context, collection: Collection, where: Filter) -> str | None:
+    """The document that a question asks about; None where none has the question's words, or several have."""
+    admitted = where.documents or [hit.quote.document for hit in context.hits]
+    named = dict.fromkeys(admitted)
+    if not request.document_words:
+        if where.documents is None:
+            named = dict.fromkeys(one.name for one in collection.documents() if where.admits(one))
+        return next(iter(named)) if len(named) == 1 else None
+    asked = frozenset(request.document_words)
+    fitting = [one for one in named if asked <= _words_of(one, context, request)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _words_of(document: str, context: Context, request: FrontMatterRequest) -> frozenset[str]:
+    """The words of a document's name, and of its title where the question says that it means a document."""
+    name = frozenset(words(PurePosixPath(document).stem.replace("_", " ")))
+    title = frozenset(words(context.titles.get(document, "")))
+    most = len(request.document_words) * 2 >= len(title)
+    return name | title if request.says_document or most else name
+
+
+def _front_matter(collection: Collection, document: str, where: Filter) -> list[Quote]:
+    """The text quotes of a document's first page with texts, up to where its running text begins."""
+    first = Filter(documents=(document,), kind="text", first_page=0, last_page=1)
+    rows = collection.select(where.intersect(first)).tolist()
+    found: list[Quote] = []
+    for one in collection.quotes_at(rows):
+        if one is None or (found and one.page != found[0].page):
+            continue
+        if _is_prose(one) or len(found) == MAX_QUOTES:
+            break
+        found.append(one)
+    return found
+
+
+def _is_prose(quote: Quote) -> bool:
+    found = quote.text.casefold().split()
+    return len(found) >= MIN_PROSE_WORDS and sum(word in STOP_WORDS for word in found) >= MIN_PROSE_SHARE * len(found)
+
+
+def _before(front: Sequence[Quote], hits: Sequence[Hit], most: int) -> tuple[Hit, ...]:
+    """The hits with these quotes as the first ones."""
+    best = hits[0].score if hits else 1.0
+    own = {one.id for one in front}
+    kept = [(best, one) for one in front] + [(hit.score, hit.quote) for hit in hits if hit.quote.id not in own]
+    return tuple(Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(kept[:most], start=1))
+
+
+def _lines(quote: Quote, page_words: Sequence[PageWord]) -> list[str]:
+    """The lines of a quote as they stand on the page, parted at wide gaps; its own where the page's are not known."""
+    left, top, right, bottom = quote.bbox
+    lines: list[list[PageWord]] = []
+    for word in page_words:
+        x, y = (word.bbox[0] + word.bbox[2]) / 2, (word.bbox[1] + word.bbox[3]) / 2
+        if not (left <= x <= right and top <= y <= bottom):
+            continue
+        last = lines[-1][-1] if lines else None
+        height = word.bbox[3] - word.bbox[1]
+        if last and last.line == word.line and 0 <= word.bbox[0] - last.bbox[2] + height < (1 + WIDE_GAP) * height:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return [" ".join(word.text for word in line) for line in lines] or quote.text.splitlines()

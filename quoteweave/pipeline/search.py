@@ -29,7 +29,7 @@ from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
 from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.document_structure import structure_context
-from quoteweave.pipeline.introduced import add_introduced
+from quoteweave.pipeline.introduced import add_front_matter, add_introduced
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
 
 # How many candidates of each kind are put before a reranker unless asked otherwise.
@@ -173,9 +173,9 @@ class Search:
         if self._collection is None:
             return context
         with state.timed("search"):
-            return await self._run(
-                state.query, add_introduced, state.query.text, context, self._collection, where, size
-            )
+            for add in (add_introduced, add_front_matter):
+                context = await self._run(state.query, add, state.query.text, context, self._collection, where, size)
+            return context
 
     async def _expand(self, state: "_SearchState", where: Filter | None) -> None:
         if self._expander is not None:

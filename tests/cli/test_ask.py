@@ -53,7 +53,9 @@ def test_json_is_the_answer_and_its_context(quoteweave: Quoteweave, sample_colle
         "context",
         "trace",
     ]
-    assert list(got.json()["context"]) == ["texts", "images", "rarity", "pages", "introduced", "titles", "structure"]
+    assert list(got.json()["context"]) == [
+        "texts", "images", "rarity", "pages", "introduced", "titles", "front_matter", "structure",
+    ]  # fmt: skip
     answer, context = answer_of(got)
     assert (answer.status, answer.model, answer.unresolved) == ("answered", "extractive", ())
     assert "1,058 vessel calls" in answer.text

@@ -5,6 +5,10 @@ looked at. Words such as "available" and "shown" only say that something is ther
 "How many tables are available?" may be about the document's tables or about those that it writes of: it says
 so only where it names the document or a place in it (`StructureRequest.says_document`), and else what the document
 says decides (`states_number`). The words are data (`question_words.toml`, tables `structure`), by language.
+
+A question for a document's front matter ("Who wrote this report?", "When was it published?") asks for nothing else,
+either: "Who is the author of the foreword?" is about a part, unless that is the document's own name (tables
+`front_matter`).
 """
 
 import re
@@ -12,16 +16,21 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
-from typing import get_args
+from typing import Literal, get_args
+
+from pydantic import Field
 
 from quoteweave.core.answers import StructureKind, StructureRequest
+from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import labels_in, number_words, places_in, without_places
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
+    AnswerType,
     analyse_question,
     interrogative_words,
     request_words,
 )
+from quoteweave.core.text.question_words import question_languages
 from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 
@@ -79,6 +88,12 @@ def _kinds_in(question: str) -> tuple[list[StructureKind], str]:
     return ([] if len(kinds) > 1 and "appendix" in kinds else kinds), text
 
 
+@cache
+def document_words() -> frozenset[str]:
+    """What a document is called, such as "report" and "paper", in lower case."""
+    return frozenset(word for each in question_languages() for word in each.get("structure", {}).get("document", ()))
+
+
 def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
     """Whether a text says a number of things of one of these names: "12 tables", "dozens of photos", "Tables: 12"."""
     return any(_patterns()[f"number of {kind}"].search(text) for kind in kinds)
@@ -102,3 +117,59 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         behind = rf"{said[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
         said[f"number of {kind}"] = rf"{number}{between}{said[kind]}|{behind}"
     return {name: re.compile(rf"(?<!\w)(?:{way})(?!\w)", re.IGNORECASE) for name, way in said.items()}
+
+
+FrontMatterPart = Literal["author", "date", "title", "institution", "email"]
+
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_OPEN_KINDS = frozenset({"person", "date", "statement", "contact", "place"})
+
+
+class FrontMatterRequest(Record):
+    """What a question asks of a document's front matter."""
+
+    part: FrontMatterPart
+    document_words: tuple[str, ...] = Field(
+        description="by which it names the document, stemmed; none for 'this paper'"
+    )
+    says_document: bool = Field(description="whether it calls it a document, a paper, a report…")
+
+
+@lru_cache(maxsize=64)  # asked for by the search, and by what answers
+def read_front_matter_request(question: str) -> FrontMatterRequest | None:
+    """Read what a question asks of a document's front matter; None where it asks for anything else."""
+    if len(question) > MAX_ANALYSED_CHARACTERS or labels_in(question):
+        return None
+    analysis = analyse_question(question)
+    said = [word.casefold() for word in _WORD.findall(analysis.text)]
+    part = _part_asked(frozenset(said), analysis.asks)
+    if part is None or analysis.asks not in _OPEN_KINDS or analysis.places or analysis.asks_denied:
+        return None
+    known = _front_matter_words() | document_words() | request_words()
+    rest = words(" ".join(word for word in said if word not in known))
+    return FrontMatterRequest(
+        part=part,
+        document_words=tuple(word for word in rest if word not in interrogative_words()),
+        says_document=not document_words().isdisjoint(said),
+    )
+
+
+def _part_asked(said: frozenset[str], asks: AnswerType) -> FrontMatterPart | None:
+    """The part that a question with these words asks for; an institution or address is the author's, or document's."""
+    found = {part for part in get_args(FrontMatterPart) if not _words_for(part).isdisjoint(said)}
+    if asks == "date" or (asks == "statement" and found == {"date"}):
+        return "date" if "date" in found else None
+    for part in ("email", "institution"):
+        if part in found:
+            return part if "author" in found or not document_words().isdisjoint(said) else None
+    return "author" if "author" in found else "title" if "title" in found else None
+
+
+@cache
+def _words_for(part: str) -> frozenset[str]:
+    return frozenset(word for each in question_languages() for word in each.get("front_matter", {}).get(part, ()))
+
+
+@cache
+def _front_matter_words() -> frozenset[str]:
+    return frozenset().union(*(_words_for(part) for part in (*get_args(FrontMatterPart), "besides")))

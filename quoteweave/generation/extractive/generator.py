@@ -25,7 +25,7 @@ from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.question_words import with_phrases_as_words
-from quoteweave.core.text.structure_questions import read_structure_request, states_number
+from quoteweave.core.text.structure_questions import read_front_matter_request, read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.asked_headings import MAX_STATEMENTS, headed_statements
@@ -50,7 +50,11 @@ from quoteweave.generation.extractive.statements import (
     text_statements,
     words_with_headings,
 )
-from quoteweave.generation.extractive.structure_answer import structure_answer
+from quoteweave.generation.extractive.structure_answer import (
+    front_matter_answer,
+    front_matter_located,
+    structure_answer,
+)
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.relevance import QuestionTerms, question_terms, split_into_questions, weigh_terms
 
@@ -147,6 +151,8 @@ class ExtractiveGenerator:
         """Return the parts of a question with the weights of their words, or an answer that needs no sentences."""
         if context.structure is not None:
             return structure_answer(question, context, context.structure, EXTRACTIVE)
+        if (front := front_matter_answer(question, context, EXTRACTIVE)) is not None:
+            return front
         if _asks_of_several_documents(question, context):
             return abstention(question, WHICH_DOCUMENT, model=EXTRACTIVE)
         # What a model ranks first may have few of the words.
@@ -168,7 +174,8 @@ class ExtractiveGenerator:
         answered = [self._answer_part(part, context) for part in parts]
         if not any(part.statements for part in answered):
             nothing = off_topic_abstention(asked, context)
-            return nothing or _located_answer(asked, context, merge_scores([part.scores for part in parts]))
+            front = front_matter_located(asked, context, EXTRACTIVE, found_elsewhere=nothing is None)
+            return front or nothing or _located_answer(asked, context, merge_scores([part.scores for part in parts]))
         statements = {(one.quote.id, one.text): one for part in answered for one in part.statements}
         unique = list(statements.values())
         rest = _best_places([part.question for part in answered if not part.statements], context, unique)
@@ -258,6 +265,8 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
     hits = context.hits
     if analyse_question(question).asks_overview:
         return len({hit.quote.document for hit in hits}) > 1
+    if (front := read_front_matter_request(question)) is not None:
+        return not (front.document_words or context.front_matter) and len({hit.quote.document for hit in hits}) > 1
     request = read_structure_request(question)
     if request is None or request.document_words:
         return False
