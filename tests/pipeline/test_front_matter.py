@@ -39,8 +39,8 @@ def write_pdf(path: Path, blocks: Sequence[Sequence[Line]]) -> Path:
 
 
 def paper(title: str, *below: Sequence[str]) -> list[list[Line]]:
-    blocks = [[("Helvetica-Bold", 72, title)], *([("Helvetica", 72, line) for line in block] for block in below)]
-    return [*blocks, [("Helvetica", 72, line) for line in PROSE]]
+    heading: list[Line] = [("Helvetica-Bold", 72, title)]
+    return [heading, *([("Helvetica", 72, line) for line in block] for block in (*below, PROSE))]
 
 
 @pytest.fixture(scope="module")
