@@ -19,7 +19,7 @@ PROSE = (
     "The tides of the sound were gauged at nine piers for two years, and the heights that were found there are told",
     "in this paper together with the winds of each day and with the hours at which the ferries were late by them.",
 )
-Line = tuple[str, float, str]
+Line = tuple[str, int, str]
 """Font, left edge in points, and text; lines that follow each other at 14 points are one block."""
 
 
