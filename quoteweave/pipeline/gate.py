@@ -18,7 +18,7 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker, PageSource
 from quoteweave.generation.citations import abstention, withheld
 from quoteweave.generation.confidence_signals import signals_of
-from quoteweave.generation.extractive import off_topic_abstention
+from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.gate import Policy, apply_policy, check_citations, check_with_model
 from quoteweave.pipeline.highlighting import highlight_inline_if_short
 from quoteweave.pipeline.prices import with_price
@@ -59,10 +59,11 @@ class Gate:
     def check_context(self, question: str, context: Context) -> Answer | None:
         """Return an abstention where the context is not good enough for the model to be asked, else None.
 
-        Whether the context is on the question's topic is tested only if the retriever supplies word rarities
-        (`Context.rarity`). With no words in common, words tell too little, and the model is still asked.
+        Whether the context is on the question's topic is judged as for an answer without a model, and only if the
+        retriever supplies word rarities (`Context.rarity`): else words tell too little, and the model is asked.
         """
-        answer = off_topic_abstention(question, context) if self.check_topic and context.rarity else None
+        topical = not (self.check_topic and context.rarity)
+        answer = None if topical else ExtractiveGenerator().declined(question, context)
         if answer is not None:
             answer = answer.model_copy(update={"warnings": (*answer.warnings, NOT_ASKED)})
         elif self.calibration is not None:

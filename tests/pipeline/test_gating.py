@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from builders import make_context, make_quote
 from test_arranging import quote
 
 from quoteweave.core.answers import Answer, AnswerEvent, Context, TextEvent
@@ -124,6 +125,17 @@ def test_what_is_streamed_is_the_answer_that_the_checker_leaves(policy: Policy, 
     assert text == answer.text
     assert "unsupported" not in [one.verdict for one in answer.citations] or policy == "report"
     assert False not in [one.checker_verdict for one in answer.citations] or policy == "report"
+
+
+def test_a_model_is_asked_where_a_sentence_answers_though_a_word_is_rare() -> None:
+    texts = ("dip: The group's name stands for dial-up.", "The ferry left at noon.", "Grain went by rail.")
+    quotes = [make_quote(text, document=f"{text[:3]}.md") for text in texts]
+    context = make_context(*quotes).model_copy(update={"rarity": {"dip": 0.99}, "pages": 900})
+    gate = Gate(check_topic=True)
+    assert gate.check_context("What does dip stand for?", context) is None
+    nothing = gate.check_context("What is the price of dip?", context)
+    assert nothing is not None
+    assert nothing.text == NOTHING_FOUND
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,19 @@ class ExtractiveGenerator:
         self.keep = keep
         self.scorer = scorer
 
+    def declined(self, question: str, context: Context) -> Answer | None:
+        """Return the abstention of `answer` where what was found is about something else; None where it is not.
+
+        There a model need not be asked, either. A sentence that answers the question is about it, however rare its
+        words are.
+        """
+        nothing = None if context.front_matter else off_topic_abstention(question, context)
+        if nothing is None:
+            return None
+        parts = self._split_question(question, context)
+        answered = not isinstance(parts, Answer) and any(self._answer_part(part, context).statements for part in parts)
+        return None if answered or (isinstance(parts, Answer) and parts.status == "answered") else nothing
+
     async def answer(self, query: Query, context: Context) -> Answer:
         """Return an answer from statements, one that shows places, or an abstention; it takes no tokens.
 
