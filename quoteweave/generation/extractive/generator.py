@@ -279,7 +279,11 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
     if analyse_question(question).asks_overview:
         return len({hit.quote.document for hit in hits}) > 1
     if (front := read_front_matter_request(question)) is not None:
-        return not (front.document_words or context.front_matter) and len({hit.quote.document for hit in hits}) > 1
+        found = len({hit.quote.document for hit in hits})
+        # Of a single document the front matter would be there; without words of the text nothing may be found at all.
+        return not (front.document_words or context.front_matter) and (
+            found > 1 or (not found and front.part != "email")
+        )
     request = read_structure_request(question)
     if request is None or request.document_words:
         return False
