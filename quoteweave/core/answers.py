@@ -117,8 +117,7 @@ class Context(Record):
     )
     front_matter: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
-        description="for a question that asks who wrote a document, when, or the like: by the id of a text quote that "
-        "stands above that document's text, its lines, parted where the page has wide gaps",
+        description="for a question who wrote a document, or the like: by the id of a quote above its text, the lines",
     )
     structure: DocumentStructure | None = Field(
         default=None, description="what a document consists of, for a question that asks for nothing else"
