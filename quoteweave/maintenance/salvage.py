@@ -68,10 +68,11 @@ def salvage(root: Path) -> Salvaged:
             leftover.unlink(missing_ok=True)
         sources = {str(left[0][4]) for left in kept.values()} | {found.source for found in lost.documents.values()}
         lost.aside = _set_aside(folder, sources)
-        delete_catalog_checksum(path)
-        for old in _beside(path):
+        for old in _beside(path)[1:]:
             old.unlink(missing_ok=True)
         made.replace(path)
+        # Last: without it, a command that writes would believe the old catalogue, and remove what that does not know.
+        delete_catalog_checksum(path)
     return lost
 
 
@@ -98,7 +99,7 @@ def _insert_lost(db: sqlite3.Connection, lost: Salvaged) -> None:
 
 
 def _beside(path: Path) -> list[Path]:
-    return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", ".checksum")]
+    return [path.with_name(path.name + suffix) for suffix in (".checksum", "-wal", "-shm")]
 
 
 def _documents(catalog: Catalog) -> tuple[dict[str, SalvagedRows], Salvaged]:
