@@ -204,7 +204,7 @@ def test_wrong_use_is_told_before_anything_is_sent(
 ) -> None:
     config = configured(tmp_path, prompts="none")
     asked = ("--model", "m", "--base-url", server.base_url)
-    for wrong in (("--pages", "x"), ("--doc", "none"), ("--retriever", "none"), config):
+    for wrong in (("--pages", "x"), ("--doc", "none"), ("--retriever", "none"), ("--setting", "default"), config):
         got = quoteweave("ask", "grain?", "-c", port, *asked, *wrong)
         assert (got.code, got.out) == (2, "")
     assert server.requests == []

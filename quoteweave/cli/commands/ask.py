@@ -31,6 +31,7 @@ from quoteweave.cli.remote import (
 )
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
+from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.page_pictures import stored_crops
 from quoteweave.pipeline.runs.config import read_answer_settings
@@ -117,6 +118,10 @@ def ask(
     """
     asked_for = AnswerFormat.JSON if as_json else AnswerFormat.EVENTS if events else None
     where = make_filter(doc, pages, meta)
+    if setting is not None and config is None:
+        raise UsageError(
+            "--setting names one of the settings of a file, and there is none", remedy="give the file with --config"
+        )
     if server is not None:
         refuse_others(ctx, ON_SERVER)
         chosen = {**({} if config is None else settings_to_send(config, setting)), **given}
