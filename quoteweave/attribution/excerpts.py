@@ -30,8 +30,9 @@ _YEAR = r"(?:19|20)\d\d[a-z]?"
 _YEARS = rf"{_YEAR}(?:\s*,\s*{_YEAR})*"
 _WORK = rf"(?:{_NAME}\s+(?:et\s+al\.?|(?:and|&)\s+{_NAME}),?\s+{_YEARS}|{_NAME},\s+{_YEARS})"
 _LEAD = r"(?:see(?:\s+also)?|e\.g\.,?|cf\.)"
-# "(Reed 2016)" may be anything too, but not where it is introduced as a work, or stands in a list of works.
-_BARE = rf"(?:{_WORK}|{_NAME}\s+{_YEARS})"
+# "(Reed 2016)" may be anything too, but where it is introduced it is a work, a figure or a law.
+_NO_AUTHOR = r"(?:Fig|Figure|Tab|Table|Section|Chapter|Equation|Appendix|Annex|Part|Act|Directive|Regulation|Windows)\b"
+_BARE = rf"(?:{_WORK}|(?!{_NO_AUTHOR})(?={_NAME})[A-Z][\w'’-]*[a-z]\s+{_YEARS})"
 _AUTHORS = rf"{_NAME}(?:\s+et\s+al\.?|\s+(?:and|&)\s+{_NAME})"
 _SAYS = r"""(?:(?:have|has|had|also|first|already|recently|later)\s+)*(?:show(?:s|ed|n)?|finds?|found|reports?|reported
     |demonstrate[sd]?|observe[sd]?|note[sd]?|noticed|argue[sd]?|conclude[sd]?|suggest(?:s|ed)?|document(?:s|ed)?
@@ -55,7 +56,6 @@ _MARK = re.compile(
     | \\cite[a-z]*\*?(?:\[[^\[\]]*\])*\{{[^}}]+\}}
     | \((?:{_LEAD}\s+)?{_WORK}(?:\s*;\s*{_WORK})*\)
     | \({_LEAD}\s+{_BARE}(?:\s*;\s*{_BARE})*\)
-    | \({_BARE}(?:\s*;\s*{_BARE})+\)
     | {_NAME}\s+et\s+al\.?\s+\({_YEARS}\)
     | {_NAMES}\s+\({_YEARS}\)(?=\s+(?:{_SAYS}|{_STUDIES})\b)
     | (?:{_CREDITED}){_NAMES}\s+\({_YEARS}\)
@@ -88,6 +88,8 @@ _ENDED = re.compile(r"(?<!\bet al)[.!?]\s*\Z")
 _GOES_ON = re.compile(r"\s*[a-z]")
 # Brackets in which a mark stood, and nothing but words that introduce one.
 _EMPTIED = re.compile(rf"\((?:{_LEAD}|and|[\s,;])*\0(?:{_LEAD}|and|[\s,;\0])*\)")
+# The halves of a bracket that a mark was cut out of.
+_HALVES = re.compile(rf"\A[\s,;]*\)|\((?:{_LEAD}|and|[\s,;])*\Z")
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
 
 
@@ -137,7 +139,8 @@ def claim_of(sentence: str) -> str:
     >>> claim_of("Reed et al. (2016) showed that blur hurts networks.")
     'Blur hurts networks.'
     """
-    claim = " ".join(_ABBREVIATED.sub(" ", without_marks(sentence)).split()).strip(" ,;:").rstrip(" (")
+    claim = " ".join(_ABBREVIATED.sub(" ", without_marks(sentence)).split())
+    claim = _HALVES.sub("", claim).replace("( ", "(").strip(" ,;:")
     rest = _INTRODUCTION.sub("", claim)
     return claim if rest == claim or not words(rest) else rest[0].upper() + rest[1:]
 

@@ -12,7 +12,7 @@ from quoteweave.core.text.tokens import symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
-from quoteweave.retrievers.pages.literal_matches import sought_in
+from quoteweave.retrievers.pages.literal_matches import has_literally, is_literal, sought_in
 from quoteweave.retrievers.pages.reasons import describe_interpretation, reasons_for
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.terms import Terms, finance
@@ -147,11 +147,9 @@ class LexicalRetriever(Bm25Retriever):
         if any(analysis.asks == "contact" for analysis in evidence.analyses):
             contacts = self._having(index, evidence.total, lambda quote: CONTACT.search(quote.text) is not None)
             fit += np.float32(FORM_BONUS) * (np.isin(at, contacts) & ~index.is_image[at])
-        literals = [text.casefold() for text in sought_in(evidence.analyses)]
+        literals = [text for text in sought_in(evidence.analyses) if is_literal(text)]
         if literals:
-            matches = self._having(
-                index, evidence.parts["quotation"], lambda quote: any(map(quote.all_text().casefold().count, literals))
-            )
+            matches = self._having(index, evidence.parts["quotation"], partial(_has_any, literals))
             fit += np.float32(FORM_BONUS) * np.isin(at, matches)
         fittest = np.zeros(index.page_count, dtype=fit.dtype)
         np.maximum.at(fittest, of_page, fit)
@@ -237,6 +235,11 @@ class LexicalRetriever(Bm25Retriever):
             having = self._collection.rows_containing(text, first=int(rows.min()), last=int(rows.max()))
             found |= index.pages_with(np.isin(index.rows, having, assume_unique=True)) & asked
         return found
+
+
+def _has_any(literals: Sequence[str], quote: Quote) -> bool:
+    text = quote.all_text()
+    return any(has_literally(text, literal) for literal in literals)
 
 
 def _page_filter(where: Filter | None) -> Filter | None:

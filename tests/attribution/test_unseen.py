@@ -98,6 +98,14 @@ def test_a_short_title_within_another_hides_nothing() -> None:
     assert rule.reason(Paper(id="1", title="Moving Grain by Rail and by Ship in Winter")) is None
 
 
+def test_a_copy_of_a_rule_hides_its_own_paper_and_not_that_of_the_first() -> None:
+    other = Paper(id="b", title="Cranes of the Outer Mole")
+    assert RULE.reason(OWN) == "own_paper"
+    copied = HidingRule(own=None).model_copy(update={"own": other})
+    again = RULE.model_copy(update={"own": other, "before": None})
+    assert [(rule.reason(other), rule.reason(OWN)) for rule in (copied, again)] == [("own_paper", None)] * 2
+
+
 def test_what_was_hidden_is_counted_by_reason_and_not_named() -> None:
     papers = [
         Paper(id="1", title=OF_OWN[1], published=PublicationDate(year=2019)),

@@ -117,9 +117,15 @@ def test_a_text_with_a_contact_comes_first_of_its_like_where_one_is_asked_for(tm
     assert opened[quotes[1].text] == opened[quotes[2].text]
 
 
-@pytest.mark.parametrize("question", ['"--"', 'Which option has "--dry-run"?'])
+@pytest.mark.parametrize(
+    "question", ['"--"', 'Which option has "--dry-run"?', 'Who wrote "the captain’s run."', 'What is "low-high"?']
+)
 def test_the_quote_that_has_a_quotation_to_the_letter_comes_first_on_its_page(question: str, tmp_path: Path) -> None:
-    texts = ["Each option has a dry run.", "A run can be dry: build --dry-run", "Options of the run are listed."]
+    texts = [
+        "Each option has a dry run, low or high, of the captains.",
+        "A run can be dry, low–high: build --dry-run, the captain's run",
+        "Options of the captain and the run are listed, high and low.",
+    ]
     with make_collection(tmp_path, {"a.pdf": [made_quote(text) for text in texts]}) as collection:
         assert search(collection, question)[0].quote.text == texts[1]
 

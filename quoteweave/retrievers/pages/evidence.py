@@ -14,7 +14,8 @@ up to `PageEvidence.total`, and `search --explain` reports each of them by its n
 | spelling | a share of a word's rarity, where OCR or the end of a line changed how it is written |
 | picture type | `PICTURE_TYPE` units for each type of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
-| terms | up to `TERMS` × `MAX_OF_TERM` units where a term's components occur, or what else the question asks for |
+| terms | up to `TERMS` × `MAX_OF_TERM` units where a term's components occur; less in documents that match less |
+| beside a term | up to `STATED` of that, where one quote has most of what the question asks beside its terms |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa: `_acronym_scores` |
 | document | BM25 of its document, times `DOCUMENT`; where several are searched |
 | page feedback | what belongs with the best pages (`retrievers.pages.page_feedback`) |
@@ -102,6 +103,10 @@ class PageEvidence:
         self.total = np.zeros_like(self.best_quote)
         """(m,) all parts together."""
 
+    def asked_terms(self) -> set[str]:
+        """The words of the question that are names of terms."""
+        return {word for expansion in self.expansions for word in expansion.asked}
+
     def add(self, part: str, scores: "Scores") -> None:
         """Add a part (m,) of the evidence."""
         self.parts[part] = scores
@@ -158,6 +163,7 @@ class EvidenceScorer:
         put("picture type", self._picture_types(analyses) * found)
         put("front page", self._front_page_scores(analyses) * found)
         put("terms", self._term_scores(tokens, evidence, within))
+        put("beside a term", self._stated_scores(tokens, evidence, within))
         put("acronyms", self._acronym_scores(tokens, evidence, within))
         if documents is not None:
             put("document", np.where(evidence.total > 0, np.float32(DOCUMENT) * documents, np.float32(0)))
@@ -245,8 +251,6 @@ class EvidenceScorer:
         """A term's components and their places never count more than the term itself, as an exact phrase.
 
         All documents of a field have them: they count by how well each document matches the rest of the question.
-        A question may be about something else in which a term occurs ("revenue from gift cards"): a page with a quote
-        that has its other words too gains almost as much as the term's place.
         """
         import numpy as np
 
@@ -267,16 +271,34 @@ class EvidenceScorer:
                 )
                 gained += np.where(exact > 0, MAX_OF_TERM, np.minimum(found, MAX_OF_TERM)) * applies
                 evidence.expansions += expansions
-        if not evidence.expansions:
-            return gained
-        asked = {word for expansion in evidence.expansions for word in expansion.asked}
-        documents = self._document_scores([token for token in tokens if token not in asked], within)
-        share = documents / documents.max() if documents is not None and documents.any() else np.float32(1)
-        gained *= np.float32(TERMS * self.index.max_idf) * share
-        gained = gained if within is None else np.where(within, gained, np.float32(0))
-        stated: Scores = np.maximum(
-            gained, np.float32(STATED) * gained.max() * self._stated_shares(tokens, asked, within)
-        )
+        if evidence.expansions:
+            gained *= np.float32(TERMS * self.index.max_idf) * self._document_shares(tokens, evidence, within)
+        return gained if within is None else np.where(within, gained, np.float32(0))
+
+    def _document_shares(
+        self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None"
+    ) -> "Scores | np.float32":
+        """How well the document of each page matches the question without its terms, from 0 to 1 for the best; 1 for
+        one document."""
+        import numpy as np
+
+        documents = self._document_scores([token for token in tokens if token not in evidence.asked_terms()], within)
+        return documents / documents.max() if documents is not None and documents.any() else np.float32(1)
+
+    def _stated_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
+        """What a page with a quote that states the question lacks of the gain of its terms' places.
+
+        A question may be about something else in which a term occurs ("revenue from gift cards"): a page with a quote
+        that has its other words too gains almost as much as the term's place.
+        """
+        import numpy as np
+
+        by_terms = evidence.parts["terms"]
+        if not by_terms.any():
+            return np.zeros_like(by_terms)
+        shares = self._stated_shares(tokens, evidence.asked_terms(), within)
+        worth = np.float32(STATED) * by_terms.max() * self._document_shares(tokens, evidence, within)
+        stated: Scores = np.maximum(worth * shares - by_terms, np.float32(0))
         return stated
 
     def _stated_shares(self, tokens: Sequence[str], asked: "set[str]", within: "Mask | None") -> "Scores":

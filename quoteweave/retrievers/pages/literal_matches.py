@@ -79,10 +79,9 @@ class LiteralMatches:
             if not phrase:
                 found = self._containing(text, within).astype(np.float32)
                 gained += VERBATIM * self._rarity(found, within)
-            elif len(phrase) > 1 or not text.rstrip(_STOPS).isalnum():
+            elif is_literal(text):
                 candidates = self._best(self._index.quotes_with(phrase), scores, within)
-                # A full stop or comma before the closing mark may be the question's own.
-                having = [plain(text).rstrip(_STOPS) in plain(each) for each in self._texts(candidates)]
+                having = [has_literally(each, text) for each in self._texts(candidates)]
                 gained += VERBATIM * self._unit * self._pages(candidates[having])
         return gained
 
@@ -206,6 +205,19 @@ class LiteralMatches:
 def sought_in(analyses: Iterable[QuestionAnalysis]) -> list[str]:
     """The quotations and codes of a question, each once."""
     return list(dict.fromkeys(text for analysis in analyses for text in (*analysis.quoted, *analysis.codes)))
+
+
+def is_literal(sought: str) -> bool:
+    """Whether a quotation or code is more than a single word, which is looked for as any other word."""
+    return len(words(sought)) > 1 or not sought.rstrip(_STOPS).isalnum()
+
+
+def has_literally(text: str, sought: str) -> bool:
+    """Whether a text has a quotation or code to the letter, but for case, spaces, and kinds of dashes and marks."""
+    if not words(sought):
+        return sought in text
+    # A full stop or comma before the closing mark may be the question's own.
+    return plain(sought).rstrip(_STOPS) in plain(text)
 
 
 def plain(text: str) -> str:

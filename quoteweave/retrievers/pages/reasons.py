@@ -94,6 +94,7 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
         "spelling": evidence.spellings,
         "picture type": [str(shown) for analysis in analyses for shown in analysis.picture_types],
         "terms": list(map(str, evidence.expansions)),
+        "beside a term": [expansion.name for expansion in evidence.expansions],
         "acronyms": evidence.acronyms,
     }
     return "; ".join(details.get(part, ()))

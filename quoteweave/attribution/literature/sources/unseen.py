@@ -65,7 +65,8 @@ class HidingRule(Record):
         Another paper of much the same title, such as another part of a series, is hidden with it. `before` is a further
         limit.
         """
-        if self._own is not None and self._own.is_same(paper):
+        own = self._own if self._own.paper is self.own else _Own(self.own)  # a copy may be of another paper
+        if own.is_same(paper):
             return "own_paper"
         limits = [limit for limit in (self.before, before) if limit is not None]
         if limits and paper.published is None:
@@ -74,19 +75,20 @@ class HidingRule(Record):
         return "later" if later else None
 
     @cached_property
-    def _own(self) -> "_Own | None":
-        return None if self.own is None else _Own(self.own)
+    def _own(self) -> "_Own":
+        return _Own(self.own)
 
 
 class _Own:
-    """The excerpt's own paper, with all that papers found are compared with."""
+    """The excerpt's own paper, or None, with all that papers found are compared with."""
 
-    def __init__(self, paper: Paper) -> None:
-        self._identifiers = identifiers_of(paper)
-        self._title = TitleMatcher(paper.title)
+    def __init__(self, paper: Paper | None) -> None:
+        self.paper = paper
+        self._identifiers = frozenset[str]() if paper is None else identifiers_of(paper)
+        self._title = TitleMatcher("" if paper is None else paper.title)
 
     def is_same(self, paper: Paper) -> bool:
-        return (
+        return self.paper is not None and (
             not self._identifiers.isdisjoint(identifiers_of(paper))
             or self._title.is_same(paper.title)
             or self._title.is_within(paper.title)
