@@ -1,9 +1,11 @@
 """Who wrote a document, when, and what it is called: by what stands above its text, and by nothing else."""
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from builders import make_context
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer
@@ -11,6 +13,7 @@ from quoteweave.core.records import Filter
 from quoteweave.core.text.structure_questions import read_front_matter_request
 from quoteweave.documents.ingest import add
 from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.structure_answer import front_matter_answer
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.lexical import LexicalRetriever
@@ -110,6 +113,26 @@ def test_names_that_raised_letters_touch_are_not_given(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "made") as made:
         add(made, [written])
         assert ask(made, "Who wrote it?").status == "located"
+
+
+@pytest.mark.parametrize("role", ["Keynote Speakers", "Members of the Committee", "Editors"])
+def test_those_below_a_role_are_no_authors_and_a_day_alone_is_no_date(tmp_path: Path, role: str) -> None:
+    below = [role], ["Lea Holm and Per Ost", "University of Tolland"], ["3 May 2019"]
+    written = write_pdf(tmp_path / "fair.pdf", paper("Ferry Conference", *below))
+    with Collection.create(tmp_path / "made") as made:
+        add(made, [written])
+        for question in ("Who wrote it?", "When was it published?"):
+            assert ask(made, question).status == "located"
+
+
+@pytest.mark.parametrize("line", ["Ada" + "-Bo" * 40 + " Holm!", "{" + "a," * 50_000, "a" * 100_000, "A." * 50_000])
+def test_a_long_line_is_read_in_no_time(line: str) -> None:
+    given = make_context(line)
+    given = given.model_copy(update={"front_matter": {given.texts[0].quote.id: (line,)}})
+    start = time.perf_counter()
+    for question in ("Who wrote it?", "When was it published?", "What is the e-mail address of the author?"):
+        assert front_matter_answer(question, given, "made") is None
+    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize(

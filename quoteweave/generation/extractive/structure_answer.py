@@ -141,6 +141,12 @@ def _within(places: Sequence[str]) -> str:
 MAX_LINE = 200
 """Most characters of what is given of one quote."""
 MAX_DATES = 2
+MAX_READ = 5000
+"""Most characters of a line, and of a quote, that are read."""
+MAX_PERSON = 100
+"""Most characters of a person's name."""
+MAX_ROLE_WORDS = 5
+"""Most words of a line that calls those below it speakers, members and the like."""
 MAX_BESIDE_DATE = 2
 """Most words beside a date in a line that gives a document's date without saying so."""
 
@@ -153,7 +159,7 @@ _INSTITUTION = re.compile(
     r"\b\w*(?:Universi\w+|Institut\w*|Departe?ment|Facult\w*|School|College|Academy|Hochschule|Fakultät|École|ETH)\b",
     re.IGNORECASE,
 )
-_EMAIL = re.compile(r"(?:\{[^}\s]*(?:,\s*[^}\s]+)*\}|[\w.+-]+)@[\w-]+(?:\.[\w-]+)+")
+_EMAIL = re.compile(r"(?:\{[^{}\s]*(?:,\s+[^{}\s]+)*\}|(?<![\w.+-])[\w.+-]{1,64})@[\w-]+(?:\.[\w-]+)+")
 _PUBLICATION = re.compile(
     r"\b(?:publi\w+|releas\w+|online|issued|version|revised|updat\w+|draft|arxiv|copyright|veröffentlicht|stand|paru)\b|©",
     re.IGNORECASE,
@@ -162,13 +168,20 @@ _SEPARATOR = re.compile(r"\s*(?:[,;·•|]|&|\b(?:and|und|et|y)\b)\s*")
 _MARKER = re.compile(r"[\d*∗⋆†‡§¶#✉]+")
 _RAISED_LETTER = re.compile(r"[^\W\d_]\s+,")
 _INITIAL = r"[A-ZÀ-Þ]\.(?:-?[A-ZÀ-Þ]\.)*"
-_SURNAME = r"[A-ZÀ-Þ][\w'’]*[^\W\d_](?:-[A-ZÀ-Þ]?[\w'’]+)*"
+_SURNAME = r"[A-ZÀ-Þ][\w'’]*[^\W\d_](?:-[\w'’]+)*"
 _GIVEN = rf"(?:{_INITIAL}|{_SURNAME})"
 _PARTICLE = r"(?:van|von|der|den|de|del|della|di|da|dos|du|la|le|al|bin|ibn|ter|zu)"
 _NAME = re.compile(rf"(?:Dr\.?|Prof\.?)?\s*{_GIVEN}(?:\s+(?:{_GIVEN}|{_PARTICLE})){{0,4}}\s+{_SURNAME}(?:,?\s+Jr\.)?")
+_ROLES = (
+    r"(?:speakers?|members?|chair(?:s|man|men|woman|women|persons?)?|keynotes?|committees?|organi[sz]ers?|editors?|"
+    r"presenters?|panell?ists?|moderators?|reviewers?|sponsors?|participants?|attendees|delegates|convenors?|trustees|"
+    r"directors?|presidents?|secretar(?:y|ies)|treasurers?|translators?|supervisors?|illustrators?)"
+)
+_ROLE_AT_END = re.compile(rf"\b(?:{_ROLES}|board|panel|staff|present)\W*$", re.IGNORECASE)
 # Words of institutions, places, kinds of documents and fields of study, of which one line is as short as a name.
 _NO_NAME = re.compile(
-    r"\b(?:the|of|for|in|on|at|team|group|authors?|editors?|committee|board|cent(?:er|re)|council|office|agency|ministry|"
+    rf"\b(?:{_ROLES}|"
+    r"the|of|for|in|on|at|team|group|authors?|board|conference|workshop|cent(?:er|re)|council|office|agency|ministry|"
     r"association|society|foundation|corporation|company|inc|ltd|limited|llc|gmbh|ag|bank|labs?|laborator\w+|research|"
     r"technolog\w+|systems?|services?|solutions?|hospital|county|city|state|states|kingdom|republic|new|united|hong|"
     r"north|south|east|west|street|road|avenue|notes?|release|edition|draft|overview|introduction|review|survey|annual|"
@@ -190,6 +203,10 @@ class _FrontQuote:
     @property
     def quote(self) -> Quote:
         return self.hit.quote
+
+    @property
+    def text(self) -> str:
+        return self.quote.text[:MAX_READ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,28 +255,40 @@ def _front_quotes(context: Context) -> list[_FrontQuote]:
     for number, hit in enumerate(context.texts, start=1):
         if (lines := context.front_matter.get(hit.quote.id)) is not None:
             title = context.titles.get(hit.quote.document)
-            found.append(_FrontQuote(number, hit, lines, is_title=" ".join(hit.quote.text.split()) == title))
+            read = tuple(line[:MAX_READ] for line in lines)
+            found.append(_FrontQuote(number, hit, read, is_title=" ".join(hit.quote.text.split()) == title))
     return found
 
 
 def _authors(quotes: Sequence[_FrontQuote]) -> list[_Found]:
     """The names of a line with "by"; else those of all lines that are surely the authors'."""
     for one in quotes:
-        by = _BY.match(one.quote.text)
+        by = _BY.match(one.text)
         names = _names(re.sub(r"\s+", " ", " ".join(one.lines))[by.end() :], after_by=True) if by else []
         if names:
             return [_Found(join_with_and(names), one.number, one.quote)]
-    if any(_RAISED_LETTER.search(one.quote.text) for one in quotes if _names(one.quote.text)):
+    if any(_RAISED_LETTER.search(one.text) for one in quotes if _names(one.text)):
         return []
-    abstract = any(_ABSTRACT.fullmatch(one.quote.text) for one in quotes)
+    abstract = _has_abstract(quotes)
     found = []
     for at, one in enumerate(quotes):
-        if one.is_title or (at and introduces(quotes[at - 1].quote.text)):
+        if one.is_title or (at and introduces(quotes[at - 1].text)):
             continue
         names = _leading_names(one.lines)
+        if not names and _names_role(one.lines[-1]):
+            break  # those below are speakers or members, and not surely authors
         if names and (abstract or _is_signed(at, quotes)):
             found.append(_Found(join_with_and(names), one.number, one.quote))
     return found
+
+
+def _has_abstract(quotes: Sequence[_FrontQuote]) -> bool:
+    return any(_ABSTRACT.fullmatch(one.text) for one in quotes)
+
+
+def _names_role(line: str) -> bool:
+    """Whether a line calls those below it speakers, members or the like."""
+    return len(line.split()) <= MAX_ROLE_WORDS and _ROLE_AT_END.search(line) is not None
 
 
 def _is_signed(at: int, quotes: Sequence[_FrontQuote]) -> bool:
@@ -285,7 +314,7 @@ def _leading_names(lines: Sequence[str]) -> list[str]:
 def _names(line: str, *, after_by: bool = False) -> list[str]:
     """The persons of a line that names nothing else, or of the part after "by" until something else stands there."""
     found: list[str] = []
-    for part in _SEPARATOR.split(_MARKER.sub(" , ", line)):
+    for part in _SEPARATOR.split(_MARKER.sub(" , ", " ".join(line[:MAX_READ].split()))):
         text = " ".join(part.split())
         if len(text) < 2:
             continue
@@ -296,7 +325,7 @@ def _names(line: str, *, after_by: bool = False) -> list[str]:
 
 
 def _is_name(text: str) -> bool:
-    if _NAME.fullmatch(text) is None or _NO_NAME.search(text) or _INSTITUTION.search(text):
+    if len(text) > MAX_PERSON or _NAME.fullmatch(text) is None or _NO_NAME.search(text) or _INSTITUTION.search(text):
         return False
     said = text.casefold().split()
     return document_words().isdisjoint((said[0], said[-1]))
@@ -312,7 +341,10 @@ def _is_date(line: str) -> bool:
 
 
 def _dates(quotes: Sequence[_FrontQuote]) -> list[_Found]:
-    """The lines with a date that say that it is the document's, or else that have little but a date."""
+    """The lines with a date that say that it is the document's, or else that have little but a date.
+
+    The latter only of a document with authors or an abstract: elsewhere it may be the day of a conference.
+    """
     said, bare = list[_Found](), list[_Found]()
     for one in quotes:
         for line in () if one.is_title else one.lines:
@@ -322,6 +354,8 @@ def _dates(quotes: Sequence[_FrontQuote]) -> list[_Found]:
                 said.append(found)
             elif _is_date(line):
                 bare.append(found)
+    if not said and not _has_abstract(quotes) and not _authors(quotes):
+        return []
     return (said or bare)[:MAX_DATES]
 
 
@@ -330,10 +364,8 @@ def _title(quotes: Sequence[_FrontQuote]) -> list[_Found]:
     for at, one in enumerate(quotes[:-1]):
         if one.is_title:
             below = quotes[at + 1]
-            sure = any(found.number == below.number for found in _authors(quotes)) or _ABSTRACT.fullmatch(
-                below.quote.text
-            )
-            return [_Found(tidy(one.quote.text, MAX_LINE), one.number, one.quote)] if sure else []
+            sure = any(found.number == below.number for found in _authors(quotes)) or _ABSTRACT.fullmatch(below.text)
+            return [_Found(tidy(one.text, MAX_LINE), one.number, one.quote)] if sure else []
     return []
 
 
