@@ -1,3 +1,4 @@
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -44,6 +45,13 @@ def test_an_item_does_not_end_its_part_and_contents_begin_none() -> None:
 def test_contents_go_on_where_the_next_page_has_their_lines() -> None:
     more = "¶Item 5. Wharves ... 7\nItem 6. Locks ... 8\nItem 7. Docks ... 9\nItem 8. Gates ... 10"
     assert named([["Contents", f"¶{CONTENTS}"], [more], ["¶Ships came."], [more]], "contents") == [0, 1]
+
+
+def test_texts_are_looked_at_for_page_numbers_after_contents_alone_and_in_linear_time() -> None:
+    long = "¶" + "Ships 7 " * 200_000
+    began = time.process_time()
+    assert named([[long], ["Contents"], [long], [long]], "contents") == [1]
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ there is an outline, they count only where they agree with it, and else only in 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from quoteweave.core.records import Page, Quote
@@ -24,9 +24,11 @@ _LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[^\W\d_]")
 # "PART II Item 5. Market…", set as one paragraph.
 _CAPITAL_PART = re.compile(r"[A-ZÄÖÜ]{4,} (?:[IVXL]+|\d{1,2})\b")
 _MAX_HEADING_WORDS = 60
-# Lines of a table of contents, and how many make one; the share of them whose page numbers do not fall.
-_ENTRY = re.compile(r"^.*[^\W\d_]{3}.*?[\s.·…_|](\d{1,4})\s*$", re.MULTILINE)
-_MIN_ENTRIES, _STEADY = 4, 0.8
+# The page number at the end of a line of contents, how many such lines make one, and how long one may be.
+_ENTRY_END = re.compile(r"[\s.·…_|](\d{1,4})")
+_MIN_ENTRIES, _MAX_ENTRY_CHARACTERS = 4, 300
+# The least share of them whose page numbers do not fall.
+_MIN_STEADY = 0.8
 # Headings of an outline that says how a document is divided.
 _MIN_OUTLINE = 4
 # By how much a number may exceed that of the chapter before: a heading may not have been found.
@@ -80,15 +82,12 @@ class SectionNames:
 
     def _reads_as_contents(self, quotes: Sequence[Quote], begun: Sequence[str]) -> bool:
         """Whether a page is one of contents: it says so, or follows one; and has their lines, or they were not read."""
-        texts = [quote.all_text() for quote in quotes if quote.retrievable]
+        texts = (quote.all_text() for quote in quotes if quote.retrievable)
         says = any("contents" in heading_names(each) for each in begun) or any(
             quote.layout == "title" and quote.retrievable and "contents" in heading_names(quote.text)
             for quote in quotes
         )
-        numbers = [int(entry) for text in texts for entry in _ENTRY.findall(text)]
-        steady = sum(a <= b for a, b in pairwise(numbers))
-        lists = len(numbers) >= _MIN_ENTRIES and steady >= _STEADY * (len(numbers) - 1)
-        self._is_contents = says or (self._is_contents and lists)
+        self._is_contents = says or (self._is_contents and _lists_pages(texts))
         return self._is_contents
 
     def _begun(self, quotes: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
@@ -145,6 +144,22 @@ class SectionNames:
         follows = follows and number > self._chapter
         self._chapter = number if follows else self._chapter
         return follows or (is_inner and 0 < number == self._chapter)
+
+
+def _lists_pages(texts: Iterable[str]) -> bool:
+    """Whether texts have enough lines that end in page numbers, which increase."""
+    numbers = [number for text in texts for line in text.splitlines() if (number := _page_number(line)) is not None]
+    steady = sum(a <= b for a, b in pairwise(numbers))
+    return len(numbers) >= _MIN_ENTRIES and steady >= _MIN_STEADY * (len(numbers) - 1)
+
+
+def _page_number(line: str) -> int | None:
+    """The page number at the end of a line of contents; None for other lines."""
+    line = line.strip()
+    if len(line) > _MAX_ENTRY_CHARACTERS or not line[-1:].isdecimal():
+        return None
+    match = _ENTRY_END.fullmatch(line, max(0, len(line.rstrip("0123456789")) - 1))
+    return int(match[1]) if match and sum(letter.isalpha() for letter in line) >= 3 else None
 
 
 def _rank(names: Sequence[str]) -> int:

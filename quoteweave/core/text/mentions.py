@@ -136,12 +136,13 @@ def number_words() -> frozenset[str]:
 def heading_names(heading: str) -> list[str]:
     """The names of the section under a heading; for '3.2 Results' also that of the enclosing chapter."""
     words = reference_words()
-    line = words.numerals.with_digits(heading.strip())
-    found: list[str] = []
+    line, found = heading.strip(), list[str]()
+    # "Chapter Thirty", but "Thirty Years" has no number of its own.
+    counted = words.numerals.with_digits(line)
     if (
-        match := words.patterns["part"].match(line)
-        or words.patterns["nth part"].match(line)
-        or words.patterns["counted part"].match(line)
+        match := words.patterns["part"].match(counted)
+        or words.patterns["nth part"].match(counted)
+        or words.patterns["counted part"].match(counted)
     ):
         found += _part_names(match, words)
     elif match := _HEADING_NUMBER.match(line):
