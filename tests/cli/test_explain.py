@@ -31,6 +31,12 @@ def test_what_a_question_refers_to_and_the_document_does_not_have_is_said(folder
     assert "question read: refers to appendix, which was not found in the documents" in got.err
 
 
+def test_a_figure_that_is_nowhere_is_said_beside_what_is_found(folder: Path, quoteweave: Quoteweave) -> None:
+    got = quoteweave("search", "Compare Figure 99 with page 1", "-c", folder / "c", "--explain")
+    assert "question read: refers to: page 1\n" in got.err
+    assert "question read: refers to figure 99, which was not found in the documents" in got.err
+
+
 def test_json_has_the_reasons_by_quote(folder: Path, quoteweave: Quoteweave) -> None:
     found = quoteweave("search", "vessel calls", "-c", folder / "c", "--explain", "--json").json()
     reasons = found["trace"]["reasons"][found["hits"][0]["quote_id"]]

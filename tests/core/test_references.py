@@ -186,6 +186,8 @@ def test_roman_numerals(numeral: str, number: int) -> None:
         ("Where does chapter three begin?", ["chapter 3 #1", "chapter 3"]),
         ("Wo endet Kapitel 3?", ["chapter 3 #-1", "chapter 3"]),
         ("What is chapter 6 about?", ["chapter 6 #1", "chapter 6"]),
+        ("What does the report say about chapter 3?", ["chapter 3"]),
+        ("the paragraph about Appendix A", ["appendix a", "appendix"]),
         ("the end of the contents", []),
         ("12 pages", []),
         ("homepage 3", []),

@@ -190,10 +190,13 @@ def _patterns_of_parts(
     part_of = rf"(?P<part>(?i:{alternation(parts)}))"
     number = rf"(?P<name>{_NAME}|(?i:{alternation(numbers)})\b)"
 
-    def at(verb: str) -> re.Pattern[str]:
+    # "What is chapter 6 about?", but not "the paragraph about chapter 6".
+    is_about = rf"(?i:{said.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
+
+    def at(verb: str, behind: str) -> re.Pattern[str]:
         # "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3".
         first = mention.replace("<part>", "<first>")
-        return re.compile(rf"(?<!\w){verb}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+{verb}(?!\w)")
+        return re.compile(rf"(?<!\w){verb}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)")
 
     return {
         "part": re.compile(rf"(?<!\w)(?=(?i:{alternation(parts)}))(?={named}){part_of}{_BEFORE_NAME}{number}"),
@@ -205,9 +208,9 @@ def _patterns_of_parts(
         "page of part": re.compile(
             rf"{_BEFORE_ORDINAL}(?P<nth>(?i:{ordinal}))(?P<to_last>(?i:{_TO_LAST}))?\s+(?i:{page})\s*(?i:{of})\s*{mention}"
         ),
-        "limits": _pattern(rf"\s+(?:{begins}|{ends})(?!\w)"),
-        "part begins": at(begins),
-        "part ends": at(ends),
+        "limits": _pattern(rf"\s+(?:{begins}|{ends}|{is_about})(?!\w)"),
+        "part begins": at(begins, rf"{begins}|{is_about}"),
+        "part ends": at(ends, ends),
     }
 
 

@@ -92,6 +92,8 @@ class PageEvidence:
     """Acronyms that documents define and that matched further pages, as 'roa = return on assets'."""
     spellings: list[str] = field(default_factory=list)
     """Words of the question in other spellings that were found, as 'illinois = lllinois'."""
+    referred: set[str] = field(default_factory=set)
+    """The names that the question refers to and pages searched have."""
     seeds: list[int] = field(default_factory=list)
     """The pages from which page feedback started, best first."""
 
@@ -150,7 +152,7 @@ class EvidenceScorer:
         put("words", index.scores("pages", tokens, b=PAGE_B, within=within))
         put("best quote", np.float32(BEST_QUOTE) * best)
         put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
-        put("reference", self._reference_scores(analyses, quote_scores, within))
+        put("reference", self._reference_scores(evidence, within))
         put("quotation", self._literal.quotations(sought_in(analyses), quote_scores, within))
         put("amount", self._literal.amounts([amount for analysis in analyses for amount in analysis.amounts]))
         spelled, evidence.spellings = self._literal.spellings(" ".join(analysis.text for analysis in analyses), within)
@@ -188,9 +190,7 @@ class EvidenceScorer:
         found[self.index.document_of[pages]] = 1
         return found[self.index.document_of]
 
-    def _reference_scores(
-        self, analyses: "Counter[QuestionAnalysis]", quote_scores: "Scores", within: "Mask | None"
-    ) -> "Scores":
+    def _reference_scores(self, evidence: PageEvidence, within: "Mask | None") -> "Scores":
         """A page, figure or table that is named counts in full; each of a section's n pages counts 1 / sqrt(n).
 
         A section may be called by its title, in quotation marks or as in "the Recorded Demonstration section".
@@ -199,18 +199,20 @@ class EvidenceScorer:
 
         index, gained = self.index, np.zeros(self.index.page_count, dtype=np.float32)
         whole, named = Counter[str](), Counter[str]()
-        for analysis, times in analyses.items():
+        for analysis, times in evidence.analyses.items():
             whole.update(dict.fromkeys(analysis.labels, times))
             named.update(dict.fromkeys(analysis.places, times))
         for name, times in (whole + named).most_common(MAX_NAMES):
             pages = index.pages_meant_by(name)
             if name in whole and not _any_within(pages, within):
-                pages = self._literal.captions(name, quote_scores, within)
+                pages = self._literal.captions(name, evidence.quote_scores, within)
+            if _any_within(pages, within):
+                evidence.referred.add(name)
             gain = np.full(len(pages), REFERENCE * index.max_idf * times, dtype=np.float32)
             if name not in whole and not name.startswith("page "):
                 gain *= self._share_of_section(pages)
             gained[pages] += gain
-        for title, times in _titles(analyses).items():
+        for title, times in _titles(evidence.analyses).items():
             pages = index.pages_under(words(title))
             gained[pages] += np.float32(REFERENCE * index.max_idf * times) * self._share_of_section(pages)
         return gained

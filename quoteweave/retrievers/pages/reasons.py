@@ -51,12 +51,9 @@ def describe_interpretation(
 
 
 def _is_found(name: str, evidence: PageEvidence, index: LexicalIndex, within: "Mask | None") -> bool:
+    # Of very many names not all were looked for; those of captions are then known by the index alone.
     pages = index.pages_meant_by(name)
-    if len(pages) and (within is None or bool(within[pages].any())):
-        return True
-    # A figure or table may also be known by a caption whose label the index does not have.
-    is_label = any(name in analysis.labels for analysis in evidence.analyses)
-    return is_label and bool(evidence.parts["reference"].any())
+    return name in evidence.referred or (len(pages) > 0 and (within is None or bool(within[pages].any())))
 
 
 def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) -> tuple[Reason, ...]:
