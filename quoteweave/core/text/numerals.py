@@ -1,12 +1,13 @@
 """Writes numbers that are words as digits: "page twenty one" becomes "page 21", "第二十一页" becomes "第21页".
 
 A number is read whole or not at all: words that together are no number, such as "two million", are joined by "_", so
-that none of them is taken for one. Numbers up to twelve and ordinals up to the twelfth stay as they are: they are words
-of their languages (`reference_words.toml`), read where they stand beside others of it.
+that none of them is taken for one. Two numbers with a hyphen between them are a range, "fifteen-twenty", and what
+follows a small number is another one: "page two ten rows". Numbers up to twelve and ordinals up to the twelfth stay
+as they are: they are words of their languages (`reference_words.toml`), read where they stand beside others of it.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -59,9 +60,10 @@ class Numerals:
     def _run_with_digits(self, run: str) -> str:
         found = list(_WORD.finditer(run))
         words = [match[0].casefold() for match in found]
+        hyphened = {i for i in range(1, len(found)) if "-" in run[found[i - 1].end() : found[i].start()]}
         written, done, at = [], 0, 0
         while at < len(found):
-            length = self._length(words, at)
+            length = self._length(words, at, hyphened)
             if length:
                 start, end = found[at].start(), found[at + length - 1].end()
                 is_duration = words[at + length - 1] in self._durations and not self._articles.isdisjoint(
@@ -73,8 +75,8 @@ class Numerals:
             at += length or 1
         return "".join([*written, run[done:]])
 
-    def _length(self, words: Sequence[str], at: int) -> int:
-        """How many words from there on are one number, or look like one."""
+    def _length(self, words: Sequence[str], at: int, hyphened: Collection[int]) -> int:
+        """How many words from there on are one number, or look like one; some have a hyphen before them."""
         if words[at] not in self._starts:
             return 0
         length = next(
@@ -83,14 +85,17 @@ class Numerals:
         )
         if length == 1 and words[at] in self._articles:
             return 0
-        while at + length < len(words) and self._goes_on(words[at + length - 1], words[at + length]):
+        while at + length < len(words) and self._goes_on(
+            words[at + length - 1], words[at + length], hyphened=at + length in hyphened
+        ):
             length += 1
         return length
 
-    def _goes_on(self, before: str, word: str) -> bool:
-        """Whether two words belong to one number; "first three" and "two first" do not."""
+    def _goes_on(self, before: str, word: str, *, hyphened: bool) -> bool:
+        """Whether two words belong to one number; "first three", "two ten" and "fifteen-twenty" do not."""
         if word in self._cardinal_words:
-            return before in self._cardinal_words
+            are_two = {before, word} <= self._cardinals.keys() and (hyphened or self._cardinals[before] <= MAX_UNIT)
+            return before in self._cardinal_words and not are_two
         return word in self._ordinals and (before in self._tens or self._cardinals.get(before, 0) > MAX_UNIT)
 
     def _value(self, words: Sequence[str]) -> str | None:

@@ -193,11 +193,6 @@ def _patterns_of_parts(
     # "What is chapter 6 about?", but not "the paragraph about chapter 6".
     is_about = rf"(?i:{said.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
 
-    def at(verb: str, behind: str) -> re.Pattern[str]:
-        # "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3".
-        first = mention.replace("<part>", "<first>")
-        return re.compile(rf"(?<!\w){verb}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)")
-
     return {
         "part": re.compile(rf"(?<!\w)(?=(?i:{alternation(parts)}))(?={named}){part_of}{_BEFORE_NAME}{number}"),
         "nth part": _pattern(rf"{_BEFORE_ORDINAL}(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)"),
@@ -209,9 +204,15 @@ def _patterns_of_parts(
             rf"{_BEFORE_ORDINAL}(?P<nth>(?i:{ordinal}))(?P<to_last>(?i:{_TO_LAST}))?\s+(?i:{page})\s*(?i:{of})\s*{mention}"
         ),
         "limits": _pattern(rf"\s+(?:{begins}|{ends}|{is_about})(?!\w)"),
-        "part begins": at(begins, rf"{begins}|{is_about}"),
-        "part ends": at(ends, ends),
+        "part begins": _limit(begins, rf"{begins}|{is_about}", of, mention),
+        "part ends": _limit(ends, ends, of, mention),
     }
+
+
+def _limit(before: str, behind: str, of: str, mention: str) -> re.Pattern[str]:
+    """A part with a word before or behind: "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3"."""
+    first = mention.replace("<part>", "<first>")
+    return re.compile(rf"(?<!\w){before}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)")
 
 
 def _named_part(said: _Said, parts: Iterable[str]) -> str:
