@@ -27,7 +27,11 @@ _VERB = re.compile(
 # In a comparison: a name or year, what two of them share behind the second, and years and names that stand beside "vs".
 _NAME = re.compile(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
 _SHARED = re.compile(r"[a-zß-ÿ]+(?: [a-zß-ÿ]+)?")
-_YEAR = r"(?:(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12])\s?)?(?:19|20)\d\d"
+_YEAR = r"(?:(?:fiscal(?:\s+year)?|(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12]))\s?)?(?:19|20)\d\d"
+# What makes a name before or behind a longer one: "Bank of" Merrow, Board "of Education".
+_NAME_BEFORE = re.compile(r"[A-ZÀ-Þ][\w.&-]*\s+(?:of|for|and|&)\s+(?:the\s+)?$")
+_NAME_BEHIND = re.compile(r"\s+(?:of|for|and|&)\s+(?:the\s+)?[A-ZÀ-Þ]")
+_ACRONYM = re.compile(r"[A-Z][A-Z\d-]+")
 _NAMES = r"(?-i:[A-ZÀ-Þ][\w.&-]*)(?:\s+(?-i:[A-ZÀ-Þ])[\w.&-]*){0,3}"
 
 
@@ -175,11 +179,33 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     if match is None:
         return ()
     one, other = (side for side in match.groups() if side)
+    if match[0].startswith(one) and not _may_be_split(question, match, one, other):
+        return ()
     first, _, shared = other.partition(" ")
     # "English with Spanish use" is English use with Spanish use.
     if _NAME.fullmatch(one) and _NAME.fullmatch(first) and _SHARED.fullmatch(shared):
         one = f"{one} {shared}"
     return tuple(f"{question[: match.start()]}{side}{question[match.end() :]}" for side in (one, other))
+
+
+def _may_be_split(question: str, match: re.Match[str], one: str, other: str) -> bool:
+    """Whether two things that are beside "vs" and the like are whole, and the question can be asked of each.
+
+    "Brown vs. Board" is a case, unless a word of the question compares, and "does oak perform vs. elm" needs its verb.
+    """
+    if re.fullmatch(_YEAR, one, re.IGNORECASE) and re.fullmatch(_YEAR, other, re.IGNORECASE):
+        return True
+    before, comparing = question[: match.start()], _words_of("comparing")
+    if _NAME_BEFORE.search(before) or _NAME_BEHIND.match(question, match.end()):
+        return False
+    between = match[0].removeprefix(one).split(maxsplit=1)[0].casefold()
+    if between not in _words_of("versus"):
+        return True
+    said = _WORD.findall(before.casefold())
+    if one[0].isupper() and other[0].isupper():
+        are_acronyms = _ACRONYM.fullmatch(one) and _ACRONYM.fullmatch(other)
+        return bool(are_acronyms) or not comparing.isdisjoint(_WORD.findall(question.casefold()))
+    return not said or said[-1] in comparing or not words(said[-1])
 
 
 @cache

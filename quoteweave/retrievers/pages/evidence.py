@@ -206,12 +206,10 @@ class EvidenceScorer:
             pages = index.pages_meant_by(name)
             if name in whole and not _any_within(pages, within):
                 pages = self._literal.captions(name, evidence.quote_scores, within)
-            if _any_within(pages, within):
-                evidence.referred.add(name)
-            gain = np.full(len(pages), REFERENCE * index.max_idf * times, dtype=np.float32)
-            if name not in whole and not name.startswith("page "):
-                gain *= self._share_of_section(pages)
-            gained[pages] += gain
+            evidence.referred.update([name] if _any_within(pages, within) else [])
+            is_whole = name in whole or name.startswith("page ")
+            share = np.float32(1) if is_whole else self._share_of_section(pages)
+            gained[pages] += np.float32(REFERENCE * index.max_idf * times) * share
         for title, times in _titles(evidence.analyses).items():
             pages = index.pages_under(words(title))
             gained[pages] += np.float32(REFERENCE * index.max_idf * times) * self._share_of_section(pages)
