@@ -457,28 +457,3 @@ def test_what_answers_is_given_though_its_word_is_rare_in_the_collection() -> No
     given = given.model_copy(update={"rarity": {"dip": 0.99}, "pages": 900})
     assert ask("What does dip stand for?", given).status == "answered"
     assert ask("What is the price of dip?", given).status == "abstained"
-
-
-@pytest.mark.parametrize(
-    ("question", "answers", "does_not"),
-    [
-        (
-            "Where was the first Harbour Day held?",
-            "The first Harbour Day was held in Skarn.",
-            "The tenth meeting, the first Harbour Day in Asia, was held in Hsinchu.",
-        ),
-        (
-            "Which file contains the licence of the upstream source?",
-            "The file COPYING contains the licence of the upstream source.",
-            "This file contains information about the copyright and licence of the upstream sources.",
-        ),
-        (
-            "When was Harbour 8 released?",
-            "Harbour 8 was released on 3 May 2019.",
-            "Posters were released from 8 to 14 July 2012, with a Harbour Day on 7 July.",
-        ),
-    ],
-)
-def test_another_of_several_is_no_answer(question: str, answers: str, does_not: str) -> None:
-    assert ask(question, context([answers])).status == "answered"
-    assert ask(question, context([does_not])).status != "answered"

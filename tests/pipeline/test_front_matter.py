@@ -144,10 +144,49 @@ def test_a_long_line_is_read_in_no_time(line: str) -> None:
         "What is the title of section 3?",
         "Is Ada Brask the author?",
         "Which e-mail address should I write to?",
+        "What does the author say?",
+        "Summarise what the authors say",
+        "Tell me about the author",
+        "Where do the authors come from?",
+        "Who is not the author?",
+        "Who isn't an author?",
+        "What works do the authors name?",
+        "What title does the author have?",
+        "Whom does the author mention?",
+        "Who gave it the title?",
+        "Who wrote it and when was it published?",
+        "Who wrote it? In which year was it published?",
+        "What are the title and the author of this paper?",
+        "What was released?",
     ],
 )
 def test_other_questions_are_not_about_the_front_matter(question: str) -> None:
     assert read_front_matter_request(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("List the authors", "author"),
+        ("What is the author's name?", "author"),
+        ("By whom was it written?", "author"),
+        ("When was it written?", "date"),
+        ("What is the publication date of this paper?", "date"),
+        ("In which year was it released?", "date"),
+        ("Which university do the authors come from?", "institution"),
+        ("¿Quién es el autor?", "author"),
+        ("Nenne die Autoren", "author"),
+    ],
+)
+def test_a_question_for_a_part_of_the_front_matter_is_read(question: str, part: str) -> None:
+    request = read_front_matter_request(question)
+    assert request is not None
+    assert (request.part, request.document_words) == (part, ())
+
+
+@pytest.mark.parametrize("question", ["What does the author say?", "Who does the author work with?"])
+def test_what_an_author_does_is_not_answered_by_names(collection: Collection, question: str) -> None:
+    assert "Ada Brask" not in ask(collection, question, "tides.pdf").text
 
 
 def test_a_part_or_another_thing_is_named_in_the_request() -> None:

@@ -122,6 +122,17 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 FrontMatterPart = Literal["author", "date", "title", "institution", "email"]
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
+_DENIES = re.compile(
+    r"\b(?:not|never|except|besides|other|nicht|kein\w*|nie|niemals|außer|pas|jamais|sauf|nunca|no(?=\s+(?:es|son|fue)\b))\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_ANOTHER_PART = re.compile(
+    r"(?:\b(?:and|or|und|oder|et|ou|y|o)|[?;.])\s+¿?(?:\w+\s+)?(?:who\w*|when|what|which|where|why|how|wer|wann|wo|was|"
+    r"welche\w*|warum|wie|qui|quand|quel\w*|où|comment|quién\w*|cuándo|qué|cuál\w*|dónde|cómo)\b",
+    re.IGNORECASE,
+)
+_AND = frozenset({"and", "und", "et", "y"})
 _OPEN_KINDS = frozenset({"person", "date", "statement", "contact", "place"})
 
 
@@ -142,10 +153,14 @@ def read_front_matter_request(question: str) -> FrontMatterRequest | None:
         return None
     analysis = analyse_question(question)
     said = [word.casefold() for word in _WORD.findall(analysis.text)]
-    part = _part_asked(frozenset(said), analysis.asks)
-    if part is None or analysis.asks not in _OPEN_KINDS or analysis.places or analysis.asks_denied:
+    if analysis.asks not in _OPEN_KINDS or analysis.places or analysis.asks_denied:
         return None
-    known = _front_matter_words() | document_words() | request_words()
+    if _DENIES.search(analysis.text) or _ANOTHER_PART.search(analysis.text):
+        return None
+    part = _part_asked(frozenset(said), analysis.asks)
+    if part is None:
+        return None
+    known = _front_matter_words(part) | document_words() | request_words()
     rest = words(" ".join(word for word in said if word not in known))
     return FrontMatterRequest(
         part=part,
@@ -155,14 +170,30 @@ def read_front_matter_request(question: str) -> FrontMatterRequest | None:
 
 
 def _part_asked(said: frozenset[str], asks: AnswerType) -> FrontMatterPart | None:
-    """The part that a question with these words asks for; an institution or address is the author's, or document's."""
+    """The part that a question with these words asks for; an institution or address is the author's, or document's.
+
+    None where it asks for two of them, or for what the author says.
+    """
     found = {part for part in get_args(FrontMatterPart) if not _words_for(part).isdisjoint(said)}
-    if asks == "date" or (asks == "statement" and found == {"date"}):
-        return "date" if "date" in found else None
+    if (_words_for("date") & said) <= _words_for("author") and asks != "date":
+        found.discard("date")  # "written" is both
+    if not _words_for("saying").isdisjoint(said) or (len(found) > 1 and not _AND.isdisjoint(said)):
+        return None
+    if asks == "date" or found == {"date"}:
+        dated = asks == "date" or (asks == "statement" and not _words_for("dated").isdisjoint(said))
+        return "date" if dated and "date" in found else None
     for part in ("email", "institution"):
         if part in found:
             return part if "author" in found or not document_words().isdisjoint(said) else None
-    return "author" if "author" in found else "title" if "title" in found else None
+    if "author" in found:
+        return "author" if "title" not in found and _asks_who(said, asks) else None
+    return "title" if "title" in found and asks == "statement" else None
+
+
+def _asks_who(said: frozenset[str], asks: AnswerType) -> bool:
+    """Whether a question that has the word "author" asks who it is, and not what the author does."""
+    named = asks == "person" or (asks == "statement" and not _words_for("naming").isdisjoint(said))
+    return named and _words_for("doing").isdisjoint(said)
 
 
 @cache
@@ -171,5 +202,7 @@ def _words_for(part: str) -> frozenset[str]:
 
 
 @cache
-def _front_matter_words() -> frozenset[str]:
-    return frozenset().union(*(_words_for(part) for part in (*get_args(FrontMatterPart), "besides")))
+def _front_matter_words(part: FrontMatterPart) -> frozenset[str]:
+    """The words that say nothing more in a question for a part."""
+    beside = ("besides", "naming", "dated", *(("belonging", "doing") if part == "institution" else ()))
+    return frozenset().union(*(_words_for(name) for name in (*get_args(FrontMatterPart), *beside)))

@@ -38,7 +38,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind
-from quoteweave.generation.extractive.answer_names import says_where
+from quoteweave.generation.extractive.answer_names import says_where, tells_another
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, title_words, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
@@ -97,13 +97,6 @@ _NOUN = re.compile(
     re.IGNORECASE,
 )
 
-_WHICH = re.compile(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
-_FIRST = re.compile(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
-_IN_NAME = r"\b{which}\s+{noun}\s+(?:\w+\s+)?(?:in|of|for|from)\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
-_NUMBERED = re.compile(
-    r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
-)
-
 
 class AnswerCriteria:
     """Decides which statements of a context answer a question; `weights` of the question's words add up to 1."""
@@ -115,6 +108,7 @@ class AnswerCriteria:
         self._pairs, self._all_pairs = (_adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._texts = [hit.quote.text for hit in context.hits]
         for hit in context.hits:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
@@ -135,7 +129,9 @@ class AnswerCriteria:
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if self._is_opposite(statement) or self._prohibits_what_is_allowed(statement) or self._tells_another(statement):
+        if self._is_opposite(statement) or self._prohibits_what_is_allowed(statement):
+            return False
+        if tells_another(statement, self._question.analysis, self._question.terms, self._texts):
             return False
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
@@ -156,29 +152,6 @@ class AnswerCriteria:
         analysis = self._question.analysis
         open_question = analysis.asks != "yes_or_no" and not has_denying_word(analysis.text)
         return open_question and not _ALLOWING.isdisjoint(self._question.terms) and self._denies(statement)
-
-    def _tells_another(self, statement: Statement) -> bool:
-        """Whether a statement is about another of several, or does not say which.
-
-        "Where was the first DebConf held?" is not answered by "the first DebConf in Asia was held in Hsinchu",
-        "Which file has the licence?" not by "This file has it", and "Debian 8" is not "Debian Day, from 8 to 14 July".
-        """
-        asked, text = self._question.analysis.text, statement.text
-        if (which := _WHICH.match(asked)) is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b", text):
-            return True
-        for name, number in () if statement.is_row else _NUMBERED.findall(asked):
-            numbered = rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)"
-            apart = re.search(rf"\b{name}\b", text) and re.search(numbered, text)
-            if apart and re.search(rf"\b{name}s?\W+(?:\w+\W+){{0,3}}?{numbered}", text) is None:
-                return True
-        for word, noun in _FIRST.findall(asked):
-            found = re.search(_IN_NAME.format(which=word, noun=re.escape(noun)), text)
-            named_alone = (
-                found is not None and self._question.analysis.asks == "place" and " in " not in text[found.end() :]
-            )
-            if found is not None and not named_alone and set(words(found[1])).isdisjoint(self._question.terms):
-                return True
-        return False
 
     def _costs_another(self, statement: Statement) -> bool:
         """Whether a statement says what another thing costs than the one that the whole document is about.

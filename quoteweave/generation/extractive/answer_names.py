@@ -1,8 +1,10 @@
-"""Check by rule whether a statement names a person, or a place, where a question asks for one."""
+"""Check by rule whether a statement names a person or place, where a question asks for one, and no other thing."""
 
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
+from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -95,3 +97,57 @@ def says_where(statement: Statement, question: QuestionTerms) -> bool:
     asked, text = set(subject_terms(question)), statement.text
     before = [" ".join(text[: match.start()].split()[-WITHIN_WORDS:]) for match in _SITUATED.finditer(text)]
     return any(asked.intersection(words(name)) for name in [*before, *_WHERE.findall(text)])
+
+
+MAX_BETWEEN = 3
+"""Most words between a name and its number: "Debian, the version 8"."""
+
+_WHICH = re.compile(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
+_FIRST = re.compile(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
+_IN_NAME = r"\s+(?:\w+\s+)?(?:in|of|for|from)\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
+_NUMBERED = re.compile(
+    r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
+)
+
+
+def tells_another(statement: Statement, question: QuestionAnalysis, terms: Sequence[str], texts: Iterable[str]) -> bool:
+    """Whether a statement is about another of several, or does not say which; `texts` are all that were found.
+
+    "Which file has the licence?" is not answered by "This file has it", and "Debian 8" is not "Debian Day, from 8 to
+    14 July". "The first DebConf in Asia was held in Hsinchu" does not tell where the first one was, if a text tells of
+    that one, too.
+    """
+    asked, text = question.text, statement.text
+    which = _WHICH.match(asked)
+    if which is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b(?!\s*[,(:–—])", text):
+        return True
+    numbered = () if statement.is_row else _NUMBERED.findall(asked)
+    if any(_is_number_of_another(name, number, text) for name, number in numbered):
+        return True
+    is_place = question.asks == "place"
+    return any(_is_one_of_a_place(first, text, terms, texts, is_place=is_place) for first in _FIRST.findall(asked))
+
+
+def _is_number_of_another(name: str, number: str, text: str) -> bool:
+    """Whether a text has the name and the number, but apart: "from 8 to 14 July, with a Debian Day"."""
+    digits = rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)"
+    if re.search(rf"\b{name}\b", text) is None or re.search(digits, text) is None:
+        return False
+    after = rf"\b{name}s?\W+(?:\w+\W+){{0,{MAX_BETWEEN}}}?{digits}"
+    before = rf"{digits}\W+(?:of|von|de|du|del)\W+(?:\w+\W+)?{name}\b"
+    called = rf"\b(?:version|release|edition|number|no\.?|issue|v\.?)\s*{digits}"
+    return re.search(rf"{after}|{before}|(?i:{called})", text) is None
+
+
+def _is_one_of_a_place(
+    asked: tuple[str, str], text: str, terms: Sequence[str], texts: Iterable[str], *, is_place: bool
+) -> bool:
+    """Whether a text tells of the first of one place, which the question does not name, and others of the first.
+
+    Where a place is asked for, "the first DebConf in Bordeaux" may be all that says it.
+    """
+    first = rf"\b(?i:{asked[0]}\s+{re.escape(asked[1])})\b"
+    found = re.search(first + _IN_NAME, text)
+    if found is None or not set(words(found[1])).isdisjoint(terms) or (is_place and " in " not in text[found.end() :]):
+        return False
+    return any(re.search(rf"{first}(?!{_IN_NAME})", other) for other in texts)

@@ -1,0 +1,58 @@
+"""Statements about another of several things than the one asked about, and those that only look like it."""
+
+import asyncio
+
+import pytest
+from harbour_quotes import context
+
+from quoteweave.core.answers import Answer
+from quoteweave.core.records import Query
+from quoteweave.generation.extractive import ExtractiveGenerator
+
+
+def ask(question: str, *texts: str) -> Answer:
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(texts)))
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "does_not"),
+    [
+        (
+            "Which file contains the licence of the upstream source?",
+            "The file COPYING contains the licence of the upstream source.",
+            "This file contains information about the copyright and licence of the upstream sources.",
+        ),
+        (
+            "When was Harbour 8 released?",
+            "Harbour 8 was released on 3 May 2019.",
+            "Posters were released from 8 to 14 July 2012, with a Harbour Day on 7 July.",
+        ),
+    ],
+)
+def test_another_of_several_is_no_answer(question: str, answers: str, does_not: str) -> None:
+    assert ask(question, answers).status == "answered"
+    assert ask(question, does_not).status != "answered"
+
+
+def test_the_first_of_a_place_is_not_the_first_of_all_where_that_is_told_too() -> None:
+    asia = "The tenth meeting, the first Harbour Day in Asia, was held in Hsinchu."
+    answer = ask("Where was the first Harbour Day held?", asia, "The first Harbour Day was held in Skarn.")
+    assert answer.status == "answered"
+    assert "Skarn" in answer.text
+    assert "Hsinchu" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When does the last ferry leave?", "The last ferry from Skarn leaves at 23:10."),
+        ("When was the first bridge built?", "The first bridge in Skarn was built in 1901."),
+        ("When was the first meeting held?", "The first meeting of the Board was held on 3 May 2019."),
+        ("When did the second edition appear?", "The second edition of the Handbook appeared in 1999."),
+        ("Where is the largest harbour?", "The largest harbour of Norland is in Skarn."),
+        ("Which ships carry grain to Skarn?", "These ships, Ada and Brita, carry grain to Skarn."),
+        ("When was Debian 8 released?", "In April 2015 the version 8 of Debian was released."),
+    ],
+)
+def test_the_only_one_that_is_told_of_answers(question: str, text: str) -> None:
+    assert ask(question, text).status == "answered"
