@@ -94,3 +94,68 @@ def test_letters_are_appendices_behind_the_references() -> None:
     assert named(shown, "appendix") == [2, 3, 4]
     assert [named(shown, f"appendix {letter}") for letter in "abck"] == [[2], [3], [4], []]
     assert named(shown, "references") == [1]
+
+
+def names_of(shown: Sequence[Sequence[str]], page: int = 0) -> set[str]:
+    """The names of one of these pages, without an outline."""
+    sections = SectionNames(())
+    return [
+        sections.of_page(
+            [
+                made_quote(
+                    text.removeprefix("¶"), page=at, ordinal=i, layout="paragraph" if text[0] == "¶" else "title"
+                )
+                for i, text in enumerate(texts)
+            ]
+        )
+        for at, texts in enumerate(shown)
+    ][page]
+
+
+def test_roman_numerals_in_order_are_chapters_and_letters_sections_of_them() -> None:
+    shown = [["I. SHIPS"], ["II. CRANES"], ["A. Data"], ["B. Methods"], ["III. RAILS"], ["IV. ROADS"], ["V. LOCKS"]]
+    assert [named(shown, f"section {at}") for at in (1, 5, "a")] == [[0], [6], [2]]
+    assert [named(shown, f"chapter {at}") for at in (1, 2, 5)] == [[0], [1, 2, 3], [6]]
+    assert named([["H. Ships"], ["I. Cranes"]], "section i") == [1]
+    assert named([["I. Ships"], ["X. Y. Smith"]], "chapter 10") == []
+
+
+def test_a_page_with_contents_has_other_names_where_parts_begin_on_it() -> None:
+    parts = ["1 Safety", "¶Wear gloves.", "2 Use", "¶Press it.", "References"]
+    found = {"contents", "chapter 1", "chapter 2", "section 2", "references"}
+    assert names_of([["Contents", "¶Safety\nUse", *parts]]) >= found
+    assert names_of([["Contents", f"¶{CONTENTS}", *parts]]) >= found
+    assert names_of([["Contents", f"¶{CONTENTS}"]]) == {"contents"}
+    box = [["1 Safety"], ["2 Unpacking", "Contents", "¶One pump\nTwo hoses"], ["¶Keep the box."]]
+    assert names_of(box, 1) >= {"chapter 2", "contents"}
+    assert named(box, "chapter 2") == [1, 2]
+
+
+def test_sentences_that_end_in_numbers_are_no_contents() -> None:
+    sales = "¶" + "\n".join(f"In {year} sales were {year - 2009}" for year in range(2019, 2023))
+    assert named([["Contents", f"¶{CONTENTS}"], ["1 Sales", sales]], "contents") == [0]
+    assert named([["Contents", f"¶{CONTENTS}"], ["1 Sales", sales]], "chapter 1") == [1]
+
+
+def test_chapters_begin_at_any_number_and_again_in_each_part() -> None:
+    extract = [["5 Results"], ["5.1 Data"], ["5.2 Errors"], ["6 Summary"]]
+    assert [named(extract, name) for name in ("chapter 5", "section 5.1", "section 5.2", "chapter 6")] == [
+        [0, 1, 2],
+        [1],
+        [2],
+        [3],
+    ]
+    assert named([["Chapter 3 Methods"], ["3.1 Data"], ["3.2 Models"]], "chapter 3") == [0, 1, 2]
+    assert named([["Chapter 3 Methods"], ["3.1 Data"], ["3.2 Models"]], "section 3.2") == [2]
+    assert named([["Part I", "1 Ships"], ["2 Cranes"], ["Part II"], ["1 Rails"]], "chapter 1") == [0, 3]
+    assert named([["12 V battery"], ["1 Ships"], ["2 Cranes"]], "chapter 1") == [1]
+    assert named([["1 Ships"], ["9.2 Rails"]], "section 9.2") == [1]
+
+
+def test_references_of_a_chapter_do_not_end_the_chapters() -> None:
+    shown = [["1 Ships"], ["References"], ["2 Cranes", "A Survey of Ports"], ["¶Ports are old."]]
+    assert (named(shown, "appendix a"), named(shown, "chapter 2")) == ([], [2, 3])
+    outline = [[each] for each in ("Intro", "Methods", "Results", "Discussion")]
+    shown = [["Intro", "¶x", "References"], ["Methods"], ["Results"], ["Discussion"], ["¶x"]]
+    assert [named(shown, f"chapter {at}", outline) for at in (1, 2, 3)] == [[0], [1], [2]]
+    assert named(shown, "references", outline) == [0]

@@ -2,11 +2,12 @@
 
 Parts are known by the outline and by titles; a part lasts until the next one of its rank or of a higher one, so that
 "Item 1" does not end "Part I". Titles that begin with a mere number are steps of a manual as often as chapters: where
-there is an outline, they count only where they agree with it, and else only in order.
+there is an outline, they count only where they agree with it, and else only in order. A page of contents has no other
+part, unless one begins on it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from quoteweave.core.records import Page, Quote
@@ -24,9 +25,12 @@ _LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[^\W\d_]")
 # "PART II Item 5. Market…", set as one paragraph.
 _CAPITAL_PART = re.compile(r"[A-ZÄÖÜ]{4,} (?:[IVXL]+|\d{1,2})\b")
 _MAX_HEADING_WORDS = 60
+# Instead of the letter of an appendix, after the references.
+_BEFORE_LETTERS = "@"
 # The page number at the end of a line of contents, how many such lines make one, and how long one may be.
 _ENTRY_END = re.compile(r"[\s.·…_|](\d{1,4})")
 _MIN_ENTRIES, _MAX_ENTRY_CHARACTERS = 4, 300
+_LEADERS = frozenset(".·…_|")
 # The least share of them whose page numbers do not fall.
 _MIN_STEADY = 0.8
 # Headings of an outline that says how a document is divided.
@@ -44,11 +48,14 @@ class SectionNames:
         numbered = [name for each in headings for name in heading_names(each) if name[-1].isdigit()]
         self._kinds = {name.partition(" ")[0] for name in numbered} - {"section"}
         self._outline = {_words_of(each) for each in headings} if len(headings) >= _MIN_OUTLINE else set()
-        self._chapters = _top_level(pages) if self._outline and not numbered else {}
+        self._top = _top_level(pages) if self._outline and not numbered else {}
+        self._chapters = _pages_of(self._top, pages)
         self._under: list[tuple[int, list[str]]] = []
         self._before: tuple[str, ...] = ()
-        self._chapter, self._letter = 0, ""
-        self._is_contents = False
+        self._order = _ChapterOrder()
+        # Of the appendix that began last, "@" before the first; and of the last section of a chapter.
+        self._letter, self._section_letter = "", ""
+        self._has_appendix = self._is_contents = False
 
     def of_page(self, quotes: Sequence[Quote]) -> set[str]:
         """The names of the next page, given its quotes in order."""
@@ -56,44 +63,47 @@ class SectionNames:
         page, after = self._pages.get(number), self._pages.get(number + 1)
         headings = page.headings if page else ()
         begun = [each for each in headings if each not in self._before]
-        if self._reads_as_contents(quotes, begun):
-            self._before = headings
-            return {"contents"}
-        parts = list(self._begun(quotes, begun))
+        shown = [quote for quote in quotes if quote.retrievable]
+        if self._reads_as_contents(shown, begun):
+            found.add("contents")
+            if _lists_pages(shown) and _has_contents_alone(shown):
+                self._before = headings
+                return found
+        of_contents, was_behind = found.copy(), bool(self._letter)
+        parts = list(self._begun(shown, begun))
         at_top = bool(parts) and parts[0][0] == 0
         ended = set(headings).difference(begun, after.headings if after else headings) if at_top else set[str]()
         for heading in headings:
             found.update(heading_names(heading) if heading not in ended else ())
-        found.update(self._chapters.get(number, ()) if not self._letter else ())
+        found.update(self._chapters.get(number, ()) if not (was_behind and self._letter) else ())
         found.update(() if at_top else self._current())
         for _, names in parts:
             self._push(names)
             found.update(self._current())
         self._before = headings
-        return {name for name in found if name != "contents" and not name.startswith("page ")}
+        return of_contents | {name for name in found if name != "contents" and not name.startswith("page ")}
 
     def _current(self) -> set[str]:
         return {name for _, names in self._under for name in names}
 
     def _push(self, names: list[str]) -> None:
         rank = _rank(names)
+        if names == ["contents"]:
+            return  # as much a list of what is in the box
         self._under = [each for each in self._under if each[0] < rank]
         self._under += [(rank, names)] if names else []
 
-    def _reads_as_contents(self, quotes: Sequence[Quote], begun: Sequence[str]) -> bool:
-        """Whether a page is one of contents: it says so, or follows one; and has their lines, or they were not read."""
-        texts = (quote.all_text() for quote in quotes if quote.retrievable)
+    def _reads_as_contents(self, shown: Sequence[Quote], begun: Sequence[str]) -> bool:
+        """Whether a page has contents: it says so, or follows one that has and has their lines."""
         says = any("contents" in heading_names(each) for each in begun) or any(
-            quote.layout == "title" and quote.retrievable and "contents" in heading_names(quote.text)
-            for quote in quotes
+            quote.layout == "title" and "contents" in heading_names(quote.text) for quote in shown
         )
-        self._is_contents = says or (self._is_contents and _lists_pages(texts))
+        self._is_contents = says or (self._is_contents and _lists_pages(shown, only_certain=True))
         return self._is_contents
 
-    def _begun(self, quotes: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    def _begun(self, shown: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         """The parts that begin on a page, each with the place of its heading among the quotes, in order."""
         left = dict.fromkeys(begun)
-        shown = [quote for quote in quotes if quote.retrievable]
         for at, quote in enumerate(shown):
             own = next((each for each in left if _agrees(quote, each)), None)
             if own is not None:
@@ -101,7 +111,7 @@ class SectionNames:
             if names := self._names_of(quote, own):
                 yield at, names
         for heading in left:
-            if names := heading_names(heading):
+            if names := [*self._counted(heading), *heading_names(heading)]:
                 yield len(shown), names
 
     def _names_of(self, quote: Quote, heading: str | None) -> list[str]:
@@ -112,59 +122,165 @@ class SectionNames:
         ):
             return []
         names = heading_names(text)
-        if letter := self._letter_of(text):
+        if letter := self._letter_of(text, is_outlined=heading is not None):
             return [f"appendix {letter}", "appendix", *(name for name in names if name.startswith("section "))]
-        if names and _BARE_NUMBER.match(text) and not self._counts(text, names):
-            names = []
-        elif heading is None and not _BARE_NUMBER.match(text):
-            names = [name for name in names if name.partition(" ")[0] not in self._kinds or name in _ROLES]
-        if "references" in names or "appendix" in names:
-            self._letter = self._letter or "@"  # before "A"
-        elif not self._letter and _LETTERED.match(text):
-            names = []  # a section of a chapter
-        return list(dict.fromkeys([*names, *(heading_names(heading) if heading else ())]))
+        before = self._order.last or 0
+        names = self._checked(text, names, is_outlined=heading is not None)
+        own = [*self._counted(heading), *heading_names(heading)] if heading else []
+        names = list(dict.fromkeys([*names, *own]))
+        self._remember(text, names, before)
+        return names
 
-    def _letter_of(self, text: str) -> str:
+    def _counted(self, heading: str) -> list[str]:
+        """The name of a chapter that has no number of its own; after references it ends them."""
+        if heading not in self._top or self._letter > _BEFORE_LETTERS:
+            return []
+        if self._letter and (heading_names(heading) or _LETTERED.match(heading)):
+            return []
+        self._letter = ""
+        return [f"chapter {self._top[heading]}"]
+
+    def _checked(self, text: str, names: list[str], *, is_outlined: bool) -> list[str]:
+        """The names of a title without those that its number has only by chance."""
+        if _BARE_NUMBER.match(text):
+            certain = [name for name in names if "." in name or name in _ROLES]
+            return names if not names or self._counts(text, names) else certain
+        if not is_outlined:
+            names = [name for name in names if name.partition(" ")[0] not in self._kinds or name in _ROLES]
+        match = _LETTERED.match(text) if names and not self._letter else None
+        return self._of_chapter(match[1], names) if match else names
+
+    def _of_chapter(self, letter: str, names: list[str]) -> list[str]:
+        """The names of a title with one letter before all appendices: a Roman numeral, or a section of a chapter."""
+        before, self._section_letter = self._section_letter, letter
+        number = next((int(name[8:]) for name in names if re.fullmatch(r"section \d+", name)), None)
+        if number is None:
+            return [name for name in names if name.startswith("section ") or name in _ROLES]
+        if ord(letter) - 1 != ord(before or "@") and self._order.follows(number):
+            return names
+        return [f"section {letter.lower()}", *(name for name in names if name in _ROLES)]
+
+    def _remember(self, text: str, names: Sequence[str], before: int) -> None:
+        """Keep in mind which chapter or appendix began last; `before` is the number of the last chapter before it."""
+        if names and _rank(names) == 0:
+            self._order.begin_part(names[0])
+        number, is_worded = _chapter_of(names), not _NUMBER.match(text)
+        if number is not None and is_worded:
+            self._order.last = number
+        elif number is not None and not _BARE_NUMBER.match(text):
+            self._order.follows(number)
+        if "references" in names or "appendix" in names:
+            self._letter = self._letter or _BEFORE_LETTERS
+            self._has_appendix = self._has_appendix or "appendix" in names
+        elif number is not None and (is_worded or (self._letter == _BEFORE_LETTERS and number >= before)):
+            self._letter = ""
+
+    def _letter_of(self, text: str, *, is_outlined: bool) -> str:
         """The letter of an appendix, which may follow that of the one before; "" for other titles."""
         match = _LETTERED.match(text) if self._letter else None
         if match is None or not 0 <= ord(match[1]) - ord(self._letter) <= _MAX_STEP:
+            return ""
+        # "A Survey of Ports".
+        if text[:2] == "A " and not (text.isupper() or is_outlined or self._has_appendix):
             return ""
         self._letter = match[1]
         return match[1].lower()
 
     def _counts(self, text: str, names: Sequence[str]) -> bool:
         """Whether a title with a mere number is that of a chapter or section."""
-        chapter = next((name.removeprefix("chapter ") for name in names if name.startswith("chapter ")), "")
-        is_inner = "." in names[0]
-        number = int(chapter) if chapter.isdecimal() else 0
+        number, is_inner = _chapter_of(names), "." in names[0]
         if self._outline and "chapter" in self._kinds:
             return is_inner
-        is_known = _words_of(text) in self._outline
-        follows = is_known if self._outline else number <= self._chapter + _MAX_STEP
-        follows = follows and number > self._chapter
-        self._chapter = number if follows else self._chapter
-        return follows or (is_inner and 0 < number == self._chapter)
+        if number is None or (self._outline and not is_inner and _words_of(text) not in self._outline):
+            return False
+        if is_inner and number == self._order.last:
+            return True
+        is_known = bool(self._outline) and _words_of(text) in self._outline
+        return (is_known or not self._outline) and self._order.follows(number, is_known=is_known)
 
 
-def _lists_pages(texts: Iterable[str]) -> bool:
+class _ChapterOrder:
+    """The numbers of chapters as they come."""
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+        """The number of the last chapter."""
+        self._part = ""
+        self._may_restart = self._is_unsure = False
+
+    def begin_part(self, name: str) -> None:
+        """Let chapters begin at 1 again where this is another part."""
+        self._may_restart = self._may_restart or name != self._part
+        self._part = name
+
+    def follows(self, number: int, *, is_known: bool = False) -> bool:
+        """Whether a chapter of this number may be next, which then is the last; all higher ones if it is known."""
+        last = self.last
+        if last is None or (self._may_restart and number == 1) or (self._is_unsure and number < last):
+            # An extract begins anywhere, but "12 V battery" may stand before chapter 1.
+            self._is_unsure = number > _MAX_STEP
+        elif last < number <= last + _MAX_STEP or (is_known and last < number):
+            self._is_unsure = False
+        else:
+            return False
+        self.last, self._may_restart = number, False
+        return True
+
+
+def _chapter_of(names: Sequence[str]) -> int | None:
+    said = next((name.removeprefix("chapter ") for name in names if name.startswith("chapter ")), "")
+    return int(said) if said.isdecimal() else None
+
+
+def _lists_pages(shown: Iterable[Quote], *, only_certain: bool = False) -> bool:
     """Whether texts have enough lines that end in page numbers, which increase."""
-    numbers = [number for text in texts for line in text.splitlines() if (number := _page_number(line)) is not None]
+    lines = (line.strip() for quote in shown for line in quote.all_text().splitlines())
+    found = ((line, _page_number(line)) for line in lines)
+    numbers = [number for line, number in found if number is not None and (not only_certain or _is_entry(line))]
     steady = sum(a <= b for a, b in pairwise(numbers))
     return len(numbers) >= _MIN_ENTRIES and steady >= _MIN_STEADY * (len(numbers) - 1)
 
 
 def _page_number(line: str) -> int | None:
     """The page number at the end of a line of contents; None for other lines."""
-    line = line.strip()
     if len(line) > _MAX_ENTRY_CHARACTERS or not line[-1:].isdecimal():
         return None
     match = _ENTRY_END.fullmatch(line, max(0, len(line.rstrip("0123456789")) - 1))
     return int(match[1]) if match and sum(letter.isalpha() for letter in line) >= 3 else None
 
 
+def _is_entry(line: str) -> bool:
+    """Whether a line that ends in a number is one of contents also by the rest, unlike "In 2019 sales were 10"."""
+    title = line.rstrip("0123456789")
+    led = title.rstrip()[-1:] in _LEADERS or title[-2:].isspace()
+    return led or not any(letter.isdigit() for letter in title) or bool(heading_names(title))
+
+
+def _has_contents_alone(shown: Sequence[Quote]) -> bool:
+    """Whether no part begins on a page with contents: entries follow each title of a part, and none is above them."""
+    titles = [heading_names(quote.text) if quote.layout == "title" else [] for quote in shown]
+    first = next((at for at, names in enumerate(titles) if "contents" in names), -1)
+    is_listed = False
+    for at, quote in reversed(list(enumerate(shown))):
+        lines = quote.all_text().splitlines()
+        if 2 * sum(_page_number(line.strip()) is not None for line in lines) >= max(1, len(lines)):
+            is_listed = True
+        elif quote.layout != "title":
+            is_listed = False
+        elif titles[at] and at != first and (at < first or not is_listed):
+            return False
+    return True
+
+
 def _rank(names: Sequence[str]) -> int:
-    kinds = [name.partition(" ")[0] for name in names]
-    return min((_ROLE_RANK if name in _ROLES else _RANKS.get(name, _INNER_RANK) for name in kinds), default=_INNER_RANK)
+    return min(map(_rank_of, names), default=_INNER_RANK)
+
+
+def _rank_of(name: str) -> int:
+    kind, _, number = name.partition(" ")
+    if kind == "section" and not number.isdecimal():
+        return _INNER_RANK
+    return _ROLE_RANK if name in _ROLES else _RANKS.get(kind, _INNER_RANK)
 
 
 def _words_of(heading: str) -> tuple[str, ...]:
@@ -181,12 +297,22 @@ def _agrees(quote: Quote, heading: str) -> bool:
     return bool(bare) and (tuple(said) == bare or _words_of(quote.text) == bare or said[: len(own)] == own)
 
 
-def _top_level(pages: Sequence[Page]) -> dict[int, list[str]]:
-    """The chapters on each page: the outermost headings of the outline, counted from 1 behind the contents."""
+def _top_level(pages: Sequence[Page]) -> dict[str, int]:
+    """The chapters: the outermost headings of the outline, counted from 1 behind the contents up to the references."""
     outermost = list(dict.fromkeys(page.headings[0] for page in pages if page.headings))
     contents = [at for at, heading in enumerate(outermost) if "contents" in heading_names(heading)]
+    chapters = outermost[contents[-1] + 1 if contents else 0 :]
+    references = [at for at, heading in enumerate(chapters) if "references" in heading_names(heading)]
+    # Those of the first chapter do not end them.
+    end = next((at for at in references if 2 * at >= len(chapters) - 1), len(chapters))
+    counted = (heading for at, heading in enumerate(chapters[:end]) if at not in references)
+    return {heading: chapter for chapter, heading in enumerate(counted, 1)}
+
+
+def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, list[str]]:
+    """The names of the chapters on each page."""
     found: dict[int, list[str]] = {}
-    for chapter, heading in enumerate(outermost[contents[-1] + 1 if contents else 0 :], 1):
+    for heading, chapter in chapters.items():
         first = next(at for at, page in enumerate(pages) if page.headings[:1] == (heading,))
         # It may begin below the end of another.
         first -= first > 0 and heading in pages[first - 1].headings
