@@ -40,7 +40,6 @@ _FORGET = "DELETE FROM failures WHERE name = ? OR name = json_extract(record, '$
 _LOST = "SELECT name FROM failures WHERE json_extract(record, '$.lost') IS NOT NULL"
 # Documents whose words are counted at once when the lexical index is rebuilt.
 _AT_ONCE = 200
-_DROPPED = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
 _SHARD = "INSERT OR REPLACE INTO shards (document, fingerprint, key) SELECT key, ?, ? FROM documents WHERE name = ?"
 
 
@@ -355,10 +354,10 @@ class Writer:
             db.execute("DELETE FROM segments")
 
     def restore_lexical(self) -> None:
-        """Rebuild the lexical index where it was dropped on a full disk, unless the disk is still full."""
+        """Rebuild the lexical index where it was dropped on a full disk or made by other rules, unless that is full."""
         with self._folder.catalog.read() as db:
-            (dropped,) = db.execute(_DROPPED).fetchone()
-        if dropped:
+            is_outdated = self._folder.segments.is_outdated(db)
+        if is_outdated:
             with suppress(StorageError):
                 self.rebuild_lexical()
 

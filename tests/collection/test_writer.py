@@ -10,8 +10,12 @@ from made_documents import made, made_page, made_quote, origin_of, put, stored_f
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.prepared import PackedTexts
+from quoteweave.collection.segments import store
+from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import DamagedDocument, UsageError
 from quoteweave.core.records import ParsedDocument
+
+rebuild = Writer.rebuild_lexical
 
 
 @pytest.fixture
@@ -211,3 +215,23 @@ def test_the_texts_of_a_prepared_document_are_packed() -> None:
     assert list(PackedTexts.of([])) == []
     with pytest.raises(ValueError, match="line break"):
         PackedTexts.of(["a\nb"])
+
+
+def test_segments_made_by_other_rules_are_made_anew_by_the_next_writer_and_only_then(
+    tmp_path: Path, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_anew: list[Writer] = []
+
+    def noting(self: Writer) -> None:
+        made_anew.append(self)
+        rebuild(self)
+
+    monkeypatch.setattr(Writer, "rebuild_lexical", noting)
+    with collection.writer() as writer:
+        put(writer, tmp_path, "a.txt", made(["one"]))
+    with collection.writer():
+        assert made_anew == []
+    monkeypatch.setattr(store, "SEGMENT_RULES", 999)
+    for _ in range(2):
+        with collection.writer():
+            assert len(made_anew) == 1

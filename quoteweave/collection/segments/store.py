@@ -14,6 +14,9 @@ from quoteweave.core.files.whole_files import remove_path
 # A segment is merged with newer ones unless it is more than this many times as large as they are together: few
 # segments are left to search, and each posting is written again a number of times that grows with the logarithm.
 RATIO = 3
+# Raised where the same documents would give other segments; the next writer then makes those on disk anew.
+SEGMENT_RULES = 1
+_IS_LACKING = "SELECT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM segments)"
 
 
 class SegmentStore:
@@ -32,6 +35,10 @@ class SegmentStore:
         segments = {name: self._read(name) for name in names}
         touched = [name for name, segment in segments.items() if any(document in removed for document in segment.names)]
         new = [added] if added is not None else []
+        if not names:
+            db.execute(
+                f"PRAGMA application_id = {SEGMENT_RULES}"
+            )  # the other number of a file's own counts its commits
         if not touched and not new:
             return
         cost = sum(segment.merge_cost for segment in [*(segments[name] for name in touched), *new])
@@ -46,6 +53,13 @@ class SegmentStore:
             kept.append(write_segment(self.root, segment))
         db.execute("DELETE FROM segments")
         db.executemany("INSERT INTO segments (name) VALUES (?)", ((name,) for name in kept))
+
+    def is_outdated(self, db: sqlite3.Connection) -> bool:
+        """Whether the segments were dropped, or made by other rules than those of this version."""
+        (is_lacking,) = db.execute(_IS_LACKING).fetchone()
+        (has_segments,) = db.execute("SELECT EXISTS (SELECT 1 FROM segments)").fetchone()
+        (rules,) = db.execute("PRAGMA application_id").fetchone()
+        return bool(is_lacking or (has_segments and rules != SEGMENT_RULES))
 
     def prune(self, keep: Collection[str]) -> None:
         """Remove every file but those named."""
