@@ -249,7 +249,9 @@ class FromDisk(PlainIndex):
 def test_an_index_that_is_replaced_while_it_is_searched_is_opened_again(
     port: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "open_index", lambda kind, dimension, *, place, folder=None: FromDisk(dimension, folder))
+    monkeypatch.setattr(
+        kinds, "open_index", lambda kind, dimension, *, database_folder, folder=None: FromDisk(dimension, folder)
+    )
     encoder = FakeEncoder()
     retriever = built(port, encoder)
     encode = encoder.encode_queries

@@ -288,7 +288,7 @@ class Catalog:
             except BaseException:
                 db.close()
                 raise
-            self._keep_or_close(db, kept=kept)
+            self._keep_or_close(db, kept=kept and not self._idle)  # each writing verifies again
             self._verified = True
 
     def _verify_silently(self) -> None:
