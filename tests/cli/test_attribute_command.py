@@ -49,7 +49,8 @@ def test_json_has_candidates_with_document_page_and_box(quoteweave: Quoteweave, 
     assert list(found) == ["excerpt", "outcome", "reason", "candidates", "signals", "confidence", "trace"]
     best = found["candidates"][0]
     own = ["rank", "title", "identifiers", "score", "outcome", "coverage", "kind", "passage", "citation"]
-    assert list(best) == [*own, "paper", "read", "note"]
+    assert list(best) == [*own, "rejection", "paper", "read", "note"]
+    assert best["rejection"] is None
     assert (best["paper"], best["read"], best["note"]) == (None, None, None)
     assert (best["citation"]["document"], best["citation"]["page"]) == ("report.pdf", 3)
     assert len(best["citation"]["bbox"]) == 4

@@ -6,27 +6,40 @@ from importlib import resources
 
 import pytest
 
-_UNCOMMON = "alike around_forms colours forms light phrases quantities requesting"
+_UNCOMMON = "alike around_forms colours comparing forms light phrases quantities requesting versus"
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing limits opposites prohibitable prohibiting"
-_HEADINGS = "contents_heading from_end references_heading which"
-_COUNTED = f"{_HEADINGS} and appendix back begins box chapter ends next_to_last of ordinals page part range section"
+_HEADINGS = "appendix_heading durations from_end hundred is_about one references_heading which"
+_TEENS = "joined_ordinals ordinal_teens"
+_UNSPACED = (
+    f"{_TEENS} before_last contents_heading joined larger_numbers last numbered ordinal_tens teens tens third_to_last"
+)
+_COUNTED = f"{_HEADINGS} and appendix begins box chapter ends next_to_last of ordinals page part range section"
 LACKING: Mapping[str, Mapping[str, str]] = {
     "question_words": {"de": _UNCOMMON, "fr": _ROMANCE, "es": _ROMANCE},
     "reference_words": {
-        "de": _HEADINGS,
-        "fr": f"{_HEADINGS} back",
-        "es": f"{_HEADINGS} part",
-        "it": f"{_HEADINGS} algorithm back part",
-        "pt": f"{_HEADINGS} algorithm box part references",
-        "nl": f"{_HEADINGS} back references",
-        "zh": _COUNTED,
-        "ja": f"{_COUNTED} algorithm numbers references table",
+        "de": f"{_HEADINGS} {_TEENS} contents_heading ordinal_tens",
+        "fr": f"{_HEADINGS} back contents_heading",
+        "es": f"{_HEADINGS} {_TEENS} part",
+        "it": f"{_HEADINGS} {_TEENS} algorithm back ordinal_tens part",
+        "pt": f"{_HEADINGS} {_TEENS} algorithm box numbered part references",
+        "nl": f"{_HEADINGS} {_TEENS} contents_heading numbered ordinal_tens references",
+        "zh": f"{_COUNTED} {_UNSPACED} back",
+        "ja": f"{_COUNTED} {_UNSPACED} algorithm numbers references table",
     },
 }
 # Keys that English has no use for: other forms of its ordinals, and counters behind a number in place of names.
 _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
-FURTHER = {"fr": {"masculine"}, "es": {"masculine", "before_noun"}, "it": {"masculine"}, "pt": {"masculine"}}
-FURTHER |= {"zh": _COUNTERS, "ja": _COUNTERS}
+_COUNTERS |= {"first_counted", "last_counted", "to_last_counted"}
+FURTHER = {
+    "de": {"irregular_numbers", "ordinal_endings"},
+    "fr": {"masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens"},
+    "es": {"masculine", "before_noun", "contents_ending", "irregular_numbers"},
+    "it": {"masculine", "contents_ending", "irregular_numbers", "ordinal_endings"},
+    "pt": {"masculine", "contents_ending"},
+    "nl": {"ordinal_endings"},
+    "zh": _COUNTERS,
+    "ja": _COUNTERS,
+}
 
 
 @pytest.mark.parametrize("table", LACKING)

@@ -87,7 +87,7 @@ def test_a_server_that_is_away_stops_neither_adding_nor_importing(
     update(collection, folder)
     VectorRetriever(collection, FakeEncoder()).refresh()
 
-    def away(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> PlainIndex:
+    def away(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> PlainIndex:
         raise EndpointUnreachable("no Milvus answers")
 
     monkeypatch.setattr(kinds, "open_index", away)
