@@ -105,10 +105,6 @@ class PageEvidence:
         self.total = np.zeros_like(self.best_quote)
         """(m,) all parts together."""
 
-    def asked_terms(self) -> set[str]:
-        """The words of the question that are names of terms."""
-        return {word for expansion in self.expansions for word in expansion.asked}
-
     def add(self, part: str, scores: "Scores") -> None:
         """Add a part (m,) of the evidence."""
         self.parts[part] = scores
@@ -164,8 +160,9 @@ class EvidenceScorer:
         found = self._in_documents_of(evidence.total > 0) if among_several else np.float32(1)
         put("picture type", self._picture_types(analyses) * found)
         put("front page", self._front_page_scores(analyses) * found)
-        put("terms", self._term_scores(tokens, evidence, within))
-        put("beside a term", self._stated_scores(tokens, evidence, within))
+        by_terms, beside_terms = self._term_scores(tokens, evidence, within)
+        put("terms", by_terms)
+        put("beside a term", beside_terms)
         put("acronyms", self._acronym_scores(tokens, evidence, within))
         if documents is not None:
             put("document", np.where(evidence.total > 0, np.float32(DOCUMENT) * documents, np.float32(0)))
@@ -247,10 +244,32 @@ class EvidenceScorer:
             gained[self.index.pages_with_reference("page #1")] = FRONT * self.index.max_idf * times
         return gained
 
-    def _term_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
-        """A term's components and their places never count more than the term itself, as an exact phrase.
+    def _term_scores(
+        self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None"
+    ) -> "tuple[Scores, Scores]":
+        """The gains (m,) by the terms of the question, and by what it asks beside them.
 
-        All documents of a field have them: they count by how well each document matches the rest of the question.
+        All documents of a field have a term's places: they count by how well each document matches the rest of the
+        question. A question may be about something else in which a term occurs ("revenue from gift cards"): a page
+        with a quote that has its other words too gains almost as much as the term's place.
+        """
+        import numpy as np
+
+        by_terms = self._pages_of_terms(tokens, evidence)
+        if not evidence.expansions:
+            return by_terms, by_terms
+        asked = {word for expansion in evidence.expansions for word in expansion.asked}
+        documents = self._document_scores([token for token in tokens if token not in asked], within)
+        share = documents / documents.max() if documents is not None and documents.any() else np.float32(1)
+        by_terms *= np.float32(TERMS * self.index.max_idf) * share
+        by_terms = by_terms if within is None else np.where(within, by_terms, np.float32(0))
+        stated = np.float32(STATED) * by_terms.max() * share * self._stated_shares(tokens, asked, within)
+        return by_terms, np.maximum(stated - by_terms, np.float32(0))
+
+    def _pages_of_terms(self, tokens: Sequence[str], evidence: PageEvidence) -> "Scores":
+        """(m,) how well pages match the question's terms, which are added to `evidence.expansions`.
+
+        A term's components and their places never count more than the term itself, as an exact phrase.
         """
         import numpy as np
 
@@ -271,35 +290,7 @@ class EvidenceScorer:
                 )
                 gained += np.where(exact > 0, MAX_OF_TERM, np.minimum(found, MAX_OF_TERM)) * applies
                 evidence.expansions += expansions
-        if evidence.expansions:
-            gained *= np.float32(TERMS * self.index.max_idf) * self._document_shares(tokens, evidence, within)
-        return gained if within is None else np.where(within, gained, np.float32(0))
-
-    def _document_shares(
-        self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None"
-    ) -> "Scores | np.float32":
-        """How well the document of each page matches the question without its terms, from 0 to 1 for the best; 1 for
-        one document."""
-        import numpy as np
-
-        documents = self._document_scores([token for token in tokens if token not in evidence.asked_terms()], within)
-        return documents / documents.max() if documents is not None and documents.any() else np.float32(1)
-
-    def _stated_scores(self, tokens: Sequence[str], evidence: PageEvidence, within: "Mask | None") -> "Scores":
-        """What a page with a quote that states the question lacks of the gain of its terms' places.
-
-        A question may be about something else in which a term occurs ("revenue from gift cards"): a page with a quote
-        that has its other words too gains almost as much as the term's place.
-        """
-        import numpy as np
-
-        by_terms = evidence.parts["terms"]
-        if not by_terms.any():
-            return np.zeros_like(by_terms)
-        shares = self._stated_shares(tokens, evidence.asked_terms(), within)
-        worth = np.float32(STATED) * by_terms.max() * self._document_shares(tokens, evidence, within)
-        stated: Scores = np.maximum(worth * shares - by_terms, np.float32(0))
-        return stated
+        return gained
 
     def _stated_shares(self, tokens: Sequence[str], asked: "set[str]", within: "Mask | None") -> "Scores":
         """(m,) how much of the question the best quote of each page states, from 0 for half to 1 for all.
