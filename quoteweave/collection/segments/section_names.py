@@ -8,10 +8,9 @@ part, unless one begins on it.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from quoteweave.core.records import Page, Quote
-from quoteweave.core.text.mentions import heading_names
+from quoteweave.core.text.mentions import MAX_ENTRY_CHARACTERS, MIN_CONTENTS_ENTRIES, heading_names, rise_steadily
 from quoteweave.core.text.tokens import words
 
 # By what encloses what; all other numbered parts, such as notes and steps, stand within these.
@@ -27,12 +26,9 @@ _CAPITAL_PART = re.compile(r"[A-ZÄÖÜ]{4,} (?:[IVXL]+|\d{1,2})\b")
 _MAX_HEADING_WORDS = 60
 # Instead of the letter of an appendix, after the references.
 _BEFORE_LETTERS = "@"
-# The page number at the end of a line of contents, how many such lines make one, and how long one may be.
+# The page number at the end of a line of contents.
 _ENTRY_END = re.compile(r"[\s.·…_|](\d{1,4})")
-_MIN_ENTRIES, _MAX_ENTRY_CHARACTERS = 4, 300
 _LEADERS = frozenset(".·…_|")
-# The least share of them whose page numbers do not fall.
-_MIN_STEADY = 0.8
 # Headings of an outline that says how a document is divided.
 _MIN_OUTLINE = 4
 # By how much a number may exceed that of the chapter before: a heading may not have been found.
@@ -237,13 +233,12 @@ def _lists_pages(shown: Iterable[Quote], *, only_certain: bool = False) -> bool:
     lines = (line.strip() for quote in shown for line in quote.all_text().splitlines())
     found = ((line, _page_number(line)) for line in lines)
     numbers = [number for line, number in found if number is not None and (not only_certain or _is_entry(line))]
-    steady = sum(a <= b for a, b in pairwise(numbers))
-    return len(numbers) >= _MIN_ENTRIES and steady >= _MIN_STEADY * (len(numbers) - 1)
+    return len(numbers) >= MIN_CONTENTS_ENTRIES and rise_steadily(numbers)
 
 
 def _page_number(line: str) -> int | None:
     """The page number at the end of a line of contents; None for other lines."""
-    if len(line) > _MAX_ENTRY_CHARACTERS or not line[-1:].isdecimal():
+    if len(line) > MAX_ENTRY_CHARACTERS or not line[-1:].isdecimal():
         return None
     match = _ENTRY_END.fullmatch(line, max(0, len(line.rstrip("0123456789")) - 1))
     return int(match[1]) if match and sum(letter.isalpha() for letter in line) >= 3 else None

@@ -15,7 +15,8 @@ The words for places are data (`reference_words.toml`), by language.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from quoteweave.core.text.reference_words import NUMBER, ReferenceWords, reference_words
 
@@ -30,6 +31,12 @@ _BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+
 _MAX_RANGE_PAGES = 60
 # Characters of a heading that may be nothing but "References".
 MAX_ROLE_CHARACTERS = 60
+MIN_CONTENTS_ENTRIES = 4
+"""Least lines with page numbers that make a table of contents."""
+MAX_ENTRY_CHARACTERS = 300
+"""Most characters of such a line."""
+# Least share of its page numbers that are not below the one before.
+_MIN_STEADY = 0.8
 # "3.2 Results", "IV. Methods", "A.1 Prompts": a heading's own number. A lone letter needs its full stop: "A. Data".
 _HEADING_NUMBER = re.compile(
     r"(\d{1,2}(?:\.\d{1,2}){0,4})[.):]?\s+(?=\D)|([IVXL]{1,6})[.):]\s|([A-Z](?:\.\d{1,2}){1,4})[.):]?\s|([A-Z])\.\s"
@@ -154,6 +161,12 @@ def heading_names(heading: str) -> list[str]:
     match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
     role = words.headings.get(match[1].casefold()) if match else None
     return [*found, *([role] if role else [])]
+
+
+def rise_steadily(page_numbers: Sequence[int]) -> bool:
+    """Whether page numbers hardly ever fall, as those of the lines of a table of contents."""
+    steady = sum(before <= after for before, after in pairwise(page_numbers))
+    return steady >= _MIN_STEADY * (len(page_numbers) - 1)
 
 
 def page_names(label: str, number: int, count: int | None) -> list[str]:

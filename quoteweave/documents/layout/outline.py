@@ -6,16 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout
-from quoteweave.core.text.mentions import caption_label
+from quoteweave.core.text.mentions import (
+    MAX_ENTRY_CHARACTERS,
+    MIN_CONTENTS_ENTRIES,
+    caption_label,
+    rise_steadily,
+)
 from quoteweave.documents.layout.page import PageContent
 from quoteweave.documents.sources.bookmarks import MAX_LEVELS, Bookmark, clean_title
 
 # Pages among which those of contents stand.
 FIRST_PAGES = 15
-MIN_ENTRIES = 4
-# Share of entries that must lead to a page of the document; and share of those that must not lead further back than the
-# entry before.
-MIN_KNOWN, MIN_STEADY = 0.75, 0.8
+# Share of entries that must lead to a page of the document.
+MIN_KNOWN = 0.75
 # Figures whose labels end in numbers look like contents; tables are what most pages of contents are read as.
 NOT_CONTENTS = (IMAGE_LAYOUTS - {"table"}) | {"header", "footer", "caption"}
 # Dots that lead to a page number, each of which ends a line; possessive, and begun once, so that it takes linear time.
@@ -70,7 +73,7 @@ def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Lines with a title and a page label; entries of figures and tables are skipped."""
     for text in texts:
         for line in LEADERS.sub(r" \1\n", text).splitlines():
-            match = ENTRY.fullmatch(line.strip()) if len(line) <= 300 else None
+            match = ENTRY.fullmatch(line.strip()) if len(line) <= MAX_ENTRY_CHARACTERS else None
             title = clean_title(match[1].replace("|", " ").strip(" .·…_")) if match else ""
             letters, digits = sum(c.isalpha() for c in title), sum(c.isdigit() for c in title)
             if match and letters >= 3 and letters > digits and caption_label(title) is None:
@@ -79,9 +82,9 @@ def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _is_contents(known: Sequence[int], entries: int) -> bool:
     """Whether the page numbers of the entries increase as in a table of contents."""
-    if entries < MIN_ENTRIES or len(known) < MIN_KNOWN * entries or known[0] >= known[-1]:
+    if entries < MIN_CONTENTS_ENTRIES or len(known) < MIN_KNOWN * entries or known[0] >= known[-1]:
         return False
-    return sum(a <= b for a, b in itertools.pairwise(known)) >= MIN_STEADY * (len(known) - 1)
+    return rise_steadily(known)
 
 
 def _level(title: str) -> int:
