@@ -13,7 +13,7 @@ from quoteweave.core.records import Filter
 from quoteweave.core.text.structure_questions import read_front_matter_request
 from quoteweave.documents.ingest import add
 from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.extractive.structure_answer import front_matter_answer
+from quoteweave.generation.extractive.whole_document.front_matter_answer import front_matter_answer
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.lexical import LexicalRetriever

@@ -50,12 +50,12 @@ from quoteweave.generation.extractive.statements import (
     text_statements,
     words_with_headings,
 )
-from quoteweave.generation.extractive.structure_answer import (
+from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
+from quoteweave.generation.extractive.whole_document.front_matter_answer import (
     front_matter_answer,
     front_matter_located,
-    structure_answer,
 )
-from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
+from quoteweave.generation.extractive.whole_document.structure_answer import structure_answer
 from quoteweave.generation.relevance import QuestionTerms, question_terms, split_into_questions, weigh_terms
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
