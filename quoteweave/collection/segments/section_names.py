@@ -152,7 +152,7 @@ class SectionNames:
         number = next((int(name[8:]) for name in names if re.fullmatch(r"section \d+", name)), None)
         if number is None:
             return [name for name in names if name.startswith("section ") or name in _ROLES]
-        if ord(letter) - 1 != ord(before or "@") and self._order.follows(number):
+        if ord(letter) - 1 != ord(before or "@") and self._order.accept(number):
             return names
         return [f"section {letter.lower()}", *(name for name in names if name in _ROLES)]
 
@@ -164,7 +164,7 @@ class SectionNames:
         if number is not None and is_worded:
             self._order.last = number
         elif number is not None and not _BARE_NUMBER.match(text):
-            self._order.follows(number)
+            self._order.accept(number)
         if "references" in names or "appendix" in names:
             self._letter = self._letter or _BEFORE_LETTERS
             self._has_appendix = self._has_appendix or "appendix" in names
@@ -183,7 +183,7 @@ class SectionNames:
         return match[1].lower()
 
     def _counts(self, text: str, names: Sequence[str]) -> bool:
-        """Whether a title with a mere number is that of a chapter or section."""
+        """Whether a title with a mere number is that of a chapter or section; the number of a chapter is then taken."""
         number, is_inner = _chapter_of(names), "." in names[0]
         if self._outline and "chapter" in self._kinds:
             return is_inner
@@ -192,7 +192,7 @@ class SectionNames:
         if is_inner and number == self._order.last:
             return True
         is_known = bool(self._outline) and _words_of(text) in self._outline
-        return (is_known or not self._outline) and self._order.follows(number, is_known=is_known)
+        return (is_known or not self._outline) and self._order.accept(number, is_known=is_known)
 
 
 class _ChapterOrder:
@@ -209,8 +209,11 @@ class _ChapterOrder:
         self._may_restart = self._may_restart or name != self._part
         self._part = name
 
-    def follows(self, number: int, *, is_known: bool = False) -> bool:
-        """Whether a chapter of this number may be next, which then is the last; all higher ones if it is known."""
+    def accept(self, number: int, *, is_known: bool = False) -> bool:
+        """Take this number for that of the last chapter if it may come next; if it is known, also where some lack.
+
+        Returns whether it was taken.
+        """
         last = self.last
         if last is None or (self._may_restart and number == 1) or (self._is_unsure and number < last):
             # An extract begins anywhere, but "12 V battery" may stand before chapter 1.
