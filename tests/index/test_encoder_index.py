@@ -314,7 +314,9 @@ class Outside(PlainIndex):
 def outside(monkeypatch: pytest.MonkeyPatch) -> type[Outside]:
     monkeypatch.setattr(Outside, "databases", {})
     monkeypatch.setattr(Outside, "opened", [])
-    monkeypatch.setattr(kinds, "open_index", lambda kind, dimension, *, place, folder=None: Outside(dimension, folder))
+    monkeypatch.setattr(
+        kinds, "open_index", lambda kind, dimension, *, database_folder, folder=None: Outside(dimension, folder)
+    )
     return Outside
 
 
@@ -420,7 +422,7 @@ def test_an_index_that_another_process_has_open_is_not_taken_for_a_damaged_one(
     store = store_of(port, FakeEncoder())
     build(store)
 
-    def locked(kind: str, dimension: int, *, place: Path, folder: Path | None = None) -> PlainIndex:
+    def locked(kind: str, dimension: int, *, database_folder: Path, folder: Path | None = None) -> PlainIndex:
         raise CollectionLocked("another process has it open")
 
     monkeypatch.setattr(kinds, "open_index", locked)
