@@ -13,6 +13,7 @@ from quoteweave.collection.filters import require_documents, select_rows
 from quoteweave.collection.folder import CollectionFolder, check_format, make_folder
 from quoteweave.collection.records import CollectionCounts, Failure, IndexState, Origin
 from quoteweave.collection.removals import has_unfinished_removals
+from quoteweave.collection.segments.store import has_other_rules
 from quoteweave.collection.storage_errors import damage_error
 from quoteweave.collection.stores.content import ImageStore, SourceStore
 from quoteweave.collection.stores.image_texts import OcrTextStore
@@ -350,6 +351,14 @@ class Collection:
             found = db.execute("SELECT name FROM segments ORDER BY number").fetchall()
             (count,) = db.execute("SELECT count(*) FROM documents").fetchone()
         return [self._folder.segments.root / name for (name,) in found], count
+
+    def has_older_segments(self) -> bool:
+        """Whether another version made the lexical index, by rules that are not this version's.
+
+        It is searched as it is until the next writer makes it anew.
+        """
+        with self._catalog.read() as db:
+            return has_other_rules(db)
 
     def index_state(self, fingerprint: str) -> IndexState | None:
         """The current index of that fingerprint; None where there is none, or where its folder is gone."""

@@ -100,6 +100,11 @@ def repair_command(root: Path) -> str:
     return f"make again what can be made again with: quoteweave check -c {shlex.quote(str(root))} --repair"
 
 
+def renewal_advice(root: Path) -> str:
+    """What makes the lexical index of the collection at `root` anew."""
+    return f"the next add makes it anew, and so does: quoteweave check -c {shlex.quote(str(root))} --repair"
+
+
 def _refused(path: Path, reason: str, advice: str) -> str:
     return f"cannot write {path}: {reason}; {advice}. What was stored before is intact"
 

@@ -39,7 +39,12 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
     """
     first = check(root, on_file)
     if not first.damaged:
-        return first
+        with Collection.open(root) as collection:
+            if not collection.has_older_segments():
+                return first
+            with collection.writer():
+                pass  # the lexical index is made anew as each writer begins
+        return check(root, on_file)
     advice: dict[str, str] = {}
     lost: list[Damage] = []
     if any(damage.part in ("header", "catalogue") for damage in first.damaged):

@@ -5,6 +5,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.storage_errors import renewal_advice
+from quoteweave.core.errors import note_text
 from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query, Quote
 from quoteweave.core.text.question_analysis import CONTACT
@@ -63,6 +65,13 @@ class LexicalRetriever(Bm25Retriever):
         self._terms = (finance(), *terms)
         self._scorer: EvidenceScorer | None = None
         self._headings: tuple[LexicalIndex, Positions] | None = None
+
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence where another version made the index, so that questions may meet other rules than its own."""
+        if not self._collection.has_older_segments():
+            return ()
+        summary = "the lexical index was made by another version: pages may be found by fewer of their sections' names"
+        return (note_text(summary, remedy=renewal_advice(self._collection.root)),)
 
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> PageEvidence:
         """The evidence for each page that passes the filter; the kinds of quotes that the filter wants are ignored."""

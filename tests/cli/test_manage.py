@@ -7,6 +7,7 @@ from made_collections import made_quote, make_collection, put
 from made_vectors import PlainIndex, plain_index
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.segments import store
 from quoteweave.core.errors import MissingExtra
 from quoteweave.core.records import Document
 from quoteweave.index import kinds
@@ -78,10 +79,28 @@ def test_status_as_json(quoteweave: Quoteweave, port: Path) -> None:
         "by_layout": {"chart": 1, "paragraph": 2},
         "ocr_pages": 0,
         "ocr_pictures": 0,
+        "lexical_up_to_date": True,
         "indexes": [],
         "failed": [{"name": "bad.pdf", "reason": "it is truncated \x1b[31m"}],
         "warned": [],
     }
+
+
+def test_an_index_of_another_version_is_told_and_made_anew(
+    quoteweave: Quoteweave, port: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "SEGMENT_RULES", store.SEGMENT_RULES + 1)
+    told = "the lexical index was made by another version"
+    remedy = f"the next add makes it anew, and so does: quoteweave check -c {port} --repair"
+    assert f"{told}; {remedy}" in quoteweave("status", "-c", port).out
+    assert quoteweave("status", "-c", port, "--json").json()["lexical_up_to_date"] is False
+    search = quoteweave("search", "grain", "-c", port)
+    assert search.out
+    assert f"note: {told}" in " ".join(search.err.split())
+    assert any(told in note for note in quoteweave("check", "-c", port, "--json").json()["notes"])
+    assert quoteweave("check", "-c", port, "--repair", "--json").json()["notes"] == []
+    assert quoteweave("status", "-c", port, "--json").json()["lexical_up_to_date"] is True
+    assert told not in quoteweave("search", "grain", "-c", port).err
 
 
 def test_status_of_indexes_of_vectors(quoteweave: Quoteweave, with_vectors: Path) -> None:

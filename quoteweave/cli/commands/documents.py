@@ -23,6 +23,7 @@ from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, valid_text
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.storage_errors import renewal_advice
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import CollectionLocked, StorageError, UsageError
 from quoteweave.core.files.temporary import TemporaryFolder
@@ -41,7 +42,8 @@ LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), f
 quotes, metadata, warnings, ocr_language (null where OCR was off), ocr_pages and
 ocr_pictures (how many pages without a text layer, and pictures on other pages, OCR read)."""
 STATUS_JSON = """--json prints one object: documents, pages, quotes, image_quotes, by_layout,
-ocr_pages, ocr_pictures, indexes of models (name, fingerprint, up_to_date, spec, kind,
+ocr_pages, ocr_pictures, lexical_up_to_date (false where another version made the index of
+words), indexes of models (name, fingerprint, up_to_date, spec, kind,
 items, skipped, left_out: how many for each reason; the last five are null where the index
 is damaged), failed (list of {name, reason}), warned (names of documents of which
 something was left out)."""
@@ -79,6 +81,7 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
     """Show what a collection holds, and which files could not be read."""
     with Collection.open(collection) as opened:
         counts, failures, documents = opened.counts(), opened.failures(), opened.documents()
+        has_older_segments = opened.has_older_segments()
         indexes = [index_json(opened, *found) for found in list_indexes(opened)]
     ocr_pages, ocr_pictures = (sum(doc.ocr_pages for doc in documents), sum(doc.ocr_pictures for doc in documents))
     if as_json:
@@ -91,6 +94,7 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
                 "by_layout": dict(counts.by_layout),
                 "ocr_pages": ocr_pages,
                 "ocr_pictures": ocr_pictures,
+                "lexical_up_to_date": not has_older_segments,
                 "indexes": indexes,
                 "failed": [{"name": failure.name, "reason": failure.reason} for failure in failures],
                 "warned": [document.name for document in documents if document.warnings],
@@ -110,6 +114,8 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
         typer.echo("  " + ", ".join(f"{count} {layout}" for layout, count in sorted(counts.by_layout.items())))
     if read := read_by_ocr(ocr_pages, ocr_pictures):
         typer.echo(f"  {read}")
+    if has_older_segments:
+        typer.echo(f"the lexical index was made by another version; {renewal_advice(collection)}")
     for index in indexes:
         typer.echo(printable(index_line(index)))
     for failure in failures:

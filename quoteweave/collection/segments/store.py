@@ -57,9 +57,7 @@ class SegmentStore:
     def is_outdated(self, db: sqlite3.Connection) -> bool:
         """Whether the segments were dropped, or made by other rules than those of this version."""
         (is_lacking,) = db.execute(_IS_LACKING).fetchone()
-        (has_segments,) = db.execute("SELECT EXISTS (SELECT 1 FROM segments)").fetchone()
-        (rules,) = db.execute("PRAGMA application_id").fetchone()
-        return bool(is_lacking or (has_segments and rules != SEGMENT_RULES))
+        return bool(is_lacking) or has_other_rules(db)
 
     def prune(self, keep: Collection[str]) -> None:
         """Remove every file but those named."""
@@ -74,6 +72,15 @@ class SegmentStore:
             return read_segment(self.root / name)
         except (CollectionError, OSError) as error:
             raise damaged_index(self.root.parent, error) from error
+
+
+def has_other_rules(db: sqlite3.Connection) -> bool:
+    """Whether the catalogue lists segments that were made by other rules than those of this version."""
+    (rules,) = db.execute("PRAGMA application_id").fetchone()
+    if rules == SEGMENT_RULES:
+        return False
+    (has_segments,) = db.execute("SELECT EXISTS (SELECT 1 FROM segments)").fetchone()
+    return bool(has_segments)
 
 
 def damaged_index(root: Path, error: Exception) -> CollectionError:
