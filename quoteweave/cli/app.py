@@ -36,16 +36,36 @@ class LazyCommand:
         if self.commands:
             return typer.main.get_command(group(self.commands, self.help, name))
         module = import_module(self.module)
-        app = typer.Typer(pretty_exceptions_enable=False, add_completion=False, context_settings=CONTEXT)
-        app.command(name, epilog=getattr(module, self.epilog))(getattr(module, self.function))
+        app = typer.Typer(add_completion=False, **OPTIONS)
+        app.command(name, cls=Command, epilog=getattr(module, self.epilog))(getattr(module, self.function))
         return typer.main.get_command(app)
 
     def summary(self, name: str) -> Any:
         """What stands for the command where commands are listed."""
-        return TyperCommand(name, help=self.help)
+        return TyperCommand(name, short_help=self.help)
 
 
-CONTEXT = {"help_option_names": ["-h", "--help"]}
+class Command(TyperCommand):
+    """A command whose help lists its options under the headings that they name (`rich_help_panel`)."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The lists of arguments and of options."""
+        lists: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            if record := parameter.get_help_record(ctx):
+                lists.setdefault(getattr(parameter, "rich_help_panel", None) or heading, []).append(record)
+        for heading, records in lists.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+# Help is plain text: to import what draws it in boxes takes as long as all the rest of `--help`.
+OPTIONS: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 
 
 def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = None) -> typer.Typer:
@@ -88,9 +108,8 @@ def group(commands: Mapping[str, LazyCommand], help: str, name: str | None = Non
         help=help,
         cls=Group,
         no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        context_settings=CONTEXT,
         add_completion=name is None,
+        **OPTIONS,
     )
 
     if name is not None:
