@@ -39,12 +39,7 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
     """
     first = check(root, on_file)
     if not first.damaged:
-        with Collection.open(root) as collection:
-            if not collection.has_older_segments():
-                return first
-            with collection.writer():
-                pass  # the lexical index is made anew as each writer begins
-        return check(root, on_file)
+        return check(root, on_file) if _renew_lexical(root) else first
     advice: dict[str, str] = {}
     lost: list[Damage] = []
     if any(damage.part in ("header", "catalogue") for damage in first.damaged):
@@ -74,6 +69,15 @@ def check_and_repair(root: Path, on_file: Callable[[int], None] = lambda _: None
     # Of documents that could not be read again, the last check says why.
     damaged = [damage for damage in damaged if damage.repaired or damage.part != "document"]
     return last.model_copy(update={"damaged": (*damaged, *_of(last, "document"), *lost)})
+
+
+def _renew_lexical(root: Path) -> bool:
+    """Make the lexical index anew where another version made it; whether it did."""
+    with Collection.open(root) as collection:
+        if not collection.has_older_segments():
+            return False
+        with collection.writer():  # which does so as it begins
+            return True
 
 
 def _of(report: CheckReport, part: str) -> list[Damage]:
