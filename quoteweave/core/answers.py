@@ -106,6 +106,11 @@ class Context(Record):
     pages: int | None = Field(
         default=None, description="number of pages of the collection, or of those that the filter admits"
     )
+    places: tuple[str, ...] = Field(
+        default=(),
+        description="names of the places that the question refers to and documents have, such as 'page #-1' for the "
+        "last page, 'chapter 3' and 'figure 2'",
+    )
     introduced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "

@@ -169,7 +169,7 @@ class Search:
     ) -> Context:
         """Return the context of one size, of ranked texts and images."""
         texts, images = tuple(ranked[0][: size.texts]), tuple(ranked[1][: size.images])
-        context = Context(texts=texts, images=images, rarity=state.rarity, pages=state.pages)
+        context = Context(texts=texts, images=images, rarity=state.rarity, pages=state.pages, places=state.places)
         if self._collection is None:
             return context
         with state.timed("search"):
@@ -225,7 +225,7 @@ class Search:
         explanation = retriever.explain(state.query, hits if self._explain else (), where=where)
         state.interpretation += [line for line in explanation.interpretation if line not in state.interpretation]
         state.reasons.update(explanation.reasons)
-        state.rarity, state.pages = explanation.rarity, explanation.pages
+        state.rarity, state.pages, state.places = explanation.rarity, explanation.pages, explanation.places
 
     def _pools(
         self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool
@@ -314,6 +314,7 @@ class _SearchState:
         self.reasons: dict[str, tuple[Reason, ...]] = {}
         self.rarity: Mapping[str, float] = {}
         self.pages: int | None = None
+        self.places: tuple[str, ...] = ()
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
 

@@ -162,6 +162,7 @@ class FusedRetriever:
             },
             rarity=knowing.rarity,
             pages=knowing.pages,
+            places=knowing.places,
         )
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:

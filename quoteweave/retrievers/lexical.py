@@ -1,6 +1,6 @@
 """The default retriever: pages are ranked by their evidence, and their quotes by how well each matches."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from quoteweave.collection.storage_errors import renewal_advice
 from quoteweave.core.errors import note_text
 from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query, Quote
+from quoteweave.core.text.mentions import heading_names
 from quoteweave.core.text.question_analysis import CONTACT
 from quoteweave.core.text.tokens import symbol_runs, words
 from quoteweave.index import lexical
@@ -40,7 +41,8 @@ HEADING_WEIGHT = 0.6
 SECTIONS, MAX_TOGETHER, FROM_FITTEST = 2, 8, 2
 # Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for: a
 # table or picture, if it asks about pictures, names one or contains a term; on so many of the best pages a text with a
-# contact, if it asks for a contact, and a quote with a quotation or code of the question to the letter.
+# contact, if it asks for a contact, a quote with a quotation or code of the question to the letter, and one that stands
+# under the heading of a part that the question names, as pages may have several.
 FORM_BONUS = 0.5
 FORM_PAGES = 10
 
@@ -117,6 +119,7 @@ class LexicalRetriever(Bm25Retriever):
             reasons=reasons,
             rarity=rarities,
             pages=pages,
+            places=tuple(sorted(evidence.referred)),
         )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":
@@ -160,6 +163,9 @@ class LexicalRetriever(Bm25Retriever):
         if literals:
             matches = self._having(index, evidence.parts["quotation"], partial(_has_any, literals))
             fit += np.float32(FORM_BONUS) * np.isin(at, matches)
+        parts = [place for analysis in evidence.analyses for place in analysis.places if not place.startswith("page ")]
+        if parts:
+            fit += np.float32(FORM_BONUS) * np.isin(at, self._in_parts(index, evidence.parts["reference"], parts))
         fittest = np.zeros(index.page_count, dtype=fit.dtype)
         np.maximum.at(fittest, of_page, fit)
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
@@ -173,11 +179,26 @@ class LexicalRetriever(Bm25Retriever):
         """Positions of the quotes that are accepted, on the pages with the best scores above 0."""
         import numpy as np
 
+        found, quotes = self._on_best_pages(index, pages)
+        return found[np.array([accepts(quote) for quote in quotes], dtype=np.bool_)]
+
+    def _in_parts(self, index: LexicalIndex, pages: "Scores", parts: Sequence[str]) -> "Positions":
+        """Positions of the quotes that are the heading of one of these parts, or stand below it, on the best pages."""
+        import numpy as np
+
+        found, quotes = self._on_best_pages(index, pages)
+        headings = [quote.text if quote.layout == "title" else quote.section for quote in quotes]
+        names = [heading_names(heading) if heading else [] for heading in headings]
+        sought = {_last_of(part, names) if part.endswith(" last") else part for part in parts}
+        return found[np.array([bool(sought.intersection(each)) for each in names], dtype=np.bool_)]
+
+    def _on_best_pages(self, index: LexicalIndex, pages: "Scores") -> "tuple[Positions, list[Quote]]":
+        """Quotes on the pages with the best scores above 0, with their positions."""
+        import numpy as np
+
         best = lexical.best_positions(pages, FORM_PAGES, index.page_order)
         found = np.flatnonzero(np.isin(index.page_of, best))
-        quotes = self._collection.quotes_at(index.rows[found].tolist())
-        having = [quote is not None and accepts(quote) for quote in quotes]
-        return found[np.array(having, dtype=np.bool_)]
+        return found, self._quotes_at(index, found)
 
     @staticmethod
     def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "Positions":
@@ -249,6 +270,13 @@ class LexicalRetriever(Bm25Retriever):
 def _has_any(literals: Sequence[str], quote: Quote) -> bool:
     text = quote.all_text()
     return any(has_literally(text, literal) for literal in literals)
+
+
+def _last_of(part: str, names: Iterable[Sequence[str]]) -> str:
+    """The name with the highest number of those of its kind, for 'chapter last'."""
+    kind = part.removesuffix("last")
+    numbers = (name.removeprefix(kind) for each in names for name in each if name.startswith(kind))
+    return f"{kind}{max((int(number) for number in numbers if number.isdecimal()), default=0)}"
 
 
 def _page_filter(where: Filter | None) -> Filter | None:

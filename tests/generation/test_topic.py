@@ -109,6 +109,29 @@ def test_a_place_that_is_named_and_there_is_what_is_asked_about(question: str, t
     assert about(question, given, compar=1.0, figur=1.0, said=1.0, sing=1.0) is there
 
 
+@pytest.mark.parametrize(
+    ("question", "places", "is_asked"),
+    [
+        ("What is on the last slide?", ("page #-1",), True),
+        ("What is on the last slide?", (), False),
+        ("What does the last slide say of the kraken?", ("page #-1",), False),
+        ("What does the last slide say of moles?", ("page #-1",), True),
+    ],
+)
+def test_words_of_a_place_that_documents_have_need_not_stand_in_them(
+    question: str, places: tuple[str, ...], is_asked: bool
+) -> None:
+    given = context([quote("Moles dig.", page=8)]).model_copy(update={"places": places})
+    assert about(question, given, last=0.6, slide=1.0, say=0.5, kraken=1.0, mole=0.4) is is_asked
+
+
+def test_words_of_a_place_that_documents_have_are_no_reason() -> None:
+    given = ENGLISH.model_copy(update={"rarity": {"slide": 1.0, "kraken": 1.0}, "places": ("page #-1",)})
+    answer = off_topic_abstention("Does the last slide show a kraken?", given)
+    assert answer is not None
+    assert answer.warnings == ("No page has the word kraken.",)
+
+
 @pytest.mark.parametrize("question", ["How many tables are there?", "What is the title?"])
 def test_a_question_that_only_asks_is_about_the_document(question: str) -> None:
     assert about(question, context(["Dues."]))

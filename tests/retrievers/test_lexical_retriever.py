@@ -118,6 +118,30 @@ def test_a_text_with_a_contact_comes_first_of_its_like_where_one_is_asked_for(tm
 
 
 @pytest.mark.parametrize(
+    ("question", "heading"),
+    [
+        ("What does chapter two say?", "2. Rails"),
+        ("What is in the last chapter?", "3. Tides"),
+        ("What does section 1 say?", "1. Cranes"),
+        ("What does the appendix contain?", "Appendix A. Names"),
+    ],
+)
+def test_of_several_parts_on_a_page_the_one_that_is_named_comes_first(
+    question: str, heading: str, tmp_path: Path
+) -> None:
+    quotes: list[Quote] = []
+    for title in ("1. Cranes", "2. Rails", "3. Tides", "Appendix A. Names"):
+        quotes += [
+            made_quote(title, layout="title"),
+            made_quote(f"Of {title[-4:]}: rain from the west.").model_copy(update={"section": title}),
+        ]
+    with make_collection(tmp_path, {"a.md": quotes}) as collection:
+        first, second, third, *_ = search(collection, question)
+    assert {first.quote.text, second.quote.section} == {heading}
+    assert third.score < second.score
+
+
+@pytest.mark.parametrize(
     "question", ['"--"', 'Which option has "--dry-run"?', 'Who wrote "the captain’s run."', 'What is "low-high"?']
 )
 def test_the_quote_that_has_a_quotation_to_the_letter_comes_first_on_its_page(question: str, tmp_path: Path) -> None:
@@ -190,6 +214,12 @@ def test_the_pages_counted_are_those_that_the_filter_admits(tmp_path: Path) -> N
         assert retriever.explain(query, []).pages == 9
         assert retriever.explain(query, [], where=Filter(documents=("a.pdf",))).pages == 2
         assert retriever.explain(query, [], where=Filter(kind="text")).pages == 9
+
+
+def test_places_of_the_question_that_documents_have_are_explained(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": [made_quote("Grain.", page=n) for n in range(3)]}) as collection:
+        explained = LexicalRetriever(collection).explain(Query(text="What is on the last page, and in chapter 9?"), [])
+    assert explained.places == ("page #-1",)
 
 
 WORDS = ("grain", "timber", "quay", "rail", "crane", "pool")

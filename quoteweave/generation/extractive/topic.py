@@ -42,7 +42,7 @@ from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.mentions import heading_names, labels_in
+from quoteweave.core.text.mentions import heading_names, labels_in, without_places
 from quoteweave.core.text.question_analysis import (
     QuestionAnalysis,
     calculation_words,
@@ -108,14 +108,14 @@ def topic_margin(question: QuestionTerms, context: Context) -> float:
         return float("inf")
     if not hits or not question.terms:
         return float("-inf")
-    if not subject_terms(question) or any(_is_named(question.analysis, hit.quote) for hit in hits):
+    if not _subject(question, context) or any(_is_named(question.analysis, hit.quote) for hit in hits):
         return float("inf")
     return topic_evidence(question, context).margin
 
 
 def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     """Weigh the best place; there must be quotes."""
-    asked = subject_terms(question)
+    asked = _subject(question, context)
     size = _size(context.pages)
     # Of many pages some have a word like it by chance, too.
     otherwise = size < 1 or not context.rarity
@@ -149,6 +149,13 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
     margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0) + SCATTER * scattered + THRESHOLD
     return TopicEvidence(held, missing, absent, margin)
+
+
+def _subject(question: QuestionTerms, context: Context) -> list[str]:
+    """The words of the subject, without those that refer to places which documents have: "the last slide"."""
+    asked = subject_terms(question)
+    beside = words(without_places(question.analysis.text)) if context.places else asked
+    return [word for word in asked if word in beside]
 
 
 def _size(pages: int | None) -> float:
@@ -201,7 +208,8 @@ def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, 
             f"The question seems to be in {differ.question}{there}: words are matched as they are written, so ask in "
             "the language of the documents."
         )
-    absent = [word for word in _surfaces(text) if any(_is_absent(stem, context) for stem in words(word))]
+    asked = without_places(text) if context.places else text
+    absent = [word for word in _surfaces(asked) if any(_is_absent(stem, context) for stem in words(word))]
     if absent:
         reasons.append(f"No page has the word{'s' if len(absent) > 1 else ''} {join_with_and(absent)}.")
     if context.texts or context.images:
