@@ -185,14 +185,22 @@ def _zone(element: PageElement, page: PageContent, margin: float = MARGIN) -> La
 
 
 def page_labels(pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]]) -> list[str]:
-    """Page labels: the file's own; else numbers printed in the margins if they increase steadily; else page + 1."""
-    printed: dict[int, int] = {}
+    """Page labels: the file's own; else numbers printed in the margins if they increase steadily; else page + 1.
+
+    Pages before the one that is printed as 1 may be numbered "ii" and "iii".
+    """
+    printed, roman = dict[int, int](), dict[int, str]()
     for page, page_layouts in zip(pages, layouts, strict=True):
         for element, layout in zip(page.elements, page_layouts, strict=True):
             match = PAGE_NUMBER.fullmatch(element.text.strip()) if layout in ("header", "footer") else None
             if match and match.group(1).isdigit():
                 printed[page.number] = int(match.group(1))
+            elif match:
+                roman[page.number] = match.group(1).lower()
     steps = Counter(label - number for number, label in printed.items())
     step, count = steps.most_common(1)[0] if steps else (1, 0)
     steady = count >= 3 and count >= 0.6 * len(printed) and count >= 0.4 * len(pages)
-    return [page.label or str(page.number + (step if steady and page.number + step > 0 else 1)) for page in pages]
+    if not steady:
+        return [page.label or str(page.number + 1) for page in pages]
+    known = roman | {page.number: str(page.number + step) for page in pages if page.number + step > 0}
+    return [page.label or known.get(page.number) or str(page.number + 1) for page in pages]

@@ -152,5 +152,7 @@ def test_pages_are_labelled_by_numbers_that_count_up_in_the_margins() -> None:
 def test_numbers_that_do_not_count_up_are_no_labels() -> None:
     assert labels("2022", "12", "2023", "40") == ["1", "2", "3", "4"]
     assert labels("5", "6", None, None) == ["1", "2", "3", "4"]
-    # Two of the pages would be called 0 and less.
+    # Two of the pages would be called 0 and less; they may have numbers of their own.
+    assert labels(None, "ii", "- iii -", "1", "2", "3") == ["1", "ii", "iii", "1", "2", "3"]
+    assert labels(None, "ii", "iii", None, "40") == ["1", "2", "3", "4", "5"]
     assert labels(None, None, None, "1", "2", "3") == ["1", "2", "3", "1", "2", "3"]

@@ -87,6 +87,14 @@ def test_numbers_are_those_printed_on_the_pages() -> None:
     ]
 
 
+def test_contents_lead_to_pages_behind_them_where_numbers_occur_twice() -> None:
+    contents = "\n".join(f"{title} | {number}" for title, number in {"One": 1, "Two": 2, "Three": 2, "Four": 3}.items())
+    cover, listing = page(0, body(), label="1"), page(1, text(contents), label="2")
+    pages = [cover, listing, *(page(i + 1, body(), label=str(i)) for i in range(1, 4))]
+    found = [each.headings for each in assemble(pages).pages]
+    assert found == [(), (), ("One",), ("One", "Two", "Three"), ("Three", "Four")]
+
+
 def test_bookmarks_go_before_contents() -> None:
     first = replace(page(0, text("One 1\nTwo 2\nThree 3\nFour 4")), bookmarks=(Bookmark(0, "A", 0),))
     assert [each.headings for each in assemble([first, *(page(i, body()) for i in range(1, 4))]).pages] == [("A",)] * 4

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -52,9 +53,9 @@ def _contents(
     pages: Sequence[PageContent], layouts: Sequence[Sequence[Layout]], labels: Sequence[str]
 ) -> list[Bookmark]:
     """The entries of the table of contents that point to a page of the document."""
-    numbers: dict[str, int] = {}
+    labelled = defaultdict[str, list[int]](list)
     for number, label in enumerate(labels):
-        numbers.setdefault(label, number)
+        labelled[label].append(number)
     bookmarks: list[Bookmark] = []
     for page, page_layouts in itertools.islice(zip(pages, layouts, strict=True), FIRST_PAGES):
         texts = (
@@ -63,10 +64,19 @@ def _contents(
             if layout not in NOT_CONTENTS
         )
         entries = list(_entries(texts))
-        known = [(title, numbers[label]) for title, label in entries if label in numbers]
+        # A cover may have the label of a page behind the contents, where numbering begins again.
+        known = [
+            (title, _first_from(labelled[label], page.number + 1)) for title, label in entries if label in labelled
+        ]
         if _is_contents([number for _, number in known], len(entries)):
             bookmarks += (Bookmark(_level(title), title, number) for title, number in known)
     return bookmarks
+
+
+def _first_from(numbers: Sequence[int], least: int) -> int:
+    """The first of ascending page numbers that is not below `least`; where all are, the first of them."""
+    at = bisect_left(numbers, least)
+    return numbers[at if at < len(numbers) else 0]
 
 
 def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
