@@ -103,14 +103,8 @@ class Context(Record):
         description="how rare each word of the question is in the collection, from 0 for one that every page has to 1 "
         "for one that none has; empty where the retriever does not know",
     )
-    pages: int | None = Field(
-        default=None, description="number of pages of the collection, or of those that the filter admits"
-    )
-    places: tuple[str, ...] = Field(
-        default=(),
-        description="names of the places that the question refers to and documents have, such as 'page #-1' for the "
-        "last page, 'chapter 3' and 'figure 2'",
-    )
+    pages: int | None = Field(default=None, description="pages of the collection, or those that the filter admits")
+    places: tuple[str, ...] = Field(default=(), description="places that the question names and documents have")
     introduced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "

@@ -51,6 +51,15 @@ def test_the_first_of_a_place_is_not_the_first_of_all_where_that_is_told_too() -
         ("When did the second edition appear?", "The second edition of the Handbook appeared in 1999."),
         ("Where is the largest harbour?", "The largest harbour of Norland is in Skarn."),
         ("Which ships carry grain to Skarn?", "These ships, Ada and Brita, carry grain to Skarn."),
+        (
+            "When was the oldest tower built?",
+            "The oldest tower in Skarn was built in 1820. The oldest tower is made of oak.",
+        ),
+        (
+            "When was the last payment made?",
+            "The last payment from Tolland was made on 3 May 2020. It was the last payment.",
+        ),
+        ("When does Line 6 leave the quay?", "Lines 1, 2, 3, 4, 5 and 6 leave the quay at 23:10."),
         ("When was Debian 8 released?", "In April 2015 the version 8 of Debian was released."),
     ],
 )

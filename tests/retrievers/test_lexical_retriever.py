@@ -142,7 +142,14 @@ def test_of_several_parts_on_a_page_the_one_that_is_named_comes_first(
 
 
 @pytest.mark.parametrize(
-    "question", ['"--"', 'Which option has "--dry-run"?', 'Who wrote "the captain’s run."', 'What is "low-high"?']
+    "question",
+    [
+        '"--"',
+        'Which captains "CAN BE" in a run?',
+        'Which option has "--dry-run"?',
+        'Who wrote "the captain’s run."',
+        'What is "low-high"?',
+    ],
 )
 def test_the_quote_that_has_a_quotation_to_the_letter_comes_first_on_its_page(question: str, tmp_path: Path) -> None:
     texts = [

@@ -104,7 +104,9 @@ MAX_BETWEEN = 3
 
 _WHICH = re.compile(r"\s*(?:which|what)\s+(\w+?)s?\s", re.IGNORECASE)
 _FIRST = re.compile(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
-_IN_NAME = r"\s+(?:\w+\s+)?(?:in|of|for|from)\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
+_IN_NAME = r"\s+(?:\w+\s+)?in\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
+# "Lines 1, 2 and " before 6.
+_OTHER_NUMBERS = r"(?:\d++(?:\.\d++)*+\W++(?:(?:and|or|to|und|oder|bis|et|ou|y|o|e)\W++)?+)*"
 _NUMBERED = re.compile(
     r"(?<=\s)(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))([A-ZÀ-Þ]\w+)\s+(?!(?:19|20)\d\d\b)(\d+(?:\.\d+)*)(?!\w)"
 )
@@ -133,7 +135,7 @@ def _is_number_of_another(name: str, number: str, text: str) -> bool:
     digits = rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)"
     if re.search(rf"\b{name}\b", text) is None or re.search(digits, text) is None:
         return False
-    after = rf"\b{name}s?\W+(?:\w+\W+){{0,{MAX_BETWEEN}}}?{digits}"
+    after = rf"\b{name}s?\W+(?:{_OTHER_NUMBERS}|(?:\w+\W+){{0,{MAX_BETWEEN}}}?){digits}"
     before = rf"{digits}\W+(?:of|von|de|du|del)\W+(?:\w+\W+)?{name}\b"
     called = rf"\b(?:version|release|edition|number|no\.?|issue|v\.?)\s*{digits}"
     return re.search(rf"{after}|{before}|(?i:{called})", text) is None
@@ -142,12 +144,14 @@ def _is_number_of_another(name: str, number: str, text: str) -> bool:
 def _is_one_of_a_place(
     asked: tuple[str, str], text: str, terms: Sequence[str], texts: Iterable[str], *, is_place: bool
 ) -> bool:
-    """Whether a text tells of the first of one place, which the question does not name, and others of the first.
+    """Whether a text tells of the first in one place, which the question does not name, and others of the first.
 
-    Where a place is asked for, "the first DebConf in Bordeaux" may be all that says it.
+    A sentence that tells of it has all words of the question. Where a place is asked for, "the first DebConf in
+    Bordeaux" may be all that says it.
     """
     first = rf"\b(?i:{asked[0]}\s+{re.escape(asked[1])})\b"
     found = re.search(first + _IN_NAME, text)
     if found is None or not set(words(found[1])).isdisjoint(terms) or (is_place and " in " not in text[found.end() :]):
         return False
-    return any(re.search(rf"{first}(?!{_IN_NAME})", other) for other in texts)
+    told = re.compile(rf"[^.!?]*{first}(?!{_IN_NAME})[^.!?]*")
+    return any(set(terms).issubset(words(sentence)) for other in texts for sentence in told.findall(other))

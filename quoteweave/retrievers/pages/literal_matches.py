@@ -214,7 +214,7 @@ def is_literal(sought: str) -> bool:
 
 def has_literally(text: str, sought: str) -> bool:
     """Whether a text has a quotation or code to the letter, but for case, spaces, and kinds of dashes and marks."""
-    if not words(sought):
+    if not any(character.isalnum() for character in sought):
         return sought in text
     # A full stop or comma before the closing mark may be the question's own.
     return plain(sought).rstrip(_STOPS) in plain(text)
