@@ -8,21 +8,27 @@ import pytest
 
 _UNCOMMON = "alike around_forms colours comparing forms light phrases quantities requesting versus"
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing limits opposites prohibitable prohibiting"
-_HEADINGS = "appendix_heading durations from_end hundred is_about one references_heading which"
+_HEADINGS = (
+    "appendix_heading but durations from_end hundred is_about one pronouns references_heading said_of_places which"
+)
 _TEENS = "joined_ordinals ordinal_teens"
 _UNSPACED = (
-    f"{_TEENS} before_last contents_heading joined larger_numbers last numbered ordinal_tens teens tens third_to_last"
+    f"{_TEENS} before_last decimal_point contents_heading joined larger_numbers last numbered ordinal_tens teens tens "
+    "third_to_last"
 )
-_COUNTED = f"{_HEADINGS} and appendix begins box chapter ends next_to_last of ordinals page part range section"
+_COUNTED = (
+    f"{_HEADINGS} and appendix begins box chapter ends next_to_last of ordinals page part plural_part range section "
+    "within"
+)
 LACKING: Mapping[str, Mapping[str, str]] = {
     "question_words": {"de": _UNCOMMON, "fr": _ROMANCE, "es": _ROMANCE},
     "reference_words": {
         "de": f"{_HEADINGS} {_TEENS} contents_heading ordinal_tens",
-        "fr": f"{_HEADINGS} back contents_heading",
-        "es": f"{_HEADINGS} {_TEENS} part",
-        "it": f"{_HEADINGS} {_TEENS} algorithm back ordinal_tens part",
-        "pt": f"{_HEADINGS} {_TEENS} algorithm box numbered part references",
-        "nl": f"{_HEADINGS} {_TEENS} contents_heading numbered ordinal_tens references",
+        "fr": f"{_HEADINGS} within back contents_heading",
+        "es": f"{_HEADINGS} within {_TEENS} part",
+        "it": f"{_HEADINGS} within {_TEENS} algorithm back ordinal_tens part",
+        "pt": f"{_HEADINGS} within {_TEENS} algorithm box numbered part references",
+        "nl": f"{_HEADINGS} within {_TEENS} contents_heading numbered ordinal_tens references",
         "zh": f"{_COUNTED} {_UNSPACED} back",
         "ja": f"{_COUNTED} {_UNSPACED} algorithm numbers references table",
     },
@@ -32,10 +38,10 @@ _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
 _COUNTERS |= {"first_counted", "last_counted", "to_last_counted"}
 FURTHER = {
     "de": {"irregular_numbers", "ordinal_endings"},
-    "fr": {"masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens"},
-    "es": {"masculine", "before_noun", "contents_ending", "irregular_numbers"},
-    "it": {"masculine", "contents_ending", "irregular_numbers", "ordinal_endings"},
-    "pt": {"masculine", "contents_ending"},
+    "fr": {"masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"},
+    "es": {"masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"},
+    "it": {"masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"},
+    "pt": {"masculine", "contents_ending", "feminine_numbers"},
     "nl": {"ordinal_endings"},
     "zh": _COUNTERS,
     "ja": _COUNTERS,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import MAX_ENTRY_CHARACTERS, MIN_CONTENTS_ENTRIES, heading_names, rise_steadily
+from quoteweave.core.text.reference_words import UNREAD
 from quoteweave.core.text.tokens import words
 
 # By what encloses what; all other numbered parts, such as notes and steps, stand within these.
@@ -77,7 +78,8 @@ class SectionNames:
             self._push(names)
             found.update(self._current())
         self._before = headings
-        return of_contents | {name for name in found if name != "contents" and not name.startswith("page ")}
+        others = {name for name in found if name != "contents" and not name.startswith("page ") and name[-1] != UNREAD}
+        return of_contents | others
 
     def _current(self) -> set[str]:
         return {name for _, names in self._under for name in names}

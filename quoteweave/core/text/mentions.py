@@ -8,6 +8,7 @@ page #2, page #-1        the second page of the file, and its last
 chapter 3, section 3.2   what stands under that heading; also `part 2`, `unit 8`, `item 7`, `note 4`
 chapter last             the last of a document's chapters that have a number
 chapter 3 #1, part 2 #-1  the first page of chapter 3, the last of part 2
+chapter ?                of headings alone: one whose number cannot be read surely, or a preface, an index and the like
 appendix, appendix a     the same of appendices
 contents, references     the table of contents, and the list of references
 
@@ -18,7 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from quoteweave.core.text.reference_words import NUMBER, ReferenceWords, reference_words
+from quoteweave.core.text.reference_words import NUMBER, UNREAD, ReferenceWords, reference_words
 
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
@@ -28,7 +29,11 @@ _PANEL = re.compile(r"[a-zA-Z](?!\w)")
 # bracket, a quotation mark, or a letter. Where that letter is a small one, a sentence goes on.
 _BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
 # "Pages 3 to 400" of a question: it is not about each of them.
-_MAX_RANGE_PAGES = 60
+_MAX_RANGE = 60
+# What is counted: "12", the end of "f-3" and "2.1", and letters that are no Roman numerals.
+_COUNTED = re.compile(r"(.*?)(\d+)|()([a-hjkmn-uwyz])")
+# Between the parts of a heading: "PART II, Item 8".
+_BETWEEN_PARTS = re.compile(r"[\s,;.:–—-]*")
 # Characters of a heading that may be nothing but "References".
 MAX_ROLE_CHARACTERS = 60
 MIN_CONTENTS_ENTRIES = 4
@@ -111,14 +116,11 @@ def label_spellings(label: str) -> list[str]:
 
 def places_in(text: str) -> list[str]:
     """Names of the pages and sections that a question mentions, each once; a range of pages gives all of them."""
-    words, of_parts = reference_words(), list[str]()
-    text = pages = words.numerals.with_digits(text)
-    if parts := list(_parts(text, words)):
-        of_parts = _pages_of_parts(text, words)
-        # "The first page of chapter 2" is not that of the document.
-        pages = words.patterns["page of part"].sub(lambda match: f" {match['part']}", text)
-    counted = [*_numbered_pages(pages, words), *_counted_pages(pages, words)]
-    return list(dict.fromkeys([*counted, *of_parts, *parts]))
+    words = reference_words()
+    text = words.numerals.with_digits(text)
+    parts = list(_parts(text, words))
+    limits = _limits_of_parts(text, words) if parts else ()
+    return list(dict.fromkeys([*_numbered_pages(text, words), *_counted_pages(text, words), *limits, *parts]))
 
 
 def titles_in(question: str) -> list[str]:
@@ -130,7 +132,7 @@ def without_places(text: str) -> str:
     """The text without its mentions of numbered or named pages and sections (`places_in`)."""
     words = reference_words()
     text = words.numerals.with_digits(text)
-    for name in ("pages", "before last", "nth", "several", "counted", "part", "nth part", "role"):
+    for name in ("pages", "before last", "nth", "several", "counted", "parts", "part", "nth part", "role"):
         text = words.patterns[name].sub(" ", text)
     return text
 
@@ -145,13 +147,8 @@ def heading_names(heading: str) -> list[str]:
     words = reference_words()
     line, found = heading.strip(), list[str]()
     # "Chapter Thirty", but "Thirty Years" has no number of its own.
-    counted = words.numerals.with_digits(line)
-    if (
-        match := words.patterns["part"].match(counted)
-        or words.patterns["nth part"].match(counted)
-        or words.patterns["counted part"].match(counted)
-    ):
-        found += _part_names(match, words)
+    if found := list(_leading_parts(words.numerals.with_digits(line, is_heading=True), words)):
+        pass
     elif match := _HEADING_NUMBER.match(line):
         number, roman, lettered, letter = match.groups()
         name = number or (roman and _arabic(roman.lower())) or (lettered or letter or "").lower()
@@ -160,7 +157,19 @@ def heading_names(heading: str) -> list[str]:
         found += [f"{'chapter' if each.isdigit() else 'appendix'} {each}" for each in outer[-1:]]
     match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
     role = words.headings.get(match[1].casefold()) if match else None
-    return [*found, *([role] if role else [])]
+    return [*found, *([role] if role and not (found and role.endswith(UNREAD)) else [])]
+
+
+def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[str]:
+    """The names of all parts with which a heading begins: part 2 and item 8 of "PART II Item 8"."""
+    patterns = [words.patterns[name] for name in ("part", "nth part", "counted part")]
+    match = next(filter(None, (pattern.match(heading) for pattern in patterns)), None)
+    if match is None and (unread := words.patterns["unread part"].match(heading)):
+        yield f"{words.parts[unread['part'].casefold()]} {UNREAD}"
+    while match is not None:
+        yield from _part_names(match, words)
+        behind = _BETWEEN_PARTS.match(heading, match.end())
+        match = words.patterns["part"].match(heading, behind.end()) if behind else None
 
 
 def rise_steadily(page_numbers: Sequence[int]) -> bool:
@@ -177,40 +186,50 @@ def page_names(label: str, number: int, count: int | None) -> list[str]:
 
 
 def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[str]:
-    """'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv'."""
+    """'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv', 'page 2 of chapter 3'."""
     for match in words.patterns["pages"].finditer(text):
         said = match[match.lastindex or 0]
-        found = list(words.patterns["number"].finditer(said))
-        before: int | None = None
-        for i, each in enumerate(found):
-            number = words.value(each[0])
-            if number is None:
-                yield f"page {each[0].casefold()}"
-            elif i and before is not None and words.patterns["ranging"].search(said[found[i - 1].end() : each.start()]):
-                first = before + 1 if before < number <= before + _MAX_RANGE_PAGES else number
-                yield from (f"page {between}" for between in range(first, number + 1))
-            else:
-                yield f"page {number}"
-            before = number
+        found = list(_listed(said, words.patterns["page number"], words))
+        part = _part_behind("of part", text, match.end(), words)
+        for number in found:
+            yield f"{part} #{number}" if part and number.isdecimal() else f"page {number}"
+
+
+def _listed(said: str, each: "re.Pattern[str]", words: ReferenceWords) -> Iterator[str]:
+    """The numbers of '3, 4 and 6 to 8', and those between; Roman numerals as they are."""
+    before, end = "", 0
+    for match in each.finditer(said):
+        number = words.value(match[0])
+        name = match[0].casefold() if number is None else str(number)
+        if before and words.patterns["ranging"].search(said, end, match.start()):
+            yield from _numbers_between(before, name)
+        yield name
+        before, end = name, match.end()
+
+
+def _numbers_between(first: str, last: str) -> list[str]:
+    """'3' and '4' of '2' to '5', '2.2' of '2.1' to '2.3', 'b' of 'a' to 'c'; nothing of what is not counted."""
+    one, other = _COUNTED.fullmatch(first), _COUNTED.fullmatch(last)
+    if one is None or other is None or one[1] != other[1]:
+        return []
+    if one[1] is None:
+        return [chr(code) for code in range(ord(first) + 1, ord(last))]
+    start, end = int(one[2]), int(other[2])
+    return [f"{one[1]}{number}" for number in range(start + 1, end)] if end - start <= _MAX_RANGE else []
+
+
+def _part_behind(pattern: str, text: str, at: int, words: ReferenceWords) -> str | None:
+    """The part of which pages are said to be, "" for one that is not known; None where none is said."""
+    match = words.patterns[pattern].match(text, at)
+    name = next(_parts(match["part"], words), "") if match else None
+    return None if name and name.startswith("page") else name
 
 
 def _counted_pages(text: str, words: ReferenceWords) -> Iterator[str]:
-    """'the second page', 'the first and last slides', 'second to last page', 'the first three pages', '第12页'."""
-    before_last = words.patterns["before last"]
-    yield from ("page #-2" for _ in before_last.finditer(text))
-    text = before_last.sub(" ", text)
-    for match in words.patterns["nth"].finditer(text):
-        for each in words.patterns["each ordinal"].finditer(text, match.start(1), match.end()):
-            if each.start() < match.end(1):  # not the "last" of "third to last"
-                number = words.ordinal(each[0])
-                # "The first and second-last pages" are the first and one from the end.
-                joined = match[2] is not None and (each.end() == match.end(1) or ("to" in match[2] and number > 1))
-                yield f"page #{-number if number > 0 and (joined or match[3]) else number}"
-    for match in words.patterns["several"].finditer(text):
-        first, said, said_before, first_behind = match.groups()
-        number = min(words.value(said or said_before) or 0, _MAX_RANGE_PAGES)
-        step = words.ordinal(first or first_behind)
-        yield from (f"page #{step * each}" for each in range(1, number + 1))
+    """'the second page', 'the first three pages', 'the last two pages of chapter 3', '第12页'."""
+    for places, end in _places_of_pages(text, words):
+        part = _part_behind("within part", text, end, words)
+        yield from (f"{'page' if part is None else part} #{place}" for place in places if part != "")
     # The counters are of scripts beyond ASCII, and looking for a number in words at each letter takes time.
     for match in () if text.isascii() else words.patterns["counted"].finditer(text):
         number = words.value(match["number"]) or 0
@@ -218,25 +237,54 @@ def _counted_pages(text: str, words: ReferenceWords) -> Iterator[str]:
             yield f"page #-{number}"
         elif match["first"] or match["last"]:
             step = 1 if match["first"] else -1
-            yield from (f"page #{step * each}" for each in range(1, min(number, _MAX_RANGE_PAGES) + 1))
+            yield from (f"page #{step * each}" for each in range(1, min(number, _MAX_RANGE) + 1))
         else:
             yield f"page {number}"
 
 
-def _pages_of_parts(text: str, words: ReferenceWords) -> list[str]:
-    """'the first page of chapter 3', 'where does part two end?'; of the contents and covers none."""
-    found: list[tuple[str, int]] = []
-    for match in words.patterns["page of part"].finditer(text):
-        number = words.ordinal(match["nth"])
-        found.append((match["part"], -number if match["to_last"] else number))
-    found += [(match[0], -1) for match in words.patterns["part ends"].finditer(text)]
-    found += [(match[0], 1) for match in words.patterns["part begins"].finditer(text)]
-    names = [(next(_parts(part, words), "page"), number) for part, number in found]
-    return [f"{name} #{number}" for name, number in names if not name.startswith(("page", "contents"))]
+def _places_of_pages(text: str, words: ReferenceWords) -> Iterator[tuple[list[int], int]]:
+    """Which pages are meant by ordinals, from the end where negative, and where in the text each mention ends."""
+    before_last = words.patterns["before last"]
+    yield from (([-2], match.end()) for match in before_last.finditer(text))
+    text = before_last.sub(lambda match: " " * len(match[0]), text)
+    for match in words.patterns["nth"].finditer(text):
+        yield list(_ordinals(match, words)), match.end()
+    for match in words.patterns["several"].finditer(text):
+        first, said, said_before, first_behind = match.groups()
+        number, step = words.value(said or said_before) or 0, words.ordinal(first or first_behind)
+        yield [step * each for each in range(1, number + 1) if number <= _MAX_RANGE], match.end()
+
+
+def _ordinals(match: "re.Match[str]", words: ReferenceWords) -> Iterator[int]:
+    """'the first and last pages', 'second to last page', 'the third page from the end', 'the last page but one'."""
+    to_last, end = match["to_last"], match.end("several")
+    for each in words.patterns["each ordinal"].finditer(match.string, match.start("several"), match.end()):
+        if each.start() >= end:  # the "last" of "third to last"
+            return
+        number = words.ordinal(each[0])
+        # "The first and second-last pages" are the first and one from the end.
+        is_joined = to_last is not None and (each.end() == end or ("to" in to_last and number > 1))
+        if match["but"]:
+            yield number - (words.value(match["but"]) or 0) if number == -1 else number
+        else:
+            yield -number if number > 0 and (is_joined or match["from_end"]) else number
+
+
+def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[str]:
+    """'where does part two end?', 'the end of chapter 3', 'what is chapter 6 about?'; of covers none."""
+    for pattern, place in (("part ends", -1), ("part begins", 1)):
+        for match in words.patterns[pattern].finditer(text):
+            name = next(_parts(match[0], words), "page")
+            yield from [] if name.startswith("page") else [f"{name} #{place}"]
 
 
 def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
-    """'chapter 3', 'sections 3.2', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
+    """'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
+    for match in words.patterns["parts"].finditer(text):
+        part = words.parts[match["part"].casefold()]
+        for number in _listed(match[match.lastindex or 0], words.patterns["part number"], words):
+            yield from _names_of_part(part, _arabic(number))
+    text = words.patterns["parts"].sub(" ", text)
     for match in words.patterns["part"].finditer(text):
         if match["name"] != "I" or not _is_pronoun(match, text, words):
             yield from _part_names(match, words)
@@ -260,14 +308,17 @@ def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool
 
 
 def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[str]:
-    kind, said = match["part"].casefold(), match["name"].casefold()
-    part, name = words.parts.get(kind), _arabic(said)
+    said, part = match["name"].casefold(), words.parts.get(match["part"].casefold())
     if match.re is words.patterns["nth part"]:
-        number = words.ordinal(said)
-        name = "last" if number == -1 else None if number < 0 or match["to_last"] else str(number)
-    elif said in words.numbers:
-        name = str(words.numbers[said])
-    return [] if name is None or part is None else [f"{part} {name}", *(["appendix"] if part == "appendix" else [])]
+        number, is_from_end = words.ordinal(said), match["to_last"] or match["from_end"]
+        # Of parts from the end, only the last has a name.
+        place = "last" if number == -1 else str(number)
+        return _names_of_part(part, None if is_from_end or number < -1 else place)
+    return _names_of_part(part, str(words.numbers[said]) if said in words.numbers else _arabic(said))
+
+
+def _names_of_part(part: str | None, number: str | None) -> list[str]:
+    return [] if part is None or number is None else [f"{part} {number}", *(["appendix"] if part == "appendix" else [])]
 
 
 def _arabic(name: str) -> str | None:

@@ -1,25 +1,30 @@
 """Writes numbers that are words as digits: "page twenty one" becomes "page 21", "第二十一页" becomes "第21页".
 
 A number is read whole or not at all: words that together are no number, such as "two million", are joined by "_", so
-that none of them is taken for one. Two numbers with a hyphen between them are a range, "fifteen-twenty", and what
-follows a small number is another one: "page two ten rows". Numbers up to twelve and ordinals up to the twelfth stay
-as they are: they are words of their languages (`reference_words.toml`), read where they stand beside others of it.
+that none of them is taken for one. So are a number and what makes it another one ("one-half", "two point one"), and
+words of which the last may not belong to the number: "On page twenty one finds", and in the heading "Chapter One
+Hundred Years". Two numbers with a dash between them are a range, "fifteen-twenty", and what follows a small number is
+another one: "page two ten rows". Numbers up to twelve and ordinals up to the twelfth stay as they are: they are words
+of their languages (`reference_words.toml`), read where they stand beside others of it.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
 from typing import Any
 
 MAX_UNIT = 12
 """Numbers up to it stay words."""
-_RUN = re.compile(r"[^\W\d_]+(?:(?:\s+|\s?-\s?)[^\W\d_]+)*")
+_RUN = re.compile(r"[^\W\d_]+(?:(?:\s+|\s?[-–]\s?)[^\W\d_]+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 # Words of the longest number: "nine hundred and ninety nine".
 _MAX_WORDS = 5
 _HAN_DIGITS = "一二三四五六七八九"
 HAN_NUMERALS = f"{_HAN_DIGITS}十百千万零〇两"
 _HAN_RUN = re.compile(f"[{HAN_NUMERALS}]{{2,}}")
+# Other hyphens and digits, and Chinese for twenty and thirty, as those that are read.
+_AS_READ = str.maketrans("‐‑０１２３４５６７８９", "--0123456789") | str.maketrans({"廿": "二十", "卅": "三十"})
 _HAN = re.compile(f"(?:([{_HAN_DIGITS}]?)(百)零?)?(?:([{_HAN_DIGITS}]?)(十))?([{_HAN_DIGITS}]?)")
 
 Language = Mapping[str, Any]
@@ -31,18 +36,23 @@ class Numerals:
     def __init__(self, languages: Iterable[Language]) -> None:
         self._cardinals: dict[str, int] = {}
         self._ordinals: dict[str, int] = {}
-        self._hundreds: dict[tuple[str, str], int] = {}
+        self._hundreds: dict[tuple[str, ...], int] = {}
         self._articles, self._durations, larger = set[str](), set[str](), set[str]()
+        self._points, self._pronouns, self._said_of_places = set[str](), set[str](), set[str]()
         for language in languages:
             cardinals = _cardinals(language)
             self._cardinals |= cardinals
             self._ordinals |= _ordinals(language, cardinals)
             self._articles.update(language.get("one", ()))
             self._durations.update(language.get("durations", ()))
+            self._points.update(language.get("decimal_point", ()))
+            self._pronouns.update(language.get("pronouns", ()))
+            self._said_of_places.update(language.get("said_of_places", ()))
             larger.update(language.get("larger_numbers", ()))
             starts = [*enumerate(language.get("numbers", ())[:9], 1), *((1, each) for each in language.get("one", ()))]
             hundreds = product(starts, language.get("hundred", ()))
             self._hundreds |= {(word, hundred): 100 * value for (value, word), hundred in hundreds}
+            self._hundreds |= {(hundred,): 100 for hundred in language.get("hundred", ())}
         self._starts = {name.split()[0] for name in (*self._cardinals, *self._ordinals)} | self._articles | larger
         self._cardinal_words = {name for name in self._cardinals if " " not in name} | larger
         self._tens = {name for name, value in self._ordinals.items() if value % 10 == 0}
@@ -52,31 +62,52 @@ class Numerals:
         """The numbers that are one word, in lower case."""
         return frozenset(name for name in self._cardinals if " " not in name)
 
-    def with_digits(self, text: str) -> str:
+    def with_digits(self, text: str, *, is_heading: bool = False) -> str:
         """The text with numbers above `MAX_UNIT` as digits, and such ordinals as "21th"."""
-        text = text if text.isascii() else _HAN_RUN.sub(lambda run: _han_digits(run[0]), text)
-        return _RUN.sub(lambda run: self._run_with_digits(run[0]), text)
+        if not text.isascii():
+            text = _HAN_RUN.sub(lambda run: _han_digits(run[0]), text.translate(_AS_READ))
+        return _RUN.sub(lambda run: self._run_with_digits(run[0], is_heading=is_heading), text)
 
-    def _run_with_digits(self, run: str) -> str:
-        found = list(_WORD.finditer(run))
-        words = [match[0].casefold() for match in found]
-        hyphened = {i for i in range(1, len(found)) if "-" in run[found[i - 1].end() : found[i].start()]}
+    def _run_with_digits(self, text: str, *, is_heading: bool) -> str:
+        found = list(_WORD.finditer(text))
+        run = _Run(
+            words=[match[0].casefold() for match in found],
+            gaps=["", *(text[before.end() : match.start()] for before, match in pairwise(found))],
+            is_small=[match[0][0].islower() for match in found],
+            is_heading=is_heading,
+        )
         written, done, at = [], 0, 0
         while at < len(found):
-            length = self._length(words, at, hyphened)
+            length = self._length(run, at)
             if length:
+                value = self._value(run.words[at : at + length])
+                if value is not None and (more := self._words_that_cast_doubt(run, at, at + length, value)) is not None:
+                    value, length = None, length + more
                 start, end = found[at].start(), found[at + length - 1].end()
-                is_duration = words[at + length - 1] in self._durations and not self._articles.isdisjoint(
-                    words[at - 1 : at]
-                )
-                value = None if is_duration else self._value(words[at : at + length])
-                written += [run[done:start], _as_digits(value, run[start:end])]
+                written += [text[done:start], _as_digits(value, text[start:end])]
                 done = end
             at += length or 1
-        return "".join([*written, run[done:]])
+        return "".join([*written, text[done:]])
 
-    def _length(self, words: Sequence[str], at: int, hyphened: Collection[int]) -> int:
-        """How many words from there on are one number, or look like one; some have a hyphen before them."""
+    def _words_that_cast_doubt(self, run: "_Run", start: int, end: int, value: str) -> int | None:
+        """How many words behind a number say that it is none, or is another one; None where it is sure."""
+        if run.words[end - 1] in self._durations and start and run.words[start - 1] in self._articles:
+            return 0  # "a thirty second video"
+        if end == len(run.words) or not value.isdecimal():
+            return None
+        behind, is_apart = run.words[end], end - start > 1 and not any(map(_is_dash, run.gaps[start + 1 : end]))
+        if run.gaps[end] == "-" and run.is_small[end] and behind not in self._cardinal_words:
+            return 1  # "one-half"
+        if behind in self._points and not self._cardinal_words.isdisjoint(run.words[end + 1 : end + 2]):
+            return 2  # "two point one"
+        if is_apart and run.is_heading and run.gaps[end].isspace() and "\n" not in run.gaps[end]:
+            return 0  # "Chapter Twenty One Pilots"
+        finds = is_apart and run.words[end - 1] in self._pronouns and behind[-1] == "s"
+        return 0 if finds and behind not in self._said_of_places else None
+
+    def _length(self, run: "_Run", at: int) -> int:
+        """How many words from there on are one number, or look like one."""
+        words = run.words
         if words[at] not in self._starts:
             return 0
         length = next(
@@ -86,7 +117,7 @@ class Numerals:
         if length == 1 and words[at] in self._articles:
             return 0
         while at + length < len(words) and self._goes_on(
-            words[at + length - 1], words[at + length], hyphened=at + length in hyphened
+            words[at + length - 1], words[at + length], hyphened=_is_dash(run.gaps[at + length])
         ):
             length += 1
         return length
@@ -100,14 +131,31 @@ class Numerals:
 
     def _value(self, words: Sequence[str]) -> str | None:
         """The number that these words are, an ordinal with "th"; None where they are none."""
-        hundreds = self._hundreds.get((words[0], words[1]), 0) if len(words) > 1 else 0
-        rest = words[2:] if hundreds else words
+        size = next((n for n in (2, 1) if tuple(words[:n]) in self._hundreds), 0)
+        hundreds, rest = self._hundreds.get(tuple(words[:size]), 0), words[size:]
         name = " ".join(rest[1:] if hundreds and rest[:1] == ["and"] else rest)
         if not name:
             return str(hundreds) if hundreds and not rest else None
         if name in self._cardinals:
             return str(hundreds + self._cardinals[name])
         return f"{hundreds + self._ordinals[name]}th" if name in self._ordinals else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Words with nothing but spaces and dashes between them."""
+
+    words: Sequence[str]
+    """In lower case."""
+    gaps: Sequence[str]
+    """What stands before each."""
+    is_small: Sequence[bool]
+    """Whether each begins with a small letter."""
+    is_heading: bool
+
+
+def _is_dash(gap: str) -> bool:
+    return not gap.isspace()
 
 
 def _as_digits(value: str | None, written: str) -> str:
@@ -123,7 +171,8 @@ def _cardinals(language: Language) -> dict[str, int]:
     small = _counted(language, "numbers", 1) | _counted(language, "teens", MAX_UNIT + 1)
     tens = _counted(language, "tens", 2)
     found = {ten: 10 * number for ten, number in tens.items()} | small
-    for (ten, number), (unit, value), form in product(tens.items(), small.items(), language.get("joined", ())):
+    units = small | _counted(language, "feminine_numbers", 1)
+    for (ten, number), (unit, value), form in product(tens.items(), units.items(), language.get("joined", ())):
         # "Soixante-douze" is 72.
         if value < 10 or 10 * number in language.get("tens_with_teens", ()):
             found[form.format(ten=ten, stem=ten[:-1], unit=unit)] = 10 * number + value

@@ -18,8 +18,12 @@ NUMBER = r"\d+(?:[.-]\d+)*"
 _NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXLivxl]+\b|[A-Z]\b"
 # A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
 _LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
+# Of several: "chapters A, III and 5.1"; "I" is a pronoun in "chapter 3 and I think".
+_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d+(?:\.\d+)*\b|(?!I\s+[a-z])(?:[IVXL]+|[A-Z])\b"
 # Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
+UNREAD = "?"
+"""In place of the number of a part that cannot be read surely, or that has none."""
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
 KINDS = ("figure", "table", "algorithm", "box")
 _PARTS = ("chapter", "section", "appendix", "part")
@@ -77,7 +81,8 @@ def reference_words() -> ReferenceWords:
     roles = {word: name for name in _ROLES for word in said.all_of(name)}
     ending = dict.fromkeys(said.all_of("contents_ending"), "contents")
     roles |= ending | dict.fromkeys(said.all_of("cover"), "page #1") | dict.fromkeys(said.all_of("back"), "page #-1")
-    headings = {word: name for name in _ROLES for word in said.all_of(f"{name}_heading")}
+    headings = dict.fromkeys(said.all_of("uncounted_heading"), f"chapter {UNREAD}")
+    headings |= {word: name for name in _ROLES for word in said.all_of(f"{name}_heading")}
     parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in said.all_of(name)}
     parts |= {word: word for word in said.all_of("part")}
     counters = {word: name for name in ("chapter", "section", "part") for word in said.all_of(f"{name}_counter")}
@@ -92,7 +97,7 @@ def reference_words() -> ReferenceWords:
         numerals=Numerals(languages),
         patterns={
             **_patterns_of_pages(said, numbers, ordinals),
-            **_patterns_of_parts(said, numbers, ordinals, parts=parts, counters=counters),
+            **_patterns_of_parts(said, ordinals, parts=parts, counters=counters, roles=roles),
             "label": _label(kinds, [*said.all_of("and"), ",", "&"]),
             "worded label": _worded_label(said),
             # "En el índice?", but not "en el índice de precios".
@@ -110,7 +115,7 @@ class _Said:
 
     def all_of(self, key: str) -> list[str]:
         """The words that all languages have there."""
-        return [word for language in self._languages for word in language.get(key, ())]
+        return [word for language in self._languages for words in language.get(key, ()) for word in words.split("|")]
 
     def counted(self, key: str) -> dict[str, int]:
         """The numbers that the words of all languages there stand for, which each language counts from 1."""
@@ -121,14 +126,19 @@ class _Said:
             for word in words.split("|")
         }
 
-    def with_own(self, numbers: str, *keys: str) -> Iterator[tuple[str, str]]:
-        """Expressions of words there and of the numbers of their own languages: "once" is 11 after "capítulo" only."""
-        own: dict[str, frozenset[str]] = {}
-        for language in self._languages:
-            for word in (word for key in keys for word in language.get(key, ())):
-                own[word] = own.get(word, frozenset()).union(*(each.split("|") for each in language.get(numbers, ())))
-        for known in sorted(filter(None, set(own.values())), key=sorted):
-            yield alternation(word for word in own if own[word] == known), alternation(known)
+    def by_language(self, *keys: str, having: str = "numbers") -> "Iterator[tuple[str, _Said]]":
+        """Expressions of words there, each with what the languages that have them say, where that is `having`.
+
+        What stands beside a word is of its own language: "once" is 11 after "capítulo" only, "of" is Dutch for "or".
+        """
+        groups: dict[tuple[int, ...], list[str]] = {}
+        for word in sorted({word for key in keys for word in self.all_of(key)}):
+            having_it = (i for i, each in enumerate(self._languages) if any(word in each.get(key, ()) for key in keys))
+            groups.setdefault(tuple(having_it), []).append(word)
+        for languages, words in groups.items():
+            own = _Said([self._languages[i] for i in languages])
+            if own.all_of(having):
+                yield alternation(words), own
 
     def either(self, *keys: str) -> str:
         """A regular expression of any of the words there."""
@@ -138,29 +148,28 @@ class _Said:
 def _patterns_of_pages(
     said: _Said, numbers: Mapping[str, int], ordinals: Mapping[str, int]
 ) -> dict[str, re.Pattern[str]]:
-    page, ordinal, ranges = said.either("page"), _ordinal(ordinals), said.either("range")
+    page, ordinal = said.either("page"), _ordinal(ordinals)
     # "page F-3" and "page IV" as printed; a lone "I" is a pronoun.
-    labelled = r"(?-i:[A-Z]-?\d{1,4})|(?-i:[ivxl]{1,6})|(?-i:[IVXL]{2,6})"
-    number = rf"(?:\d{{1,4}}|{labelled}|{alternation(numbers)})"
-    between = rf"\s*(?:,|&|-|–|\b(?:{said.either('range', 'and')})\b)\s*(?:\band\s+)?(?:{page}\s*)?"
+    plain = r"\d{1,4}|(?-i:[A-Z]-?\d{1,4})|(?-i:[ivxl]{1,6})|(?-i:[IVXL]{2,6})"
     numbered = "|".join(
-        rf"{words}\s*(?:{said.either('numbered')}\s*|#\s*)?({each}(?:{between}{each})*)"
-        for words, each in (
-            (words, rf"(?:\d{{1,4}}|{labelled}|{own})\b") for words, own in said.with_own("numbers", "page")
-        )
+        rf"{words}\s*(?:{said.either('numbered')}\s*|#\s*)?({each}(?:{_between(own, page)}{each})*)"
+        for words, own in said.by_language("page")
+        for each in [rf"(?:{plain}|{own.either('numbers')})\b"]
     )
     article = r"(?:[^\W\d_]{1,3}\s+)?"
     several = rf"(?:{ordinal}(?:\s*,\s*|\s*&\s*|\s+{said.either('and')}\s+){article}){{0,5}}{ordinal}"
     ends = rf"(?:{alternation(word for word, at in ordinals.items() if at in (1, -1))}[nrs]?)"
     count = rf"(?:\d{{1,4}}|{alternation(numbers)})"
+    from_end = rf"(?:\s+(?:(?P<from_end>{said.either('from_end')})|{said.either('but')}\s+(?P<but>{count})\b))?"
+    before_last = rf"{said.either('before_last')}(?:\s+{page})?(?=\s*(?:[^\w\s]|\Z))"
     return {
         "pages": _pattern(rf"(?<![\w.])(?={page})(?:{numbered})"),
-        "number": _pattern(rf"\b{number}\b"),
-        "ranging": _pattern(rf"-|–|\b{ranges}\b"),
-        "nth": _pattern(rf"{_BEFORE_ORDINAL}({several})({_TO_LAST})?\s+{page}(?!\w)(\s+{said.either('from_end')})?"),
+        "page number": _pattern(rf"\b(?:{plain}|{alternation(numbers)})\b"),
+        "ranging": _pattern(rf"-|–|\b{said.either('range')}\b"),
+        "nth": _pattern(rf"{_BEFORE_ORDINAL}(?P<several>{several})(?P<to_last>{_TO_LAST})?\s+{page}(?!\w){from_end}"),
         "each ordinal": _pattern(rf"(?<![\w-]){ordinal}"),
         "several": _pattern(rf"(?<![\w-])(?:({ends})\s+({count})|({count})\s+({ends}))\s+{page}(?!\w)"),
-        "before last": _pattern(rf"(?<!\w){page}\s+{said.either('before_last')}(?:\s+{page})?(?=\s*(?:[^\w\s]|\Z))"),
+        "before last": _pattern(rf"(?<!\w){page}\s+{before_last}"),
         "counted": _pattern(
             rf"(?:(?P<to_last>{said.either('to_last_counted')})|(?P<first>{said.either('first_counted')})"
             rf"|(?P<last>{said.either('last_counted')}))?(?<![{HAN_NUMERALS}])(?:第\s*)?"
@@ -169,43 +178,63 @@ def _patterns_of_pages(
     }
 
 
+def _between(own: _Said, again: str = "") -> str:
+    """What stands between two numbers of a list in a language; the word for what is listed may come `again`."""
+    joining, ranging = own.either("and"), own.either("range", "and")
+    return rf"\s*(?:,|&|-|–|\b(?i:{ranging})\b)\s*(?:\b(?i:{joining})\s+)?(?:{again}\s*)?"
+
+
 def _patterns_of_parts(
     said: _Said,
-    numbers: Mapping[str, int],
     ordinals: Mapping[str, int],
     *,
     parts: Mapping[str, str],
-    counters: Mapping[str, str],
+    counters: Iterable[str],
+    roles: Iterable[str],
 ) -> dict[str, re.Pattern[str]]:
-    page, of = said.either("page"), said.either("of")
-    # "El primer capítulo", not "the primer chapter".
-    shortened = (rf"{own}(?=\s+{words})" for words, own in said.with_own("before_noun", *_PARTS))
-    ordinal = "|".join([_ordinal(ordinals), *shortened])
+    numbers, each_part = said.either("numbers"), alternation(parts)
+    ordinal = _ordinal_of_part(said, ordinals)
     titled = [word for word, part in parts.items() if part in _PARTS]
     named = _named_part(said, parts)
-    nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{alternation(parts)})"
-    article = r"(?:[^\W\d_]{1,3}\s+)?"
-    mention = rf"{article}(?P<part>{named}|{nth}|(?i:{said.either('appendix')}))(?!\w)"
+    # "The last chapter but one" is not the last.
+    from_end = rf"(?:\s+(?:{said.either('from_end')}|{said.either('but')}\s+(?:\d+|{numbers})\b))"
+    nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{each_part}{from_end}?)"
+    whole = rf"(?i:{said.either('appendix')}|{alternation(roles)})"
+    mention = rf"(?:[^\W\d_]{{1,3}}\s+)?(?P<part>{named}|{nth}|{whole})(?!\w)"
     begins, ends = (rf"(?i:{said.either(key)})" for key in ("begins", "ends"))
-    part_of = rf"(?P<part>(?i:{alternation(parts)}))"
-    number = rf"(?P<name>{_NAME}|(?i:{alternation(numbers)})\b)"
-
     # "What is chapter 6 about?", but not "the paragraph about chapter 6".
     is_about = rf"(?i:{said.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
-
+    of, within = said.either("of"), said.either("of", "within")
+    part_of = rf"(?P<part>(?i:{each_part}))"
     return {
-        "part": re.compile(rf"(?<!\w)(?=(?i:{alternation(parts)}))(?={named}){part_of}{_BEFORE_NAME}{number}"),
-        "nth part": _pattern(rf"{_BEFORE_ORDINAL}(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)"),
+        **_patterns_of_lists(said, numbers),
+        "part": re.compile(
+            rf"(?<!\w)(?=(?i:{each_part}))(?={named}){part_of}{_BEFORE_NAME}(?P<name>{_NAME}|(?i:{numbers})\b)"
+        ),
+        "unread part": re.compile(rf"{part_of}\.?\s+\w+_"),
+        "nth part": _pattern(
+            rf"{_BEFORE_ORDINAL}(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)(?P<from_end>{from_end})?"
+        ),
         "titled part": re.compile(rf"(?<=[\w,] )[{_MARKS}]?({_TITLE})[{_MARKS}]?\s+(?i:{alternation(titled)})(?!\w)"),
-        "counted part": re.compile(
-            rf"第\s*(?P<name>\d{{1,3}}|{alternation(numbers)})\s*(?P<part>{alternation(counters)})"
-        ),
-        "page of part": re.compile(
-            rf"{_BEFORE_ORDINAL}(?P<nth>(?i:{ordinal}))(?P<to_last>(?i:{_TO_LAST}))?\s+(?i:{page})\s*(?i:{of})\s*{mention}"
-        ),
+        "counted part": re.compile(rf"第\s*(?P<name>\d{{1,3}}|{numbers})\s*(?P<part>{alternation(counters)})"),
+        "of part": re.compile(rf"\s*(?i:{of})\s*{mention}"),
+        "within part": re.compile(rf"\s*(?i:{within})\s*{mention}"),
         "limits": _pattern(rf"\s+(?:{begins}|{ends}|{is_about})(?!\w)"),
-        "part begins": _limit(begins, rf"{begins}|{is_about}", of, mention),
-        "part ends": _limit(ends, ends, of, mention),
+        "part begins": _limit(begins, rf"{begins}|{is_about}", within, mention),
+        "part ends": _limit(ends, ends, within, mention),
+    }
+
+
+def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, re.Pattern[str]]:
+    """Of several parts, "chapters 3 and 5 to 7", and of each number in it."""
+    listed = "|".join(
+        rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
+        for words, own in said.by_language("plural_part")
+        for each in [rf"(?:{_LISTED_NAME}|(?i:{own.either('numbers')})\b)"]
+    )
+    return {
+        "parts": re.compile(rf"(?<!\w)(?=(?P<part>(?i:{said.either('plural_part')}))\b)(?:{listed})(?![\w-])"),
+        "part number": re.compile(rf"\b(?:{_LISTED_NAME}|(?i:{numbers})\b)"),
     }
 
 
@@ -218,7 +247,7 @@ def _limit(before: str, behind: str, of: str, mention: str) -> re.Pattern[str]:
 def _named_part(said: _Said, parts: Iterable[str]) -> str:
     # "In which part one finds it": no number.
     asked = "".join(rf"(?<!\b{which}\s)" for which in said.all_of("which"))
-    worded = "|".join(rf"{words}\.?\s+{own}\b" for words, own in said.with_own("numbers", *_PARTS))
+    worded = "|".join(rf"{words}\.?\s+{own.either('numbers')}\b" for words, own in said.by_language(*_PARTS))
     return rf"(?:(?i:{alternation(parts)}){_BEFORE_NAME}(?:{_NAME})|(?i:{asked}(?:{worded})))"
 
 
@@ -226,10 +255,16 @@ def _ordinal(ordinals: Iterable[str]) -> str:
     return rf"(?:{alternation(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.(?=\s+(?:seite|folie|kapitel|teil))))"
 
 
+def _ordinal_of_part(said: _Said, ordinals: Iterable[str]) -> str:
+    """Like `_ordinal`; also "el primer capítulo", but not "the primer chapter"."""
+    shortened = said.by_language(*_PARTS, having="before_noun")
+    return "|".join([_ordinal(ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)])
+
+
 def _worded_label(said: _Said) -> re.Pattern[str]:
     """A label such as "figure two"; not where a noun follows: "In the chart two lines cross"."""
-    behind = r"(?!\w|\s+(?!(?:does|is|has|was|shows|says)\b)[^\W\d_]+s\b)"
-    worded = "|".join(rf"{words}\s+{own}" for words, own in said.with_own("numbers", *KINDS))
+    behind = rf"(?!\w|\s+(?!{said.either('said_of_places')}\b)[^\W\d_]+s\b)"
+    worded = "|".join(rf"{words}\s+{own.either('numbers')}" for words, own in said.by_language(*KINDS))
     kind, number = said.either(*KINDS), said.either("numbers")
     return _pattern(rf"(?<!\w)(?={kind})(?=(?:{worded}){behind})({kind})\s+({number}){behind}")
 
