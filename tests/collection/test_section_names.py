@@ -79,8 +79,45 @@ def test_numbered_titles_count_in_order_where_there_is_no_outline() -> None:
     shown = [["1 Ships"], ["2 Cranes"], ["1 Turn it", "2 Press it"], ["3 Rails"], ["12 V battery"]]
     assert named(shown, "chapter 1") == [0]
     assert named(shown, "chapter 2") == [1, 2]
-    assert named(shown, "chapter 3") == [3, 4]
+    assert named(shown, "chapter 3") == [3]
     assert named(shown, "chapter 12") == []
+
+
+def test_after_a_gap_a_page_has_no_name_until_numbers_follow_one_another() -> None:
+    shown = [["1 Ships"], ["5 Cranes"], ["6 Rails"], ["7 Roads"]]
+    assert [named(shown, f"chapter {at}") for at in (1, 5, 6, 7)] == [[0], [], [2], [3]]
+    assert named([["1 Ships"], ["5 Cranes"], ["5.1 Booms"]], "chapter 5") == [2]
+    rules = [["2 Rules of the Sea"], ["1 Ships"], ["2 Cranes"], ["3 Rails"]]
+    assert [named(rules, f"chapter {at}") for at in (1, 3)] == [[1], [3]]
+    assert 2 in named(rules, "chapter 2")
+
+
+def test_numbered_titles_with_no_text_between_are_steps() -> None:
+    assert names_of([["Use", "1 Touch", "2 Press", "3 Turn", "¶It starts."]]) == set()
+    assert names_of([["1 Ships", "¶Ships came.", "2 Cranes"]]) >= {"chapter 1", "chapter 2"}
+
+
+@pytest.mark.parametrize("ending", ["Index", "About the Author", "Glossary"])
+def test_front_and_back_matter_is_no_chapter(ending: str) -> None:
+    titles = ["Cover", "Preface", "Acknowledgements", "Ships", "Cranes", "Rails", ending]
+    outline = [[title] for title in titles]
+    assert [named(outline, f"chapter {at}", outline) for at in range(1, 5)] == [[3], [4], [5], []]
+    assert names_of([["Chapter 1 Ships"], ["Chapter 2 Cranes"], [ending], ["¶x"]], 3) == set()
+
+
+def test_all_names_of_a_heading_hold_until_the_next_of_their_rank() -> None:
+    shown = [["PART I", "Item 7. Ships"], ["PART II Item 8"], ["¶Cranes."], ["Item 9. Rails"]]
+    assert [named(shown, name) for name in ("part 1", "part 2", "item 8", "item 9")] == [[0], [1, 2, 3], [1, 2], [3]]
+
+
+def test_a_heading_whose_number_is_not_sure_ends_the_chapter_before() -> None:
+    shown = [["Chapter One"], ["Chapter Twenty One Pilots"], ["¶x"], ["Chapter Three"]]
+    assert [named(shown, f"chapter {at}") for at in (1, 20, 21, 3)] == [[0], [], [], [3]]
+
+
+def test_many_headings_and_titles_of_a_page_are_not_compared_one_by_one() -> None:
+    outline = [[f"Topic {at} of ships" for at in range(6000)]]
+    assert named([[f"Other {at} words" for at in range(6000)]], "chapter 1", outline) == [0]
 
 
 def test_letters_are_appendices_behind_the_references() -> None:

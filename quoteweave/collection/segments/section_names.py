@@ -1,13 +1,15 @@
 """Names each page of a document by the parts that stand on it: "part 2", "chapter 3", "appendix b", "contents".
 
 Parts are known by the outline and by titles; a part lasts until the next one of its rank or of a higher one, so that
-"Item 1" does not end "Part I". Titles that begin with a mere number are steps of a manual as often as chapters: where
-there is an outline, they count only where they agree with it, and else only in order. A page of contents has no other
-part, unless one begins on it.
+"Item 1" does not end "Part I". A heading whose number is not sure, and a preface or an index, ends the part before and
+gives its pages no other name. Titles that begin with a mere number are steps of a manual as often as chapters: where
+there is an outline, they count only where they agree with it, and else only in order, and not where one follows the
+other with no text between. A page of contents has no other part, unless one begins on it.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import MAX_ENTRY_CHARACTERS, MIN_CONTENTS_ENTRIES, heading_names, rise_steadily
@@ -17,8 +19,10 @@ from quoteweave.core.text.tokens import words
 # By what encloses what; all other numbered parts, such as notes and steps, stand within these.
 _RANKS = {"part": 0, "teil": 0, "unit": 0, "module": 0, "item": 1, "chapter": 2, "section": 2, "appendix": 2}
 _ROLES = frozenset({"contents", "references", "appendix"})
+_UNCOUNTED = f"chapter {UNREAD}"
 _ROLE_RANK, _INNER_RANK = 2, 3
 _BARE_NUMBER = re.compile(r"\d")
+_STEP = re.compile(r"(\d{1,2})[.):]?\s")
 _NUMBER = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*[.):]?|[IVXL]{1,6}[.):]|[A-Z](?:\.\d{1,2})*[.):]?)\s+")
 # "B Details" and "B. Details", after the references.
 _LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[^\W\d_]")
@@ -42,13 +46,14 @@ class SectionNames:
     def __init__(self, pages: Sequence[Page]) -> None:
         self._pages = {page.number: page for page in pages}
         headings = list(dict.fromkeys(heading for page in pages for heading in page.headings))
-        numbered = [name for each in headings for name in heading_names(each) if name[-1].isdigit()]
+        self._names = {heading: heading_names(heading) for heading in headings}
+        numbered = [name for names in self._names.values() for name in names if name[-1].isdigit()]
         self._kinds = {name.partition(" ")[0] for name in numbered} - {"section"}
         self._outline = {_words_of(each) for each in headings} if len(headings) >= _MIN_OUTLINE else set()
         self._top = _top_level(pages) if self._outline and not numbered else {}
         self._chapters = _pages_of(self._top, pages)
         self._under: list[tuple[int, list[str]]] = []
-        self._before: tuple[str, ...] = ()
+        self._before: frozenset[str] = frozenset()
         self._order = _ChapterOrder()
         # Of the appendix that began last, "@" before the first; and of the last section of a chapter.
         self._letter, self._section_letter = "", ""
@@ -64,20 +69,20 @@ class SectionNames:
         if self._reads_as_contents(shown, begun):
             found.add("contents")
             if _lists_pages(shown) and _has_contents_alone(shown):
-                self._before = headings
+                self._before = frozenset(headings)
                 return found
         of_contents, was_behind = found.copy(), bool(self._letter)
         parts = list(self._begun(shown, begun))
         at_top = bool(parts) and parts[0][0] == 0
         ended = set(headings).difference(begun, after.headings if after else headings) if at_top else set[str]()
         for heading in headings:
-            found.update(heading_names(heading) if heading not in ended else ())
+            found.update(self._names[heading] if heading not in ended else ())
         found.update(self._chapters.get(number, ()) if not (was_behind and self._letter) else ())
         found.update(() if at_top else self._current())
         for _, names in parts:
             self._push(names)
             found.update(self._current())
-        self._before = headings
+        self._before = frozenset(headings)
         others = {name for name in found if name != "contents" and not name.startswith("page ") and name[-1] != UNREAD}
         return of_contents | others
 
@@ -85,15 +90,16 @@ class SectionNames:
         return {name for _, names in self._under for name in names}
 
     def _push(self, names: list[str]) -> None:
-        rank = _rank(names)
         if names == ["contents"]:
             return  # as much a list of what is in the box
-        self._under = [each for each in self._under if each[0] < rank]
-        self._under += [(rank, names)] if names else []
+        outer = [name for name in names if _rank_of(name) == 0]
+        for group in filter(None, (outer, [name for name in names if name not in outer])):  # "PART II Item 8"
+            self._under = [each for each in self._under if each[0] < _rank(group)]
+            self._under.append((_rank(group), group))
 
     def _reads_as_contents(self, shown: Sequence[Quote], begun: Sequence[str]) -> bool:
         """Whether a page has contents: it says so, or follows one that has and has their lines."""
-        says = any("contents" in heading_names(each) for each in begun) or any(
+        says = any("contents" in self._names[each] for each in begun) or any(
             quote.layout == "title" and "contents" in heading_names(quote.text) for quote in shown
         )
         self._is_contents = says or (self._is_contents and _lists_pages(shown, only_certain=True))
@@ -101,15 +107,13 @@ class SectionNames:
 
     def _begun(self, shown: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         """The parts that begin on a page, each with the place of its heading among the quotes, in order."""
-        left = dict.fromkeys(begun)
+        headings, steps = _Headings(begun), _steps(shown)
         for at, quote in enumerate(shown):
-            own = next((each for each in left if _agrees(quote, each)), None)
-            if own is not None:
-                del left[own]
-            if names := self._names_of(quote, own):
+            own = headings.take(quote)
+            if (own is not None or at not in steps) and (names := self._names_of(quote, own)):
                 yield at, names
-        for heading in left:
-            if names := [*self._counted(heading), *heading_names(heading)]:
+        for heading in headings.left:
+            if names := [*self._counted(heading), *self._names[heading]]:
                 yield len(shown), names
 
     def _names_of(self, quote: Quote, heading: str | None) -> list[str]:
@@ -124,7 +128,7 @@ class SectionNames:
             return [f"appendix {letter}", "appendix", *(name for name in names if name.startswith("section "))]
         before = self._order.last or 0
         names = self._checked(text, names, is_outlined=heading is not None)
-        own = [*self._counted(heading), *heading_names(heading)] if heading else []
+        own = [*self._counted(heading), *self._names[heading]] if heading else []
         names = list(dict.fromkeys([*names, *own]))
         self._remember(text, names, before)
         return names
@@ -133,7 +137,7 @@ class SectionNames:
         """The name of a chapter that has no number of its own; after references it ends them."""
         if heading not in self._top or self._letter > _BEFORE_LETTERS:
             return []
-        if self._letter and (heading_names(heading) or _LETTERED.match(heading)):
+        if self._letter and (self._names[heading] or _LETTERED.match(heading)):
             return []
         self._letter = ""
         return [f"chapter {self._top[heading]}"]
@@ -141,8 +145,11 @@ class SectionNames:
     def _checked(self, text: str, names: list[str], *, is_outlined: bool) -> list[str]:
         """The names of a title without those that its number has only by chance."""
         if _BARE_NUMBER.match(text):
+            if not names or self._counts(text, names):
+                return names
             certain = [name for name in names if "." in name or name in _ROLES]
-            return names if not names or self._counts(text, names) else certain
+            is_gap = self._order.skipped is not None and self._order.skipped == _chapter_of(names)
+            return [*certain, _UNCOUNTED] if is_gap else certain
         if not is_outlined:
             names = [name for name in names if name.partition(" ")[0] not in self._kinds or name in _ROLES]
         match = _LETTERED.match(text) if names and not self._letter else None
@@ -194,7 +201,8 @@ class SectionNames:
         if is_inner and number == self._order.last:
             return True
         is_known = bool(self._outline) and _words_of(text) in self._outline
-        return (is_known or not self._outline) and self._order.accept(number, is_known=is_known)
+        is_of_skipped = is_inner and number == self._order.skipped
+        return (is_known or not self._outline) and self._order.accept(number, is_known=is_known or is_of_skipped)
 
 
 class _ChapterOrder:
@@ -203,6 +211,8 @@ class _ChapterOrder:
     def __init__(self) -> None:
         self.last: int | None = None
         """The number of the last chapter."""
+        self.skipped: int | None = None
+        """The number of the last title, if too many lack between it and the last chapter."""
         self._part = ""
         self._may_restart = self._is_unsure = False
 
@@ -212,17 +222,20 @@ class _ChapterOrder:
         self._part = name
 
     def accept(self, number: int, *, is_known: bool = False) -> bool:
-        """Take this number for that of the last chapter if it may come next; if it is known, also where some lack.
+        """Take this number for that of the last chapter if it may come next.
 
-        Returns whether it was taken.
+        Where too many lack, it may only if it is known, or if it follows that of the title before. Returns whether it
+        was taken.
         """
-        last = self.last
+        last, skipped = self.last, self.skipped
+        self.skipped = None
         if last is None or (self._may_restart and number == 1) or (self._is_unsure and number < last):
-            # An extract begins anywhere, but "12 V battery" may stand before chapter 1.
-            self._is_unsure = number > _MAX_STEP
-        elif last < number <= last + _MAX_STEP or (is_known and last < number):
+            # An extract begins anywhere, but "12 V battery" and "2 Rules of the Sea" may stand before chapter 1.
+            self._is_unsure = number != 1
+        elif last < number <= last + _MAX_STEP or (last < number and (is_known or number - 1 == skipped)):
             self._is_unsure = False
         else:
+            self.skipped = number if number > last else None
             return False
         self.last, self._may_restart = number, False
         return True
@@ -258,7 +271,8 @@ def _is_entry(line: str) -> bool:
 
 def _has_contents_alone(shown: Sequence[Quote]) -> bool:
     """Whether no part begins on a page with contents: entries follow each title of a part, and none is above them."""
-    titles = [heading_names(quote.text) if quote.layout == "title" else [] for quote in shown]
+    named = (heading_names(quote.text) if quote.layout == "title" else [] for quote in shown)
+    titles = [[] if names == [_UNCOUNTED] else names for names in named]
     first = next((at for at, names in enumerate(titles) if "contents" in names), -1)
     is_listed = False
     for at, quote in reversed(list(enumerate(shown))):
@@ -288,33 +302,66 @@ def _words_of(heading: str) -> tuple[str, ...]:
     return tuple(words(_NUMBER.sub("", heading, count=1) if _NUMBER.match(heading) else heading, stop=False))
 
 
-def _agrees(quote: Quote, heading: str) -> bool:
-    """Whether a quote begins with a heading of the outline."""
-    if quote.kind != "text" or len(quote.text.split()) > _MAX_HEADING_WORDS:
-        return False
-    said, own = words(quote.text, stop=False), words(heading, stop=False)
-    bare = _words_of(heading)
-    return bool(bare) and (tuple(said) == bare or _words_of(quote.text) == bare or said[: len(own)] == own)
+class _Headings:
+    """The headings of the outline that begin on a page, each until a quote has it."""
+
+    def __init__(self, headings: Sequence[str]) -> None:
+        self.left = {heading: at for at, heading in enumerate(headings)}
+        self._whole: dict[tuple[str, ...], list[str]] = {}
+        self._leading: dict[tuple[str, ...], list[str]] = {}
+        for heading in headings:
+            if bare := _words_of(heading):
+                self._whole.setdefault(bare, []).append(heading)
+                self._leading.setdefault(tuple(words(heading, stop=False)), []).append(heading)
+        self._lengths = sorted({len(each) for each in self._leading})
+
+    def take(self, quote: Quote) -> str | None:
+        """The first heading with which a quote begins, which is then no longer left."""
+        if not self.left or quote.kind != "text" or len(quote.text.split()) > _MAX_HEADING_WORDS:
+            return None
+        said = tuple(words(quote.text, stop=False))
+        found = [*self._whole.get(said, ()), *self._whole.get(_words_of(quote.text), ())]
+        for length in self._lengths:
+            found += self._leading.get(said[:length], ())
+        first = min((each for each in found if each in self.left), key=self.left.__getitem__, default=None)
+        if first is not None:
+            del self.left[first]
+        return first
+
+
+def _steps(shown: Sequence[Quote]) -> set[int]:
+    """Which quotes are numbered titles that follow one another: steps, or a list of what is to come."""
+    matches = (_STEP.match(quote.text) if quote.layout == "title" else None for quote in shown)
+    numbers = [int(match[1]) if match else None for match in matches]
+    follow = [at for at, (one, next_one) in enumerate(pairwise(numbers)) if one is not None and next_one == one + 1]
+    return {*follow, *(at + 1 for at in follow)}
 
 
 def _top_level(pages: Sequence[Page]) -> dict[str, int]:
-    """The chapters: the outermost headings of the outline, counted from 1 behind the contents up to the references."""
-    outermost = list(dict.fromkeys(page.headings[0] for page in pages if page.headings))
-    contents = [at for at, heading in enumerate(outermost) if "contents" in heading_names(heading)]
-    chapters = outermost[contents[-1] + 1 if contents else 0 :]
-    references = [at for at, heading in enumerate(chapters) if "references" in heading_names(heading)]
+    """The chapters: the outermost headings of the outline, counted from 1 behind the contents up to the references.
+
+    Prefaces, indexes and the like are none, nor are appendices.
+    """
+    outermost = {page.headings[0]: heading_names(page.headings[0]) for page in pages if page.headings}
+    headings = list(outermost)
+    contents = [at for at, heading in enumerate(headings) if "contents" in outermost[heading]]
+    chapters = headings[contents[-1] + 1 if contents else 0 :]
+    references = [at for at, heading in enumerate(chapters) if "references" in outermost[heading]]
     # Those of the first chapter do not end them.
     end = next((at for at in references if 2 * at >= len(chapters) - 1), len(chapters))
-    counted = (heading for at, heading in enumerate(chapters[:end]) if at not in references)
+    counted = (heading for heading in chapters[:end] if _ROLES.union([_UNCOUNTED]).isdisjoint(outermost[heading]))
     return {heading: chapter for chapter, heading in enumerate(counted, 1)}
 
 
 def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, list[str]]:
     """The names of the chapters on each page."""
     found: dict[int, list[str]] = {}
+    begins: dict[str, int] = {}
+    for at, page in enumerate(pages):
+        begins.setdefault(page.headings[0] if page.headings else "", at)
     for heading, chapter in chapters.items():
-        first = next(at for at, page in enumerate(pages) if page.headings[:1] == (heading,))
         # It may begin below the end of another.
+        first = begins[heading]
         first -= first > 0 and heading in pages[first - 1].headings
         last = next((at for at in range(first, len(pages)) if heading not in pages[at].headings), len(pages))
         for page in pages[first:last]:
