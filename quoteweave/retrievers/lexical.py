@@ -115,7 +115,7 @@ class LexicalRetriever(Bm25Retriever):
         within = self._pages_within(index, _page_filter(where))
         pages = index.page_count if within is None else int(within.sum())
         return Explanation(
-            interpretation=describe_interpretation(evidence, index, within),
+            interpretation=describe_interpretation(evidence, scorer, within),
             reasons=reasons,
             rarity=rarities,
             pages=pages,

@@ -28,7 +28,18 @@ def test_search_says_what_speaks_for_each_quote(folder: Path, quoteweave: Quotew
 def test_what_a_question_refers_to_and_the_document_does_not_have_is_said(folder: Path, quoteweave: Quoteweave) -> None:
     got = quoteweave("search", "What do page 1 and the appendix say of oak?", "-c", folder / "c", "--explain")
     assert "question read: refers to: page 1" in got.err
-    assert "question read: refers to appendix, which was not found in the documents" in got.err
+    assert "question read: refers to appendix, but no heading of that name was found" in got.err
+
+
+def test_words_that_only_texts_have_are_not_said_to_be_missing(tmp_path: Path, quoteweave: Quoteweave) -> None:
+    (tmp_path / "day.md").write_text(
+        "# Day\n\nSession 1 begins at nine, by\narticle\n2 of the law.\n\nStep 3. Press it.\n"
+    )
+    quoteweave("add", tmp_path / "day.md", "-c", tmp_path / "c")
+    question = "When does session 1 begin, and what do step 3, article 2 and session 3 say?"
+    got = quoteweave("search", question, "-c", tmp_path / "c", "--explain")
+    assert "question read: refers to session 3, but no heading of that name was found" in got.err
+    assert got.err.count("refers to") == 1
 
 
 def test_a_figure_that_is_nowhere_is_said_beside_what_is_found(folder: Path, quoteweave: Quoteweave) -> None:

@@ -6,7 +6,7 @@ from importlib import resources
 
 import pytest
 
-_UNCOMMON = "alike around_forms colours comparing forms light phrases quantities requesting versus"
+_UNCOMMON = "alike around_forms colours comparing forms light measured phrases quantities requesting versus"
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing limits opposites prohibitable prohibiting"
 _HEADINGS = (
     "appendix_heading but durations from_end hundred is_about one pronouns references_heading said_of_places which"

@@ -108,10 +108,13 @@ def _labels(match: "re.Match[str]") -> Iterator[str]:
             yield f"{kind} {name}"
 
 
-def label_spellings(label: str) -> list[str]:
-    """The ways to write a label of `labels_in`, in all languages: 'figure 3' is also 'Fig. 3' and 'Abbildung 3'."""
-    kind, _, name = label.partition(" ")
-    return [f"{word} {name}" for word, meant in reference_words().kinds.items() if meant == kind]
+def spellings_of(name: str) -> list[str]:
+    """The ways to write a name of `labels_in` or of a part, in all languages: 'figure 3' is also 'Abbildung 3'."""
+    kind, _, number = name.partition(" ")
+    known = reference_words()
+    if not number:
+        return [word for word, meant in known.headings.items() if meant == name]
+    return [f"{word} {number}" for word, meant in (*known.kinds.items(), *known.parts.items()) if meant == kind]
 
 
 def places_in(text: str) -> list[str]:

@@ -31,7 +31,6 @@ _YEAR = r"(?:(?:fiscal(?:\s+year)?|(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12]))\s?)?(?:19|
 # What makes a name before or behind a longer one: "Bank of" Merrow, Board "of Education".
 _NAME_BEFORE = re.compile(r"[A-ZÀ-Þ][\w.&-]*\s+(?:of|for|and|&)\s+(?:the\s+)?$")
 _NAME_BEHIND = re.compile(r"\s+(?:of|for|and|&)\s+(?:the\s+)?[A-ZÀ-Þ]")
-_ACRONYM = re.compile(r"[A-Z][A-Z\d-]+")
 _NAMES = r"(?-i:[A-ZÀ-Þ][\w.&-]*)(?:\s+(?-i:[A-ZÀ-Þ])[\w.&-]*){0,3}"
 
 
@@ -127,7 +126,7 @@ def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
 @cache
 def light_words() -> frozenset[str]:
     """Words that say little beside what a question is about, such as "get", as `core.text.tokens.words` stems them."""
-    return frozenset(words(" ".join(_words_of("light"))))
+    return _stems_of("light")
 
 
 @cache
@@ -175,41 +174,52 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     >>> comparison_sides("How did sales change from 2019 to 2021?")
     ('How did sales change 2019?', 'How did sales change 2021?')
     """
-    match = _compared().search(question)
+    changes = not _stems_of("changing").isdisjoint(words(question))
+    match = _compared(with_spans=changes).search(question)
     if match is None:
         return ()
     one, other = (side for side in match.groups() if side)
-    if match[0].startswith(one) and not _may_be_split(question, match, one, other):
-        return ()
+    before, behind = question[: match.start()], question[match.end() :]
+    if match[0].startswith(one):
+        first, _, rest = one.partition(" ")
+        if rest and not before and not words(first):  # "Does Python compared to Java"
+            before, one = f"{before}{first} ", rest
+        if not _may_be_split(before, (one, other), behind, match[0]):
+            return ()
     first, _, shared = other.partition(" ")
     # "English with Spanish use" is English use with Spanish use.
     if _NAME.fullmatch(one) and _NAME.fullmatch(first) and _SHARED.fullmatch(shared):
         one = f"{one} {shared}"
-    return tuple(f"{question[: match.start()]}{side}{question[match.end() :]}" for side in (one, other))
+    return () if one == other else tuple(f"{before}{side}{behind}" for side in (one, other))
 
 
-def _may_be_split(question: str, match: re.Match[str], one: str, other: str) -> bool:
+def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: str) -> bool:
     """Whether two things that are beside "vs" and the like are whole, and the question can be asked of each.
 
-    "Brown vs. Board" is a case, unless a word of the question compares, and "does oak perform vs. elm" needs its verb.
+    They are at its beginning, after a comma, a word that compares or says what is measured, and, but for names, a word
+    of grammar: "does oak perform vs. elm" needs its verb. "In Smith vs. Jones, what was higher?" is about a case: names
+    are compared only by a word before them.
     """
-    if re.fullmatch(_YEAR, one, re.IGNORECASE) and re.fullmatch(_YEAR, other, re.IGNORECASE):
+    if all(re.fullmatch(_YEAR, side, re.IGNORECASE) for side in sides):
         return True
-    before, comparing = question[: match.start()], _words_of("comparing")
-    if _NAME_BEFORE.search(before) or _NAME_BEHIND.match(question, match.end()):
+    if _NAME_BEFORE.search(before) or _NAME_BEHIND.match(behind):
         return False
-    between = match[0].removeprefix(one).split(maxsplit=1)[0].casefold()
-    if between not in _words_of("versus"):
+    if _words_of("versus").isdisjoint(compared.casefold().split()):
         return True
-    said = _WORD.findall(before.casefold())
-    if one[0].isupper() and other[0].isupper():
-        are_acronyms = _ACRONYM.fullmatch(one) and _ACRONYM.fullmatch(other)
-        return bool(are_acronyms) or not comparing.isdisjoint(_WORD.findall(question.casefold()))
-    return not said or said[-1] in comparing or not words(said[-1])
+    said, comparing = _WORD.findall(before.casefold()), _words_of("comparing")
+    begins = not said or before.rstrip()[-1:] in ",:;" or said[-1] in comparing | _words_of("measured")
+    if all(side[0].isupper() for side in sides):
+        return begins and not comparing.isdisjoint(said)
+    return begins or not words(said[-1])
 
 
 @cache
-def _compared() -> re.Pattern[str]:
+def _stems_of(key: str) -> frozenset[str]:
+    return frozenset(words(" ".join(_words_of(key))))
+
+
+@cache
+def _compared(*, with_spans: bool) -> re.Pattern[str]:
     """A pattern of two things that are compared; the words `around` may stand before each, and end the second.
 
     Each way is what stands before the first thing, then what may stand before the second. The first of these words ends
@@ -225,8 +235,9 @@ def _compared() -> re.Pattern[str]:
         rf"(?<!\w){re.escape(before)}\s+{small}{side}(?!{request})\s+{alternation(between)}\s+{small}{side}{end}"
         for before, *between in ways
     ]
-    # Only of years: things go from anywhere to anywhere.
-    patterns += [rf"(?<!\w){start}\s+({_YEAR})\s+{to}\s+({_YEAR})" for start, to in _ways("spans")]
+    # Only of years, and where something changes: things go, and last, from anywhere to anywhere.
+    spans = _ways("spans") if with_spans else []
+    patterns += [rf"(?<!\w){start}\s+({_YEAR})\s+{to}\s+({_YEAR})" for start, to in spans]
     between = alternation(_words_of("compared_with"))
     patterns += [rf"(?<!\w)({each})\s+{between}\s+{small}({each})(?!\w)" for each in (_YEAR, _NAMES)]
     patterns.append(rf"(?<!\w)(\w[\w&-]+)\s+{alternation(_words_of('versus'))}\s+{small}(\w[\w&-]+)(?!\w)")

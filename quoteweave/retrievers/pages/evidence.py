@@ -124,7 +124,7 @@ class EvidenceScorer:
         self.index = index
         self.page_feedback = PageFeedback(index, load_quotes)
         self._load_quotes, self._terms = load_quotes, terms
-        self._literal = LiteralMatches(index, lambda at: [quote.all_text() for quote in load_quotes(at)], containing)
+        self.literal = LiteralMatches(index, lambda at: [quote.all_text() for quote in load_quotes(at)], containing)
         self._places = TermPlaces(index)
         # A context is built by searching for text and for image quotes with the same question.
         self.cache: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
@@ -149,9 +149,9 @@ class EvidenceScorer:
         put("best quote", np.float32(BEST_QUOTE) * best)
         put("outline", np.float32(OUTLINE) * index.scores("outline", tokens, within=within))
         put("reference", self._reference_scores(evidence, within))
-        put("quotation", self._literal.quotations(sought_in(analyses), quote_scores, within))
-        put("amount", self._literal.amounts([amount for analysis in analyses for amount in analysis.amounts]))
-        spelled, evidence.spellings = self._literal.spellings(" ".join(analysis.text for analysis in analyses), within)
+        put("quotation", self.literal.quotations(sought_in(analyses), quote_scores, within))
+        put("amount", self.literal.amounts([amount for analysis in analyses for amount in analysis.amounts]))
+        spelled, evidence.spellings = self.literal.spellings(" ".join(analysis.text for analysis in analyses), within)
         put("spelling", spelled)
         documents = self._document_scores(tokens, within)
         # Among several documents, a kind of picture alone is no evidence.
@@ -202,7 +202,7 @@ class EvidenceScorer:
         for name, times in (whole + named).most_common(MAX_NAMES):
             pages = index.pages_meant_by(name)
             if name in whole and not _any_within(pages, within):
-                pages = self._literal.captions(name, evidence.quote_scores, within)
+                pages = self.literal.captions(name, evidence.quote_scores, within)
             evidence.referred.update([name] if _any_within(pages, within) else [])
             is_whole = name in whole or name.startswith("page ")
             share = np.float32(1) if is_whole else self._share_of_section(pages)

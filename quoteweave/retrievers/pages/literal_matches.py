@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, islice, pairwise, product
 from typing import TYPE_CHECKING
 
-from quoteweave.core.text.mentions import label_spellings, leading_label
+from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
+from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings
 from quoteweave.index.lexical import LexicalIndex
@@ -101,10 +102,23 @@ class LiteralMatches:
         """The pages on which a quote begins with a label, such as 'Abbildung 3', that the index does not know."""
         import numpy as np
 
-        found = [self._index.quotes_with(words(spelling)) for spelling in label_spellings(label)]
-        candidates = self._best(np.unique(np.concatenate([self._no_quotes(), *found])), scores, within)
+        candidates = self._with_any(spellings_of(label), scores, within)
         begins = [leading_label(each) == label for each in self._texts(candidates)]
         return np.unique(self._index.page_of[candidates[begins]])
+
+    def mention(self, name: str, scores: "Scores", within: "Mask | None") -> bool:
+        """Whether a quote on the pages searched has the name of a part, such as 'step 3'."""
+        spellings = spellings_of(name)
+        written = re.compile(rf"(?<!\w){alternation(spellings)}(?![\w])", re.IGNORECASE)
+        texts = self._texts(self._with_any(spellings, scores, within))
+        return any(written.search(" ".join(text.split())) for text in texts)
+
+    def _with_any(self, spellings: Iterable[str], scores: "Scores", within: "Mask | None") -> "Positions":
+        """The quotes to read that have all words of one of these."""
+        import numpy as np
+
+        found = [self._index.quotes_with(words(spelling)) for spelling in spellings]
+        return self._best(np.unique(np.concatenate([self._no_quotes(), *found])), scores, within)
 
     def spellings(self, text: str, within: "Mask | None") -> "tuple[Scores, list[str]]":
         """(m,) what the question's words in other spellings add to each page, and which were found.

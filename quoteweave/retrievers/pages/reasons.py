@@ -1,5 +1,6 @@
 """What `--explain` says: how a question was read, and what speaks for the page of a quote."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from quoteweave.core.protocols import Reason
@@ -24,21 +25,22 @@ MIN_SHOWN = 0.01
 
 
 def describe_interpretation(
-    evidence: PageEvidence, index: LexicalIndex, within: "Mask | None" = None
+    evidence: PageEvidence, scorer: EvidenceScorer, within: "Mask | None" = None
 ) -> tuple[str, ...]:
     """Describe how the question was read beyond its words, one line each.
 
-    What it refers to and the pages `within` do not have, or all pages, is said to be missing.
+    Pages and pictures that it refers to and that the pages `within`, or all pages, do not have are said to be missing.
+    So are headings of parts that no text mentions either.
     """
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
     lines += [f"acronym: {meaning}" for meaning in evidence.acronyms]
     lines += [f"also spelled: {spelling}" for spelling in evidence.spellings]
     for analysis in evidence.analyses:
         names = [*analysis.labels, *analysis.places]
-        missing = [name for name in names if not _is_found(name, evidence, index, within)]
+        missing = [name for name in names if not _is_found(name, evidence, scorer.index, within)]
         known = [_shown_name(name) for name in names if name not in missing]
         lines += [f"refers to: {', '.join(known)}"] if known else []
-        lines += [f"refers to {_shown_name(name)}, which was not found in the documents" for name in missing]
+        lines += [line for name in missing for line in _describe_missing(name, evidence, scorer, within)]
         lines += (
             [f"asks about: {', '.join(f'{kind}s' for kind in analysis.picture_types)}"]
             if analysis.picture_types
@@ -48,6 +50,17 @@ def describe_interpretation(
         lines += [f"compares: {side}" for side in analysis.sides]
         lines += [f"only says how to answer: {instruction}" for instruction in analysis.instructions]
     return tuple(dict.fromkeys(lines))
+
+
+def _describe_missing(
+    name: str, evidence: PageEvidence, scorer: EvidenceScorer, within: "Mask | None"
+) -> Iterator[str]:
+    part, _, place = name.partition(" #")
+    is_label = any(name in analysis.labels for analysis in evidence.analyses)
+    if is_label or name.startswith("page ") or (place and _is_found(part, evidence, scorer.index, within)):
+        yield f"refers to {_shown_name(name)}, which was not found in the documents"
+    elif not place and not scorer.literal.mention(name, evidence.quote_scores, within):
+        yield f"refers to {_shown_name(name)}, but no heading of that name was found"
 
 
 def _is_found(name: str, evidence: PageEvidence, index: LexicalIndex, within: "Mask | None") -> bool:
