@@ -21,9 +21,9 @@ from quoteweave.core.text.question_analysis import (
     request_words,
 )
 from quoteweave.core.text.question_words import asked_quantity, denying_words, light_words
-from quoteweave.core.text.structure_questions import read_structure_request
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
+from quoteweave.core.text.whole_document.structure_questions import read_structure_request
 
 MIN_WORD_WEIGHT = 0.6
 """Weight of a word that every sentence contains; one that none contains weighs 1."""

@@ -6,14 +6,10 @@ it, as in a list of frequent questions. The titles of the documents found are ad
 A text that ends with a colon is incomplete without the quotes that follow it. A search ranks each quote by itself, so
 it may find one without the other. A list item without the sentence above it may even mean the opposite of what the
 document says ("Never do any of the following:"), so a sentence that prohibits is always added.
-
-A question that asks who wrote a document, when, or its title brings what stands above the document's text, as a byline
-has none of its words. The document is the one that the question is asked within, or the one whose title or name has
-the question's words.
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -23,8 +19,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.records import BLOCK_ENDS, BLOCK_INSERTIONS, Filter, Hit, PageWord, Quote
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import interrogative_words
-from quoteweave.core.text.structure_questions import FrontMatterRequest, read_front_matter_request
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
@@ -39,9 +34,7 @@ MAX_FOLLOWING = 5
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 
 
-def add_introduced(
-    question: str, context: Context, collection: Collection, where: Filter, size: ContextSize
-) -> Context:
+def add_introduced(question: str, context: Context, neighbours: "Neighbours", size: ContextSize) -> Context:
     """Return the context with what its best texts introduce, and with the sentences that introduce its texts.
 
     What the search did not find stands after its hits, in place of the last ones where the context would outgrow
@@ -49,17 +42,17 @@ def add_introduced(
     that prohibits what it introduces is always added. A filter by kind or layout leaves everything as it is. Raises
     CollectionError for a damaged collection.
     """
+    where = neighbours.where
     if where.kind is not None or where.layouts is not None:
         return context
-    neighbours = _Neighbours(collection, where)
     introducing = _introducing_texts(question, context, neighbours)
     introduced = {one.id: found for one in introducing.texts if (found := _introduced_by(one, neighbours))}
     missing = _missing(context, introducing, introduced)
     return context.model_copy(
         update={
-            **_fitted(context, missing, size, {one.id for one in introducing.denying}),
+            **fitted(context, missing, size, {one.id for one in introducing.denying}),
             "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
-            "titles": _titles(context, neighbours),
+            "titles": neighbours.titles(hit.quote.document for hit in context.hits),
         }
     )
 
@@ -74,7 +67,7 @@ class _IntroducingTexts:
     """Those that prohibit what they introduce, which is of the context."""
 
 
-def _introducing_texts(question: str, context: Context, neighbours: "_Neighbours") -> _IntroducingTexts:
+def _introducing_texts(question: str, context: Context, neighbours: "Neighbours") -> _IntroducingTexts:
     subject = frozenset(subject_terms(question_terms(question)))
     own = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
     own = own[:MAX_INTRODUCING]
@@ -99,10 +92,11 @@ def _missing(
     return list({one.id: one for one in wanted if one.id not in present}.values())
 
 
-def _fitted(
-    context: Context, missing: Sequence[Quote], size: ContextSize, must: Set[str]
-) -> dict[str, tuple[Hit, ...]]:
-    """The context's texts and images with so many of those missing as fit; all texts that `must` be there."""
+def fitted(context: Context, missing: Sequence[Quote], size: ContextSize, must: Set[str]) -> dict[str, tuple[Hit, ...]]:
+    """Return the context's texts and images with those missing after them, in place of the last, as far as they fit.
+
+    At most half of the quotes of a kind are such. All texts that `must` be there are.
+    """
     texts, images = ([one for one in missing if one.kind == kind] for kind in ("text", "image"))
     most_texts = max(sum(one.id in must for one in missing), size.texts // 2)
     return {
@@ -122,16 +116,6 @@ def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
     return len(subject.difference(words(text))) <= MAX_LACKING_SHARE * len(subject)
 
 
-def _titles(context: Context, neighbours: "_Neighbours") -> dict[str, str]:
-    """The first heading on the first page of each document of a context; none of a document without one there."""
-    titles = {}
-    for document in dict.fromkeys(hit.quote.document for hit in context.hits):
-        heading = next((one for one in neighbours.of_page(document, 0) if one.layout == "title"), None)
-        if heading is not None:
-            titles[document] = " ".join(heading.text.split())
-    return titles
-
-
 def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int, must: Container[str]) -> tuple[Hit, ...]:
     """The hits with these quotes after them; where there is no room, without the last hits that are not in `must`."""
     over = max(0, len(found) + len(added) - most)
@@ -142,11 +126,11 @@ def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int, must: C
     return tuple(Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(kept, start=1))
 
 
-class _Neighbours:
+class Neighbours:
     """The quotes of pages in reading order, without headers and footers, each page read once."""
 
     def __init__(self, collection: Collection, where: Filter) -> None:
-        self._collection, self._where = collection, where
+        self._collection, self.where = collection, where
         self._pages: dict[tuple[str, int], list[Quote]] = {}
 
     def of_page(self, document: str, page: int) -> list[Quote]:
@@ -158,10 +142,28 @@ class _Neighbours:
     def _read(self, document: str, page: int) -> list[Quote]:
         near = Filter(documents=(document,), first_page=page, last_page=page)
         try:
-            found = self._collection.quotes_at(self._collection.select(self._where.intersect(near)).tolist())
+            found = self._collection.quotes_at(self._collection.select(self.where.intersect(near)).tolist())
         except UsageError:
             return []
         return [one for one in found if one is not None]
+
+    def titles(self, documents: Iterable[str]) -> dict[str, str]:
+        """The first heading on the first page of each document; none of one without a heading there."""
+        first = {one: self.of_page(one, 0) for one in dict.fromkeys(documents)}
+        headings = {name: next((one for one in found if one.layout == "title"), None) for name, found in first.items()}
+        return {name: " ".join(one.text.split()) for name, one in headings.items() if one is not None}
+
+    def words_of_page(self, document: str, page: int) -> list[PageWord]:
+        """The words that stand on a page, without those read by OCR; none where they are not known."""
+        try:
+            found = self._collection.page_words(document, page)
+        except UsageError:
+            return []
+        return [word for word in found.words if not word.ocr] if found else []
+
+    def documents(self) -> list[str]:
+        """The names of the documents that pass the filter."""
+        return [one.name for one in self._collection.documents() if self.where.admits(one)]
 
     def after(self, quote: Quote) -> Iterator[Quote]:
         """Those after a quote on its page and the next."""
@@ -183,7 +185,7 @@ def _place(quote: Quote, among: Sequence[Quote]) -> int:
     return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
 
 
-def _introducers_of(quote: Quote, neighbours: _Neighbours) -> Iterator[Quote]:
+def _introducers_of(quote: Quote, neighbours: Neighbours) -> Iterator[Quote]:
     """The text that introduces a quote, the one that introduces that, and so on."""
     one = _introducer_of(quote, neighbours)
     while one is not None:
@@ -191,7 +193,7 @@ def _introducers_of(quote: Quote, neighbours: _Neighbours) -> Iterator[Quote]:
         one = _introducer_of(one, neighbours)
 
 
-def _introducer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
+def _introducer_of(quote: Quote, neighbours: Neighbours) -> Quote | None:
     """The text that introduces a quote, by the rules of `_introduced_by`; None where there is none."""
     if quote.layout in BLOCK_ENDS:
         return None
@@ -207,7 +209,7 @@ def _introducer_of(quote: Quote, neighbours: _Neighbours) -> Quote | None:
     return None
 
 
-def _introduced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
+def _introduced_by(quote: Quote, neighbours: Neighbours) -> list[Quote]:
     """The quote after a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
     for one in neighbours.after(quote):
@@ -221,102 +223,3 @@ def _introduced_by(quote: Quote, neighbours: _Neighbours) -> list[Quote]:
             break
         found.append(one)
     return found
-
-
-MAX_QUOTES = 12
-"""Most quotes above a document's text."""
-MIN_PROSE_WORDS, MIN_PROSE_SHARE = 20, 0.15
-"""Least words of a paragraph with which a document's text begins, and least share of stop words among them."""
-WIDE_GAP = 1.0
-"""Gap between two words of a line that parts it, as a share of the line's height."""
-
-
-def add_front_matter(
-    question: str, context: Context, collection: Collection, where: Filter, size: ContextSize
-) -> Context:
-    """Return the context with the front matter that the question asks for before its other texts.
-
-    Raises CollectionError for a damaged collection.
-    """
-    request = read_front_matter_request(question)
-    if request is None or where.kind == "image" or where.layouts is not None:
-        return context
-    document = _document_asked(request, context, collection, where)
-    if document is None:
-        return context
-    found = _front_matter(collection, document, where)[: size.texts]
-    if not found or (request.part == "email" and not any("@" in one.text for one in found)):
-        return context
-    page_words = collection.page_words(document, found[0].page) if found[0].has_pages else None
-    every = [word for word in page_words.words if not word.ocr] if page_words else []
-    return context.model_copy(
-        update={
-            "texts": _before(found, context.texts, size.texts),
-            "front_matter": {one.id: tuple(_lines(one, every)) for one in found},
-        }
-    )
-
-
-def _document_asked(request: FrontMatterRequest, context: Context, collection: Collection, where: Filter) -> str | None:
-    """The document that a question asks about; None where none has the question's words, or several have."""
-    admitted = where.documents or [hit.quote.document for hit in context.hits]
-    named = dict.fromkeys(admitted)
-    if not request.document_words:
-        if where.documents is None:
-            named = dict.fromkeys(one.name for one in collection.documents() if where.admits(one))
-        return next(iter(named)) if len(named) == 1 else None
-    asked = frozenset(request.document_words)
-    fitting = [one for one in named if asked <= _words_of(one, context, request)]
-    return fitting[0] if len(fitting) == 1 else None
-
-
-def _words_of(document: str, context: Context, request: FrontMatterRequest) -> frozenset[str]:
-    """The words of a document's name, and of its title where the question says that it means a document."""
-    name = frozenset(words(PurePosixPath(document).stem.replace("_", " ")))
-    title = frozenset(words(context.titles.get(document, "")))
-    most = len(request.document_words) * 2 >= len(title)
-    return name | title if request.says_document or most else name
-
-
-def _front_matter(collection: Collection, document: str, where: Filter) -> list[Quote]:
-    """The text quotes of a document's first page with texts, up to where its running text begins."""
-    first = Filter(documents=(document,), kind="text", first_page=0, last_page=1)
-    rows = collection.select(where.intersect(first)).tolist()
-    found: list[Quote] = []
-    for one in collection.quotes_at(rows):
-        if one is None or (found and one.page != found[0].page):
-            continue
-        if _is_prose(one) or len(found) == MAX_QUOTES:
-            break
-        found.append(one)
-    return found
-
-
-def _is_prose(quote: Quote) -> bool:
-    found = quote.text.casefold().split()
-    return len(found) >= MIN_PROSE_WORDS and sum(word in STOP_WORDS for word in found) >= MIN_PROSE_SHARE * len(found)
-
-
-def _before(front: Sequence[Quote], hits: Sequence[Hit], most: int) -> tuple[Hit, ...]:
-    """The hits with these quotes as the first ones."""
-    best = hits[0].score if hits else 1.0
-    own = {one.id for one in front}
-    kept = [(best, one) for one in front] + [(hit.score, hit.quote) for hit in hits if hit.quote.id not in own]
-    return tuple(Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(kept[:most], start=1))
-
-
-def _lines(quote: Quote, page_words: Sequence[PageWord]) -> list[str]:
-    """The lines of a quote as they stand on the page, parted at wide gaps; its own where the page's are not known."""
-    left, top, right, bottom = quote.bbox
-    lines: list[list[PageWord]] = []
-    for word in page_words:
-        x, y = (word.bbox[0] + word.bbox[2]) / 2, (word.bbox[1] + word.bbox[3]) / 2
-        if not (left <= x <= right and top <= y <= bottom):
-            continue
-        last = lines[-1][-1] if lines else None
-        height = word.bbox[3] - word.bbox[1]
-        if last and last.line == word.line and 0 <= word.bbox[0] - last.bbox[2] + height < (1 + WIDE_GAP) * height:
-            lines[-1].append(word)
-        else:
-            lines.append([word])
-    return [" ".join(word.text for word in line) for line in lines] or quote.text.splitlines()

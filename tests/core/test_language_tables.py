@@ -32,6 +32,7 @@ LACKING: Mapping[str, Mapping[str, str]] = {
         "zh": f"{_COUNTED} {_UNSPACED} back",
         "ja": f"{_COUNTED} {_UNSPACED} algorithm numbers references table",
     },
+    "whole_document/front_matter": {"de": "abstract", "fr": "abstract", "es": "abstract"},
 }
 # Keys that English has no use for: other forms of its ordinals, and counters behind a number in place of names.
 _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
@@ -57,3 +58,9 @@ def test_every_language_has_the_keys_of_english(table: str) -> None:
     further = {name: keys.keys() - english for name, keys in languages.items()}
     assert lacking == {name: set(LACKING[table].get(name, "").split()) for name in languages}
     assert further == {name: FURTHER.get(name, set()) if table == "reference_words" else set() for name in languages}
+
+
+def test_every_language_can_ask_for_each_part_of_the_front_matter() -> None:
+    text = resources.files("quoteweave.core.text").joinpath("whole_document/front_matter.toml").read_text("utf-8")
+    for language in tomllib.loads(text).values():
+        assert language["asks"].keys() == {"author", "date", "title", "institution", "email"}

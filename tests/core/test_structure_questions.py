@@ -2,7 +2,7 @@
 
 import pytest
 
-from quoteweave.core.text.structure_questions import read_structure_request, states_number
+from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,18 @@ import pytest
 from builders import make_context
 
 from quoteweave.collection.collection import Collection
-from quoteweave.core.answers import Answer
-from quoteweave.core.records import Filter
-from quoteweave.core.text.structure_questions import read_front_matter_request
+from quoteweave.core.answers import C15, Answer, Context
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.records import Filter, Query
+from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.documents.ingest import add
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.front_matter_answer import front_matter_answer
+from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader, FrontQuote
+from quoteweave.pipeline.introduced import Neighbours
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.whole_document.front_matter import add_front_matter
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 PROSE = (
@@ -189,11 +193,242 @@ def test_what_an_author_does_is_not_answered_by_names(collection: Collection, qu
     assert "Ada Brask" not in ask(collection, question, "tides.pdf").text
 
 
-def test_a_part_or_another_thing_is_named_in_the_request() -> None:
-    request = read_front_matter_request("Who wrote the foreword?")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote the foreword?",
+        "Who wrote the foreword of this report?",
+        "Who wrote a report?",
+        "When was each report issued?",
+        "Who wrote Hamlet?",
+        "When was Hamlet written?",
+        "When was the Kestrel router released?",
+        "When were the harbour bonds issued?",
+        "When is a fishing licence issued?",
+        "What is the title of the chief of the firm?",
+        "Who must give written notice?",
+        "Who is this guide written for?",
+        "For whom is this guide written?",
+        "To whom was it written?",
+        "Who wrote in?",
+        "Who wrote with the author?",
+        "When must the written report be made?",
+        "When will the report be published?",
+        "When is the report issued each year?",
+        "What university did the authors of the paper study?",
+        "What is the date of the meeting?",
+        "Für wen ist dieser Bericht geschrieben?",
+        "Wann wird der Bericht veröffentlicht?",
+        "Wer hat Faust geschrieben?",
+        "Qui a écrit Candide ?",
+        "¿Quién escribió el Quijote?",
+        "¿Cuándo se publica el informe?",
+    ],
+)
+def test_other_things_and_what_is_to_be_done_are_not_the_document(question: str) -> None:
+    assert read_front_matter_request(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("What is its title?", "title"),
+        ("What is the date of this document?", "date"),
+        ("What are the authors’ names?", "author"),
+        ("Can you tell me who wrote this annual report?", "author"),
+        ("e-mail of the author", "email"),
+        ("Wer hat diesen Bericht geschrieben?", "author"),
+        ("Wann ist die Studie erschienen?", "date"),
+        ("Wie lautet der Titel des Dokuments?", "title"),
+        ("An welcher Universität arbeiten die Autoren?", "institution"),
+        ("Wie lautet die E-Mail-Adresse des Autors?", "email"),
+        ("Qui est l’auteur de cet article ?", "author"),
+        ("Quand ce rapport a-t-il été publié ?", "date"),
+        ("Quel est le titre du document ?", "title"),
+        ("De quelle université viennent les auteurs ?", "institution"),
+        ("¿Quién escribió este informe?", "author"),
+        ("¿Cuándo se publicó?", "date"),
+        ("¿Cuál es el correo electrónico del autor?", "email"),
+    ],
+)
+def test_the_document_is_meant_by_a_pronoun_or_what_documents_are_called(question: str, part: str) -> None:
+    request = read_front_matter_request(question)
     assert request is not None
-    assert request.document_words == ("foreword",)
-    german, french = (read_front_matter_request(text) for text in ("Wer sind die Autoren?", "Qui a écrit ce rapport?"))
-    assert german is not None
-    assert french is not None
-    assert (german.document_words, french.document_words) == ((), ())
+    assert (request.part, request.document_words) == (part, ())
+
+
+def test_the_words_by_which_a_document_is_told_from_others_are_read() -> None:
+    request = read_front_matter_request("Who wrote the annual report on wrecks?")
+    assert request is not None
+    assert request.document_words == ("annual", "wreck")
+
+
+COVERS = {
+    "accounts": ("Annual Accounts", "Skarn Shipping", "31 December 2019"),
+    "product": ("Installation Guide", "Nordic Breeze", "3 May 2019"),
+    "invitation": ("Invitation", "Grand Harbour Ball", "3 May 2019"),
+    "rent": ("Rent", "Dear Lea Holm", "3 May 2019"),
+    "addressee": ("Notice of Rent Rise", "Lea Holm", "3 May 2019"),
+    "minutes": ("Minutes", "Ada Brask, Jon Dell, Lea Holm", "Skarn Institute, Room 3", "3 May 2019"),
+    "keywords": ("Silt", "Ada Brask", "Harbour Silt, Tide Gauges", "Abstract"),
+    "letters": ("Kelp", "Sea Letters", "Ada Brask", "Abstract"),
+    "air": ("Letter to the Quay", "By Air Mail", "3 May 2019"),
+    "post": ("Rent Again", "BY REGISTERED POST", "3 May 2019"),
+    "royal": ("Biscuits", "By Royal Appointment", "Since 1890"),
+    "steam": ("By Steam Ferry", "A guide for walkers"),
+    "places": ("Ferry Lines", "Tolland Sound, Skarn Quay", "University of Tolland", "3 May 2019"),
+    "foreword": ("Sea Poems", "Foreword", "by Jon Dell"),
+    "edited": ("The Sea Reader", "Edited by Ada Brask", "Jon Dell, University of Tolland", "Abstract"),
+    "column": ("Two Piers", "Ada Brask\\\nSkarn Shipping", "Abstract"),
+    "journal": ("Copper", "Ada Brask, Jon Dell\\\nCarbon Conversion, 2009", "Abstract"),
+    "german": ("Bericht", "Von Juni bis August", "3. Mai 2019"),
+    "french": ("Rapport annuel", "Skarn Transport", "Résumé", "3 mai 2019"),
+}
+"""Documents of which the lines above the text name no author surely, and say no date of publication."""
+SURE = {
+    "listed": (("Elms", "by Jon Dell and Elizabeth Holm"), "Jon Dell and Elizabeth Holm"),
+    "white": (("Oaks", "by Ada Brask, Ben White and Lea Holm"), "Ada Brask, Ben White and Lea Holm"),
+    "lukasz": (("Beeches", "by Ada Brask, Łukasz Kaiser and Jon Dell"), "Ada Brask, Łukasz Kaiser and Jon Dell"),
+    "simon": (("Ash Trees", "by Šimon Čapek"), "Šimon Čapek"),
+    "degrees": (("Firs", "by Ada Brask, PhD, and Jon Dell, MD"), "by Ada Brask, PhD, and Jon Dell, MD"),
+    "etal": (("Larches", "by Ada Brask et al."), "by Ada Brask et al"),
+    "role": (
+        ("Yews", "By Ada Brask, Senior Economist, Tolland Times"),
+        "By Ada Brask, Senior Economist, Tolland Times",
+    ),
+    "labelled": (("Elders", "Authors: Ada Brask; Jon Dell"), "Authors: Ada Brask; Jon Dell"),
+    "paper": (("Limes", "Kenneth Dell and Ai West", "University of Tolland", "Abstract"), "Kenneth Dell and Ai West"),
+    "deutsch": (("Über Silt", "Von Ada Brask und Jon Dell"), "Ada Brask und Jon Dell"),
+    "français": (("Le sable", "Par Ada Brask"), "Ada Brask"),
+    "español": (("La arena", "Por María José Núñez y Łukasz Brask"), "María José Núñez y Łukasz Brask"),
+}
+DATED = {
+    "printed": (
+        ("Gulls", "by Ada Brask", "Version history since May 2001", "Published June 2020"),
+        "Published June 2020",
+    ),
+    "alone": (("Terns", "by Ada Brask", "3 May 2019"), "3 May 2019"),
+    "revised": (("Ducks", "by Ada Brask", "Revised 3 May 2018"), "Revised 3 May 2018"),
+    "accepted": (("Geese", "Accepted 3 May 2018; published 2 June 2019"), "Accepted 3 May 2018; published 2 June 2019"),
+    "erschienen": (("Möwen", "Erschienen am 3. Mai 2019"), "Erschienen am 3. Mai 2019"),
+    "publié": (("Mouettes", "Publié le 3 mai 2019"), "Publié le 3 mai 2019"),
+    "publicado": (("Gaviotas", "Publicado el 3 de mayo de 2019"), "Publicado el 3 de mayo de 2019"),
+}
+UNDATED = {
+    "stand": ("Fair", "by Ada Brask", "Stand 12, Hall 3, 7 June 2021"),
+    "online": ("Swans", "by Ada Brask", "Presented at the Online Workshop, 7 June 2021"),
+    "tables": ("Tides", "by Ada Brask", "Updated tide tables for 3 May 2019"),
+    "history": ("Herons", "by Ada Brask", "Version history since May 2001"),
+    "received": ("Cranes", "Ada Brask", "University of Tolland", "Revised version received 3 May 2018", "Abstract"),
+    "range": ("Rooks", "by Ada Brask", "Published May 2001 – June 2020"),
+    "figures": ("Larks", "by Ada Brask", "Published May 2019 figures"),
+    "days": ("Wrens", "by Ada Brask", "3 May 2019", "4 June 2020"),
+}
+
+
+@pytest.fixture(scope="module")
+def covers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
+    folder = tmp_path_factory.mktemp("covers")
+    sure = {name: lines for name, (lines, _) in (SURE | DATED).items()}
+    for name, (title, *below) in (COVERS | sure | UNDATED).items():
+        text = "\n\n".join((f"# {title}", *below, " ".join(PROSE)))
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    with Collection.create(folder / "made") as made:
+        add(made, sorted(folder.glob("*.md")))
+        yield made
+
+
+@pytest.mark.parametrize("name", COVERS)
+@pytest.mark.parametrize(
+    "question", ["Who wrote it?", "When was it published?", "Which institution are the authors from?"]
+)
+def test_words_with_capitals_are_no_authors_and_a_date_signs_nothing(
+    covers: Collection, name: str, question: str
+) -> None:
+    assert ask(covers, question, f"{name}.md").status == "located"
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_no_author_is_left_out_and_a_line_not_understood_is_given_as_it_is(covers: Collection, name: str) -> None:
+    answer = ask(covers, "Who wrote it?", f"{name}.md")
+    assert answer.text.splitlines()[0] == f"{SURE[name][1]} {answer.citations[0].mark}."
+
+
+@pytest.mark.parametrize("name", DATED)
+def test_a_verb_of_publication_directly_before_a_date_says_when(covers: Collection, name: str) -> None:
+    answer = ask(covers, "When was it published?", f"{name}.md")
+    assert answer.text.splitlines()[0] == f"{DATED[name][1]} {answer.citations[0].mark}."
+
+
+@pytest.mark.parametrize("name", UNDATED)
+def test_dates_of_events_and_of_other_things_are_not_those_of_publication(covers: Collection, name: str) -> None:
+    assert ask(covers, "When was it published?", f"{name}.md").status == "located"
+
+
+def written(folder: Path, **texts: str) -> Collection:
+    made = Collection.create(folder / "made")
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    add(made, sorted(folder.glob("*.md")))
+    return made
+
+
+def test_what_is_said_of_a_thing_comes_before_the_byline_of_a_document_on_it(tmp_path: Path) -> None:
+    router = (
+        "# Kestrel Router\n\nby Ada Brask\n\nPublished 3 May 2021\n\nThe Kestrel router was released in March 2017."
+    )
+    play = "# Hamlet: a Study Guide\n\nby Lea Holm\n\nHamlet was written by William Shakespeare in the year 1601."
+    with written(tmp_path, router=router, hamlet=play) as made:
+        for question, document, said in (
+            ("When was the Kestrel router released?", "router.md", "The Kestrel router was released in March 2017"),
+            ("Who wrote Hamlet?", "hamlet.md", "Hamlet was written by William Shakespeare in the year 1601"),
+            ("When was Hamlet written?", "hamlet.md", "Hamlet was written by William Shakespeare in the year 1601"),
+        ):
+            for asked_within in (document, None):
+                assert ask(made, question, asked_within).text.startswith(said)
+
+
+def test_only_what_stands_with_the_authors_is_theirs(tmp_path: Path) -> None:
+    thesis = ("# Silt", "Ada Brask", "Prof. Lea Holm, University of Tolland", "May 2019", "Abstract", *PROSE)
+    leaflet = ("# Kelp", "Jon Dell", "Abstract", "Subscriptions: sales@press.example", *PROSE)
+    with written(tmp_path, thesis="\n\n".join(thesis), leaflet="\n\n".join(leaflet)) as made:
+        assert ask(made, "Which institution are the authors from?", "thesis.md").status != "answered"
+        assert ask(made, "What is the e-mail address of the author?", "leaflet.md").status != "answered"
+
+
+def test_a_name_that_is_read_after_the_abstract_or_stands_in_a_picture_is_not_left_out() -> None:
+    quotes = (
+        FrontQuote("1", ("Tides",), is_title=True),
+        FrontQuote("2", ("Ada Brask", "University of Tolland"), is_title=False),
+        FrontQuote("3", ("Abstract",), is_title=False),
+        FrontQuote("4", ("Jon Dell", "Skarn Quay"), is_title=False),
+    )
+    assert FrontMatterReader(quotes).read("author") == []
+    assert [line.text for line in FrontMatterReader(quotes[:3]).read("author")] == ["Ada Brask"]
+    inside = FrontQuote("5", ("Jon Dell", "Lea Holm", "Flow of silt"), is_title=False)
+    assert FrontMatterReader((*quotes[:2], inside, quotes[2])).read("author") == []
+
+
+def test_a_cover_takes_at_most_half_of_a_context_and_no_prohibition_leaves_it(tmp_path: Path) -> None:
+    cover = "\n\n".join(f"Cover line {number}" for number in range(12))
+    said = "\n\n".join(f"The report of pier {number} was published in May 20{number}." for number in range(10, 22))
+    denied = "Never do any of the following when this report was published:\n\n- Dive in.\n- Row out."
+    text = f"# Harbour\n\n{cover}\n\n{' '.join(PROSE)}\n\n{said}\n\n{denied}\n"
+    with written(tmp_path, harbour=text) as made:
+        question = "When was this report published?"
+        lexical, where = LexicalRetriever(made), Filter(documents=("harbour.md",))
+        found = lexical.search([Query(text=question)], 10, where=where)[0]
+        context = run_sync(Search(lexical, collection=made).context(Query(text=question), C15, where=where)).context
+        own = [hit.quote.text for hit in context.texts if hit.quote.id in context.front_matter]
+        assert len(context.texts) == C15.texts
+        assert 0 < len(own) <= C15.texts // 2
+        assert context.texts[0].quote == found[0].quote
+        assert any(hit.quote.text.startswith("Never do") for hit in context.texts)
+
+
+def test_a_document_that_is_removed_while_its_context_is_made_is_left_out(tmp_path: Path) -> None:
+    with written(tmp_path, rails="# Rails\n\nby Bo Panc\n\nRails are long.") as made:
+        neighbours = Neighbours(made, Filter(documents=("rails.md",)))
+        with made.writer() as writer:
+            writer.remove("rails.md")
+        assert add_front_matter("Who wrote it?", Context(), neighbours, C15) == Context()

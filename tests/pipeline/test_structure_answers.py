@@ -14,9 +14,9 @@ from quoteweave.core.answers import Answer
 from quoteweave.core.records import Filter, Page, ParsedDocument, Query, Quote
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.structure_answer import COUNTED_REASON
-from quoteweave.pipeline.document_structure import structure_context
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 

@@ -25,7 +25,8 @@ from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.question_analysis import analyse_question
 from quoteweave.core.text.question_words import with_phrases_as_words
-from quoteweave.core.text.structure_questions import read_front_matter_request, read_structure_request, states_number
+from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
+from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
 from quoteweave.generation.extractive.answer_criteria import AnswerCriteria
 from quoteweave.generation.extractive.asked_headings import MAX_STATEMENTS, headed_statements

@@ -5,27 +5,17 @@ looked at. Words such as "available" and "shown" only say that something is ther
 "How many tables are available?" may be about the document's tables or about those that it writes of: it says
 so only where it names the document or a place in it (`StructureRequest.says_document`), and else what the document
 says decides (`states_number`). The words are data (`question_words.toml`, tables `structure`), by language.
-
-A question for a document's front matter ("Who wrote this report?", "When was it published?") asks for nothing else,
-either: "Who is the author of the foreword?" is about a part, unless that is the document's own name (tables
-`front_matter`).
 """
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from importlib import resources
-from typing import Literal, get_args
-
-from pydantic import Field
+from typing import get_args
 
 from quoteweave.core.answers import StructureKind, StructureRequest
-from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import labels_in, number_words, places_in, without_places
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
-    AnswerType,
     analyse_question,
     interrogative_words,
     request_words,
@@ -101,8 +91,7 @@ def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    languages = tomllib.loads(resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")).values()
-    tables = [language["structure"] for language in languages if "structure" in language]
+    tables = [each["structure"] for each in question_languages() if "structure" in each]
     kinds = get_args(StructureKind)
     names = (*kinds, "counts", "names", "exists", "document", "besides", "numbers", "between")
     said = {name: alternation(word for table in tables for word in table.get(name, ())) for name in names}
@@ -117,92 +106,3 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         behind = rf"{said[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
         said[f"number of {kind}"] = rf"{number}{between}{said[kind]}|{behind}"
     return {name: re.compile(rf"(?<!\w)(?:{way})(?!\w)", re.IGNORECASE) for name, way in said.items()}
-
-
-FrontMatterPart = Literal["author", "date", "title", "institution", "email"]
-
-_WORD = re.compile(r"\w+(?:-\w+)*")
-_DENIES = re.compile(
-    r"\b(?:not|never|except|besides|other|nicht|kein\w*|nie|niemals|außer|pas|jamais|sauf|nunca|no(?=\s+(?:es|son|fue)\b))\b"
-    r"|n['’]t\b",
-    re.IGNORECASE,
-)
-_ANOTHER_PART = re.compile(
-    r"(?:\b(?:and|or|und|oder|et|ou|y|o)|[?;.])\s+¿?(?:\w+\s+)?(?:who\w*|when|what|which|where|why|how|wer|wann|wo|was|"
-    r"welche\w*|warum|wie|qui|quand|quel\w*|où|comment|quién\w*|cuándo|qué|cuál\w*|dónde|cómo)\b",
-    re.IGNORECASE,
-)
-_AND = frozenset({"and", "und", "et", "y"})
-_OPEN_KINDS = frozenset({"person", "date", "statement", "contact", "place"})
-
-
-class FrontMatterRequest(Record):
-    """What a question asks of a document's front matter."""
-
-    part: FrontMatterPart
-    document_words: tuple[str, ...] = Field(
-        description="by which it names the document, stemmed; none for 'this paper'"
-    )
-    says_document: bool = Field(description="whether it calls it a document, a paper, a report…")
-
-
-@lru_cache(maxsize=64)  # asked for by the search, and by what answers
-def read_front_matter_request(question: str) -> FrontMatterRequest | None:
-    """Read what a question asks of a document's front matter; None where it asks for anything else."""
-    if len(question) > MAX_ANALYSED_CHARACTERS or labels_in(question):
-        return None
-    analysis = analyse_question(question)
-    said = [word.casefold() for word in _WORD.findall(analysis.text)]
-    if analysis.asks not in _OPEN_KINDS or analysis.places or analysis.asks_denied:
-        return None
-    if _DENIES.search(analysis.text) or _ANOTHER_PART.search(analysis.text):
-        return None
-    part = _part_asked(frozenset(said), analysis.asks)
-    if part is None:
-        return None
-    known = _front_matter_words(part) | document_words() | request_words()
-    rest = words(" ".join(word for word in said if word not in known))
-    return FrontMatterRequest(
-        part=part,
-        document_words=tuple(word for word in rest if word not in interrogative_words()),
-        says_document=not document_words().isdisjoint(said),
-    )
-
-
-def _part_asked(said: frozenset[str], asks: AnswerType) -> FrontMatterPart | None:
-    """The part that a question with these words asks for; an institution or address is the author's, or document's.
-
-    None where it asks for two of them, or for what the author says.
-    """
-    found = {part for part in get_args(FrontMatterPart) if not _words_for(part).isdisjoint(said)}
-    if (_words_for("date") & said) <= _words_for("author") and asks != "date":
-        found.discard("date")  # "written" is both
-    if not _words_for("saying").isdisjoint(said) or (len(found) > 1 and not _AND.isdisjoint(said)):
-        return None
-    if asks == "date" or found == {"date"}:
-        dated = asks == "date" or (asks == "statement" and not _words_for("dated").isdisjoint(said))
-        return "date" if dated and "date" in found else None
-    for part in ("email", "institution"):
-        if part in found:
-            return part if "author" in found or not document_words().isdisjoint(said) else None
-    if "author" in found:
-        return "author" if "title" not in found and _asks_who(said, asks) else None
-    return "title" if "title" in found and asks == "statement" else None
-
-
-def _asks_who(said: frozenset[str], asks: AnswerType) -> bool:
-    """Whether a question that has the word "author" asks who it is, and not what the author does."""
-    named = asks == "person" or (asks == "statement" and not _words_for("naming").isdisjoint(said))
-    return named and _words_for("doing").isdisjoint(said)
-
-
-@cache
-def _words_for(part: str) -> frozenset[str]:
-    return frozenset(word for each in question_languages() for word in each.get("front_matter", {}).get(part, ()))
-
-
-@cache
-def _front_matter_words(part: FrontMatterPart) -> frozenset[str]:
-    """The words that say nothing more in a question for a part."""
-    beside = ("besides", "naming", "dated", *(("belonging", "doing") if part == "institution" else ()))
-    return frozenset().union(*(_words_for(name) for name in (*get_args(FrontMatterPart), *beside)))

@@ -1,4 +1,4 @@
-"""Finds what a document consists of, for questions that ask for that alone (`core.text.structure_questions`).
+"""Finds what a document consists of, for questions that ask for that alone (`structure_questions`).
 
 Figures and tables are known by their numbered captions, and else as the parser found them; charts as the parser found
 them; chapters and sections by their numbers, else by the outline (bookmarks or the table of contents); appendices by
@@ -22,8 +22,8 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names
-from quoteweave.core.text.structure_questions import read_structure_request, states_number
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 
 MAX_TEXTS, MAX_IMAGES = 30, 5
 """Most quotes of each kind that a context shows of the parts found."""

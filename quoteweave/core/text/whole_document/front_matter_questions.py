@@ -1,0 +1,108 @@
+"""Reads questions for what stands above a document's text: "Who wrote this report?", "When was it published?".
+
+A question is one only as a whole, by templates (`front_matter.toml`, tables `asks`): of the same words, "Who must give
+written notice?" and "Who is this guide written for?" ask for something else. And it is one only where it means the
+document: by a pronoun, by a word such as "report" (`question_words.toml`, `structure.document`), or by no word at all
+("Who are the authors?"). "Who wrote Hamlet?" is answered by what a text says.
+"""
+
+import re
+from functools import cache, lru_cache
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from quoteweave.core.records import Record
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, analyse_question
+from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.whole_document.front_matter_words import (
+    front_matter_languages,
+    front_matter_pattern,
+    front_matter_words,
+)
+from quoteweave.core.text.whole_document.structure_questions import document_words
+
+FrontMatterPart = Literal["author", "date", "title", "institution", "email"]
+
+MAX_WORDS_BEFORE = 5
+"""Most words between an article and "report": "the third annual harbour report"."""
+_ELISION = re.compile(r"\b(l|d|s|m)'(?=\w)")
+_POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?=\s)")
+_AROUND = " \t\n?!.¿¡"
+
+
+class FrontMatterRequest(Record):
+    """What a question asks of a document's front matter."""
+
+    part: FrontMatterPart
+    document_words: tuple[str, ...] = Field(
+        description="by which it tells the document from others, stemmed; none for 'the paper' and 'this annual report'"
+    )
+
+
+@lru_cache(maxsize=64)  # asked for by the search, and by what answers
+def read_front_matter_request(question: str) -> FrontMatterRequest | None:
+    """Read what a question asks of a document's front matter; None where it asks for anything else."""
+    if len(question) > MAX_ANALYSED_CHARACTERS:
+        return None
+    text = _normalized(analyse_question(question).text)
+    for part in get_args(FrontMatterPart):
+        for template in _templates(part):
+            asked = template.fullmatch(f" {text}")  # a blank stands before each word
+            named = _document_named(asked["it"] or "") if asked else None
+            if named is not None:
+                return FrontMatterRequest(part=part, document_words=named)
+    return None
+
+
+def _normalized(question: str) -> str:
+    """A question in lower case, its words apart by single blanks, each apostrophe at the end or beginning of one."""
+    text = _ELISION.sub(r"\1' ", " ".join(question.casefold().replace("’", "'").split()).strip(_AROUND))
+    text = _POSSESSIVE.sub(" 's", text)
+    return re.sub(rf"^{front_matter_pattern('polite')},?\s+", "", text)
+
+
+def _document_named(phrase: str) -> tuple[str, ...] | None:
+    """The words by which a phrase tells a document from others; None where it means no document.
+
+    >>> _document_named("the annual report on wrecks"), _document_named("it"), _document_named("the kestrel router")
+    (('annual', 'wreck'), (), None)
+    """
+    said = re.findall(r"[\w-]+'?", phrase)
+    if not said or phrase in front_matter_words("pronouns"):
+        return ()
+    pointing = said[0] in front_matter_words("pointing")
+    if pointing or said[0] in front_matter_words("articles"):
+        said = said[1:]
+    at = next((at for at, word in enumerate(said) if word in document_words()), None)
+    if at is None or at > MAX_WORDS_BEFORE or not _small_words().isdisjoint(said[:at]):
+        return None
+    if said[at + 1 :] and said[at + 1] not in front_matter_words("about"):
+        return None
+    if pointing:
+        return ()
+    small = _small_words() | document_words()
+    return tuple(words(" ".join(word for word in said if word not in small)))
+
+
+@cache
+def _small_words() -> frozenset[str]:
+    keys = ("joining", "about", "articles", "pointing", "pronouns")
+    return STOP_WORDS.union(*(front_matter_words(key) for key in keys))
+
+
+@cache
+def _templates(part: FrontMatterPart) -> list[re.Pattern[str]]:
+    return [_template(text) for each in front_matter_languages() for text in each["asks"][part]]
+
+
+def _template(text: str) -> re.Pattern[str]:
+    """The pattern of a template such as "who is|are the author [of] [{it}]"; a blank stands before each word."""
+    pattern = ""
+    for said in text.split():
+        ways = [re.escape(way).replace("_", " ") for way in said.strip("[]").split("|")]
+        is_it = said.strip("[]") == "{it}"
+        word = r" (?P<it>.+?)" if is_it else rf" (?:{'|'.join(ways)})"
+        # "the authors [of] [{it}] [from]": it is no "from".
+        pattern += f"(?:{word}){'??' if is_it else '?'}" if said.startswith("[") else word
+    return re.compile(pattern if "?P<it>" in pattern else rf"{pattern}(?P<it>)")

@@ -1,0 +1,146 @@
+"""Adds to a context what stands above a document's text, for a question that asks who wrote it, when, or its title.
+
+A byline has none of the question's words. The document is the one that the question is asked within, or the one whose
+title or name the question says.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from quoteweave.core.answers import Context, ContextSize
+from quoteweave.core.records import PageWord, Quote
+from quoteweave.core.text.continuations import introduces
+from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.whole_document.front_matter_questions import FrontMatterRequest, read_front_matter_request
+from quoteweave.core.text.whole_document.structure_questions import document_words
+from quoteweave.generation.extractive.whole_document.front_matter_answer import front_quotes
+from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader
+from quoteweave.generation.sentence_kinds import ends_by_denying
+from quoteweave.pipeline.introduced import Neighbours, fitted
+
+MAX_QUOTES = 40
+"""Most quotes above a document's text."""
+MIN_PROSE_WORDS, MIN_PROSE_SHARE = 20, 0.15
+"""Least words of a paragraph with which a document's text begins, and least share of stop words among them."""
+ROW_HEIGHT = 4.0
+"""Points within which quotes begin that stand beside each other."""
+WIDE_GAP = 1.0
+"""Gap between two words of a line that parts it, as a share of the line's height."""
+
+
+def add_front_matter(question: str, context: Context, neighbours: Neighbours, size: ContextSize) -> Context:
+    """Return the context with the front matter that the question asks for, after its other texts.
+
+    It takes the place of the last ones where the context would outgrow `size`: at most half of the texts are such, of
+    which those that answer come first; a sentence that prohibits what it introduces stays. `Context.front_matter` has
+    the lines of what did not fit, too.
+    Raises CollectionError for a damaged collection.
+    """
+    where, request = neighbours.where, read_front_matter_request(question)
+    if request is None or where.kind == "image" or where.layouts is not None:
+        return context
+    document = _document_asked(request, context, neighbours)
+    if document is None:
+        return context
+    front = _front_matter(document, neighbours)
+    if not front or (request.part == "email" and not any("@" in line for lines in front.values() for line in lines[1])):
+        return context
+    lines = {id: lines for id, (_, lines) in front.items()}
+    filled = context.model_copy(
+        update={"front_matter": lines, "titles": {**context.titles, **neighbours.titles([document])}}
+    )
+    answering = {line.quote.id for line in FrontMatterReader(front_quotes(filled)).read(request.part)}
+    present = {hit.quote.id for hit in context.texts}
+    missing = [quote for id, (quote, _) in front.items() if quote.kind == "text" and id not in present]
+    missing.sort(key=lambda one: one.id not in answering)
+    prohibiting = (hit.quote for hit in context.texts if introduces(hit.quote.text))
+    must = {one.id for one in prohibiting if ends_by_denying(one.text)} | present & front.keys()
+    return filled.model_copy(update={"texts": fitted(filled, missing, size, must)["texts"]})
+
+
+def _document_asked(request: FrontMatterRequest, context: Context, neighbours: Neighbours) -> str | None:
+    """The document that a question asks about; None where none has the question's words, or several may be meant."""
+    where = neighbours.where
+    if not request.document_words:
+        named = list(where.documents) if where.documents is not None else neighbours.documents()
+    else:
+        found = dict.fromkeys(where.documents or [hit.quote.document for hit in context.hits])
+        named = [one for one in found if _is_named(one, context.titles.get(one, ""), frozenset(request.document_words))]
+    return named[0] if len(named) == 1 else None
+
+
+def _is_named(document: str, title: str, asked: frozenset[str]) -> bool:
+    """Whether a document's title or name has these words, and besides only numbers and what documents are called.
+
+    "The Tolland study" need not be a document with the title "What the Tolland study left out".
+    """
+    called = frozenset(words(" ".join(document_words())))
+    for name in (PurePosixPath(document).stem.replace("_", " "), title):
+        said = frozenset(words(name))
+        if asked <= said and all(word in called or word.isdecimal() for word in said - asked):
+            return True
+    return False
+
+
+def _front_matter(document: str, neighbours: Neighbours) -> Mapping[str, tuple[Quote, tuple[str, ...]]]:
+    """The quotes of a document's first page with texts, with their lines, up to where its running text begins.
+
+    Pictures are among them that have further words: a name may stand in one.
+    """
+    first = neighbours.of_page(document, 0)
+    if not neighbours.where.first_page and not any(one.kind == "text" for one in first):
+        first = neighbours.of_page(document, 1)
+    page_words = neighbours.words_of_page(document, first[0].page) if first and first[0].has_pages else []
+    texts = [one for one in first if one.kind == "text"]
+    further = [word for word in page_words if not any(_holds(one, word) for one in texts)]
+    found: dict[str, tuple[Quote, tuple[str, ...]]] = {}
+    for one in _above_text(first)[:MAX_QUOTES]:
+        lines = _lines(one, page_words if one.kind == "text" else further)
+        lines = lines or (one.text.splitlines() if one.kind == "text" else [])
+        if lines:
+            found[one.id] = (one, tuple(lines))
+    return found
+
+
+def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
+    """The quotes before the running text, and those above it on the page, row by row from the top.
+
+    Of authors in columns, some may be read after the heading of the abstract.
+    """
+    start = next((at for at, one in enumerate(quotes) if one.kind == "text" and _is_prose(one)), len(quotes))
+    if not quotes or not quotes[0].has_pages:
+        return list(quotes[:start])
+    after = [one for one in quotes[start + 1 :] if one.bbox[3] <= quotes[start].bbox[1]]
+    rows: list[list[Quote]] = []
+    for one in sorted([*quotes[:start], *after], key=lambda one: one.bbox[1]):
+        if rows and one.bbox[1] - rows[-1][0].bbox[1] < ROW_HEIGHT:
+            rows[-1].append(one)
+        else:
+            rows.append([one])
+    return [one for row in rows for one in sorted(row, key=lambda one: one.bbox[0])]
+
+
+def _is_prose(quote: Quote) -> bool:
+    found = quote.text.casefold().split()
+    return len(found) >= MIN_PROSE_WORDS and sum(word in STOP_WORDS for word in found) >= MIN_PROSE_SHARE * len(found)
+
+
+def _holds(quote: Quote, word: PageWord) -> bool:
+    left, top, right, bottom = quote.bbox
+    x, y = (word.bbox[0] + word.bbox[2]) / 2, (word.bbox[1] + word.bbox[3]) / 2
+    return left <= x <= right and top <= y <= bottom
+
+
+def _lines(quote: Quote, page_words: Sequence[PageWord]) -> list[str]:
+    """The lines of a quote as they stand on the page, parted at wide gaps; none where those are not known."""
+    lines: list[list[PageWord]] = []
+    for word in page_words:
+        if not _holds(quote, word):
+            continue
+        last = lines[-1][-1] if lines else None
+        height = word.bbox[3] - word.bbox[1]
+        if last and last.line == word.line and 0 <= word.bbox[0] - last.bbox[2] + height < (1 + WIDE_GAP) * height:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return [" ".join(word.text for word in line) for line in lines]
