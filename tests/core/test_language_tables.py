@@ -38,12 +38,12 @@ LACKING: Mapping[str, Mapping[str, str]] = {
 _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
 _COUNTERS |= {"first_counted", "last_counted", "to_last_counted"}
 FURTHER = {
-    "de": {"irregular_numbers", "ordinal_endings"},
-    "fr": {"masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"},
-    "es": {"masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"},
-    "it": {"masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"},
-    "pt": {"masculine", "contents_ending", "feminine_numbers"},
-    "nl": {"ordinal_endings"},
+    "de": {"grammar", "irregular_numbers", "ordinal_endings"},
+    "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"},
+    "es": {"grammar", "masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"},
+    "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"},
+    "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"},
+    "nl": {"grammar", "ordinal_endings"},
     "zh": _COUNTERS,
     "ja": _COUNTERS,
 }

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from quoteweave.core.text.reference_words import alternation
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.reference_words import alternation, reference_words
+from quoteweave.core.text.tokens import STOP_WORDS, words
 
 # What stands after such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
 _ASKS_WHAT = re.compile(
@@ -87,6 +87,21 @@ def question_languages() -> list[dict[str, Any]]:
     """The tables of all languages."""
     text = resources.files(__package__).joinpath("question_words.toml").read_text("utf-8")
     return list(tomllib.loads(text).values())
+
+
+def foreign_grammar_words(question: str) -> frozenset[str]:
+    """The words of grammar of the language of a question, as `core.text.tokens.words` stems them; none of English.
+
+    A question is of the language that has most of its words of this kind.
+
+    >>> sorted(foreign_grammar_words("O que mostra o penúltimo slide?") & {"o", "que", "slide"})
+    ['o', 'que']
+    """
+    said = _WORD.findall(question.casefold())
+    times = {grammar: sum(word in grammar for word in said) for grammar in reference_words().grammar}
+    own = max(times, key=times.__getitem__)
+    is_foreign = times[own] > sum(word in STOP_WORDS for word in said)
+    return frozenset(words(" ".join(own))) if is_foreign else frozenset()
 
 
 @lru_cache(maxsize=64)  # asked for by each step of an answer

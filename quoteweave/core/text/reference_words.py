@@ -57,6 +57,8 @@ class ReferenceWords:
     """The pattern of each kind of mention."""
     numerals: Numerals
     """The numbers beyond `numbers` and `ordinals`."""
+    grammar: tuple[frozenset[str], ...]
+    """For each language but English, its words of grammar."""
 
     def value(self, number: str) -> int | None:
         """The number that digits or a word say; None for a label of a page, such as 'iv' or 'F-3'."""
@@ -95,6 +97,7 @@ def reference_words() -> ReferenceWords:
         parts={**parts, **counters},
         kinds=kinds,
         numerals=Numerals(languages),
+        grammar=tuple(frozenset(language["grammar"]) for language in languages if "grammar" in language),
         patterns={
             **_patterns_of_pages(said, numbers, ordinals),
             **_patterns_of_parts(said, ordinals, parts=parts, counters=counters, roles=roles),

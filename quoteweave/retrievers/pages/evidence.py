@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import acronym_prefix, layout_token, meaning_prefix
 from quoteweave.core.text.question_analysis import PictureType, QuestionAnalysis, analyse_lines, interrogative_words
+from quoteweave.core.text.question_words import foreign_grammar_words
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.literal_matches import Containing, LiteralMatches, sought_in
@@ -136,7 +137,7 @@ class EvidenceScorer:
 
         index = self.index
         analyses = analyse_lines(question)
-        tokens = [token for analysis, times in analyses.items() for token in words(analysis.text) * times]
+        tokens = [token for analysis, times in analyses.items() for token in _tokens(analysis) * times]
         quote_scores = index.scores("quotes", tokens, within=None if within is None else within[index.page_of])
         best = index.best_on_pages(quote_scores)
         evidence = PageEvidence(quote_scores, best, analyses)
@@ -367,6 +368,13 @@ class EvidenceScorer:
             if any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held) - len(phrase) + 1)):
                 pages[self.index.page_of[position]] = 1
         return pages
+
+
+def _tokens(analysis: QuestionAnalysis) -> list[str]:
+    """The words to look for; beside a reference, no "que" and "der", which are rare in documents in English."""
+    refers = analysis.places or analysis.labels
+    grammar = foreign_grammar_words(analysis.text) if refers else frozenset[str]()
+    return [word for word in words(analysis.text) if word not in grammar]
 
 
 def _titles(analyses: "Counter[QuestionAnalysis]") -> Counter[str]:
