@@ -1,6 +1,6 @@
 """Whether the constants of the `lexical` retriever are more than luck: leave one document out.
 
-The constants stand at the top of `evidence.py`, `literal_matches.py` and `page_feedback.py` in
+The constants stand at the top of `evidence.py`, `literal_matches.py`, `page_feedback.py` and `terminology.py` in
 `quoteweave/retrievers/pages`, and in `quoteweave/retrievers/terms`. A setting's score for a question is the mean of its
 page recall @1, @3 and @5 within the document. Settings are the shipped one, and those in which one constant is off,
 halved or doubled. For each document the best of them is chosen on the questions of all other documents, and the
@@ -39,13 +39,14 @@ from quoteweave.evaluation.statistics.bootstrap import Interval, paired_differen
 from quoteweave.index import lexical
 from quoteweave.retrievers import terms
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.pages import evidence, literal_matches, page_feedback
+from quoteweave.retrievers.pages import evidence, literal_matches, page_feedback, terminology
 
 Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]
 
 MODULES = {
-    evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "PICTURE_TYPE", "FRONT", "TERMS", "STATED", "ACRONYMS"),
+    evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "PICTURE_TYPE", "FRONT", "TERMS", "STATED"),
+    terminology: ("ACRONYMS",),
     terms: ("TITLE_SHARE",),
     literal_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
     page_feedback: ("SIMILARITY", "NEXT", "CONTINUED"),

@@ -83,6 +83,7 @@ class Explanation(Record):
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
         default_factory=dict, description="by quote id: the contributions to the score of its page, largest first"
     )
+    points_per_unit: float = Field(default=1.0, description="how many points are one unit of `ScoresPages`")
     rarity: Mapping[str, float] = Field(default_factory=dict, description="as `Context.rarity`")
     pages: int | None = Field(default=None, description="as `Context.pages`")
     places: tuple[str, ...] = Field(default=(), description="as `Context.places`")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Changes whenever the same quotes would give another index, so that runs over the two are told apart. It rebuilds none:
 # where segments on disk would differ, raise `collection.segments.store.SEGMENT_RULES` too, or, where those of before
 # would be misread, `collection.folder.FORMAT`.
-FINGERPRINT = "lexical-12"
+FINGERPRINT = "lexical-13"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
 # By which the last chapter of a document is looked for, before letters.
@@ -94,6 +94,14 @@ class LexicalIndex:
         found[self.page_of[quotes]] = True
         return found
 
+    def in_documents_of(self, pages: "Positions | Mask") -> "Scores":
+        """(m,) 1 for each page of a document that has one of these pages, 0 for others."""
+        import numpy as np
+
+        found = np.zeros(self.document_count, dtype=np.float32)
+        found[self.document_of[pages]] = 1
+        return found[self.document_of]
+
     @cached_property
     def tie_order(self) -> "Positions":
         """(n,) the place of each quote when documents are ordered by name, which breaks ties."""
@@ -153,6 +161,10 @@ class LexicalIndex:
         """
         having, pages = self._fields["pages"].count(self._ids(token)), max(self.page_count, MIN_PAGES)
         return inverse_frequency(pages, having) / inverse_frequency(pages, 0) if having else 1.0
+
+    def pages_with_word(self, token: str) -> "Positions":
+        """Positions of the pages that hold a word."""
+        return self._fields["pages"].having(self._ids(token))
 
     def on_several_pages(self, token: str, page: int) -> bool:
         """Whether a word is on two or more pages of the document that contains `page`."""

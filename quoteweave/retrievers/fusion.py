@@ -13,7 +13,7 @@ from typing import Protocol, get_args
 from quoteweave.core.answers import C15, C20, TOP_10, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
-from quoteweave.core.protocols import Explains, Explanation, Retriever, collect_warnings
+from quoteweave.core.protocols import Explains, Explanation, Reason, Retriever, collect_warnings
 from quoteweave.core.records import Filter, Hit, Kind, Query
 
 # Cormack et al. chose 60; the larger it is, the less the first ranks outweigh the others.
@@ -118,7 +118,8 @@ class FusedRetriever:
     """Searches with several retrievers and fuses their rankings by a rule.
 
     Each is asked once, for all questions, and for at least `depth` hits, so that asking for fewer gives the beginning
-    of the same list. Raises UsageError for no retriever, or for weights that are not one positive number for each.
+    of the same list. Explanations call the retrievers by their `names`. Raises UsageError for no retriever, or for
+    weights that are not one positive number for each.
 
     >>> fused = FusedRetriever([LexicalRetriever(collection), Bm25Retriever(collection)], weights=[2, 1])
     >>> (hits,) = fused.search([Query(text="timber")], k=1)
@@ -132,6 +133,7 @@ class FusedRetriever:
         rule: FusionRule = reciprocal_rank_fusion,
         *,
         weights: Sequence[float] | None = None,
+        names: Sequence[str] | None = None,
         depth: int = DEPTH,
     ) -> None:
         if not retrievers:
@@ -139,6 +141,7 @@ class FusedRetriever:
         self._retrievers = tuple(retrievers)
         self._rule = rule
         self._weights = checked_weights(weights, len(retrievers))
+        self._names = names or [type(retriever).__name__ for retriever in retrievers]
         self._depth = depth
 
     def warnings(self) -> tuple[str, ...]:
@@ -146,24 +149,36 @@ class FusedRetriever:
         return collect_warnings(*self._retrievers)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
-        """Combine the explanations of those retrievers that give any; words have the rarity that the first one knows.
+        """Explain each hit by what each retriever adds to its score, and by the reasons of those that give any.
 
-        Raises what they raise.
+        Words have the rarity that the first one knows. Raises what retrievers raise.
         """
         explanations = [
             each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)
         ]
         knowing = next((one for one in explanations if one.rarity), Explanation())
+        added = self._added(query, where) if hits else {}
         return Explanation(
             interpretation=tuple(dict.fromkeys(line for one in explanations for line in one.interpretation)),
             reasons={
-                hit.quote.id: tuple(r for one in explanations for r in one.reasons.get(hit.quote.id, ()))
-                for hit in hits
+                id: (*added.get(id, ()), *(r for one in explanations for r in one.reasons.get(id, ())))
+                for id in (hit.quote.id for hit in hits)
             },
             rarity=knowing.rarity,
             pages=knowing.pages,
             places=knowing.places,
         )
+
+    def _added(self, query: Query, where: Filter | None) -> dict[str, list[Reason]]:
+        """By quote id, what each retriever that finds a quote adds to its score."""
+        rankings = [retriever.search([query], self._depth, where=where)[0] for retriever in self._retrievers]
+        added: dict[str, list[Reason]] = defaultdict(list)
+        for at, (name, ranking) in enumerate(zip(self._names, rankings, strict=True)):
+            said = {hit.quote.id: f"rank {hit.rank}, score {hit.score:.3f}" for hit in ranking}
+            alone = [ranking if i == at else [] for i in range(len(rankings))]
+            for hit in self._rule(alone, self._weights):
+                added[hit.quote.id].append(Reason(part=name, points=round(hit.score, 3), detail=said[hit.quote.id]))
+        return added
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first, with the rule's scores. Raises as `Retriever.search` of each."""

@@ -42,7 +42,8 @@ SECTIONS, MAX_TOGETHER, FROM_FITTEST = 2, 8, 2
 # Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for: a
 # table or picture, if it asks about pictures, names one or contains a term; on so many of the best pages a text with a
 # contact, if it asks for a contact, a quote with a quotation or code of the question to the letter, and one that stands
-# under the heading of a part that the question names, as pages may have several.
+# under the heading of a part that the question names, as pages may have several; also a quote that has words of the
+# question in another spelling or by another name.
 FORM_BONUS = 0.5
 FORM_PAGES = 10
 
@@ -117,6 +118,7 @@ class LexicalRetriever(Bm25Retriever):
         return Explanation(
             interpretation=describe_interpretation(evidence, scorer, within),
             reasons=reasons,
+            points_per_unit=index.max_idf or 1.0,
             rarity=rarities,
             pages=pages,
             places=tuple(sorted(evidence.referred)),
@@ -154,11 +156,16 @@ class LexicalRetriever(Bm25Retriever):
         headings = self._headings_of(index)
         above = np.where(headings[at] >= 0, evidence.quote_scores[headings[at]], np.float32(0))
         fit = (evidence.quote_scores[at] + np.float32(HEADING_WEIGHT) * above) / best[of_page]
-        if any(analysis.picture_types or analysis.labels for analysis in evidence.analyses) or evidence.expansions:
+        if (
+            any(analysis.picture_types or analysis.labels for analysis in evidence.analyses)
+            or evidence.parts["terms"].any()
+        ):
             fit += np.float32(FORM_BONUS) * index.is_image[at]
         if any(analysis.asks == "contact" for analysis in evidence.analyses):
             contacts = self._having(index, evidence.total, lambda quote: CONTACT.search(quote.text) is not None)
             fit += np.float32(FORM_BONUS) * (np.isin(at, contacts) & ~index.is_image[at])
+        if evidence.written_otherwise:
+            fit += np.float32(FORM_BONUS) * np.isin(at, np.concatenate(evidence.written_otherwise))
         literals = [text for text in sought_in(evidence.analyses) if is_literal(text)]
         if literals:
             matches = self._having(index, evidence.parts["quotation"], partial(_has_any, literals))

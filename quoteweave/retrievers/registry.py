@@ -143,7 +143,7 @@ def _made(text: str, collection: Collection, resources: Resources) -> Retriever:
     if len(parts) == 1:
         return made[0]
     if parts == list(ENSEMBLE):
-        return FusedRetriever(made)
+        return FusedRetriever(made, names=parts)
     visual = [_reads_pictures(part) for part in parts]
     if sum(visual) != 1:
         raise UsageError(
@@ -176,7 +176,7 @@ def make_fused(
     except ValueError:
         name = ""
     if name in FUSION_RULES:
-        return FusedRetriever(made, FUSION_RULES[name], weights=weights)
+        return FusedRetriever(made, FUSION_RULES[name], weights=weights, names=texts)
     if name != PAGE_FUSION:
         raise UsageError(
             f"{fusion!r} is no rule of fusion; write {', '.join([PAGE_FUSION, *FUSION_RULES])}, with weights as in "
@@ -188,7 +188,12 @@ def make_fused(
         )
     first = made.index(of_pages[0])
     others = [at for at in range(len(made)) if at != first]
-    return PageFusion(of_pages[0], [made[at] for at in others], weights=[weights[at] for at in (first, *others)])
+    return PageFusion(
+        of_pages[0],
+        [made[at] for at in others],
+        names=[texts[at] for at in others],
+        weights=[weights[at] for at in (first, *others)],
+    )
 
 
 def with_published_suffixes(text: str, *, of_text: Sequence[str], of_pictures: Sequence[str]) -> str:

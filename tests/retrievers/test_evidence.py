@@ -184,6 +184,37 @@ def test_page_feedback_finds_what_shares_rare_words_and_what_stands_beside(
     assert (total > 0).all()  # where few pages match, others of the document follow
 
 
+def test_where_a_kind_of_picture_alone_is_asked_for_no_page_without_it_comes_before_those_with_it(
+    tmp_path: Path,
+) -> None:
+    quotes = [
+        made_quote("A report on hives", page=0),
+        made_quote("hives at Quarry Hill", page=1),
+        made_quote("hives", page=2, layout="chart"),
+        made_quote("hives at Quarry Hill", page=3),
+        made_quote("honey", page=4),
+        made_quote("honey", page=5, layout="chart"),
+    ]
+    for number, question in enumerate(("What does the pie chart show?", "How many bar charts are in the report?")):
+        with make_collection(tmp_path / str(number), {"a.pdf": quotes}) as collection:
+            found = evidence(collection, question).total
+            assert set(np.argsort(-found)[:2].tolist()) == {2, 5}, question
+    # What is said of the kind is a topic, and leads to further pages.
+    with make_collection(tmp_path / "topic", {"a.pdf": quotes}) as collection:
+        found = evidence(collection, "Which chart shows honey?").total
+        assert np.argsort(-found)[:2].tolist() == [5, 4]
+
+
+def test_the_words_of_a_page_that_is_found_by_its_place_are_not_looked_for(tmp_path: Path) -> None:
+    quotes = [made_quote("Libtasn, version 4", page=0), made_quote("grain", page=1)]
+    quotes += [made_quote("The title page of a version: the title page itself. State the title.", page=2)]
+    question = "Which version is on the title page?"
+    with make_collection(tmp_path / "1", {"a.pdf": quotes}) as collection:
+        assert evidence(collection, question).total.argmax() == 0
+    with make_collection(tmp_path / "2", {"a.pdf": quotes}) as collection:
+        assert evidence(collection, "What is said of the title?").total.argmax() == 2
+
+
 def test_each_side_of_a_comparison_is_looked_for(tmp_path: Path) -> None:
     quotes = [
         made_quote("growth of timber and of grain, growth of all", page=0),
@@ -237,8 +268,8 @@ def test_acronyms_that_a_document_defines_lead_to_what_they_stand_for_and_back(t
         long = evidence(collection, "What is the mean time to failure?")
         assert (short.parts["acronyms"] > 0).tolist() == [False, True, False, False, False]  # b defines nothing
         assert (long.parts["acronyms"] > 0).tolist() == [False, False, True, False, False]
-        assert short.acronyms == ["mttf = mean time to failure"]
-        assert long.acronyms == ["mean time failure = MTTF"]
+        assert list(short.sources["acronyms"]) == ["mttf = mean time to failure"]
+        assert list(long.sources["acronyms"]) == ["mean time failure = MTTF"]
         words = short.parts["words"]
         assert 0 < short.parts["acronyms"][1] < words[2]
 
@@ -250,7 +281,7 @@ def test_acronyms_are_those_of_the_documents_that_are_searched(tmp_path: Path) -
     with make_collection(tmp_path, {"z.pdf": own, **others}) as collection:
         within = Filter(documents=("z.pdf",))
         found = evidence(collection, "What is the MTTF?", within)
-        assert found.acronyms == ["mttf = mean time to failure"]
+        assert list(found.sources["acronyms"]) == ["mttf = mean time to failure"]
         alone = found.parts["acronyms"].max()
     with make_collection(tmp_path / "alone", {"z.pdf": own}) as collection:
         assert evidence(collection, "What is the MTTF?", within).parts["acronyms"].max() > 0
@@ -404,11 +435,22 @@ def test_a_code_is_looked_for_together_without_quotation_marks(tmp_path: Path) -
         ("4.2 million", "4.2mn in all"),
         ("4.2 million", "4,200,000 in all"),
         ("a 12-month lease", "12 months"),
+        ("230 volts", "230V mains"),
+        ("16 A", "16A fuse"),
+        ("70 °F", "70 degrees Fahrenheit"),
+        ("$5m", "5 million dollars"),
+        ("€1,200,000", "€1.2m in all"),
     ],
 )
 def test_an_amount_is_found_however_it_is_written(amount: str, written: str, tmp_path: Path) -> None:
     quotes = [made_quote(written, page=0), made_quote("5 of 12, and 4.2", page=1), made_quote("in all", page=1)]
     assert told(tmp_path, quotes, f"What is {amount}?", "amount") == [0]
+
+
+def test_millions_of_a_currency_are_no_metres(tmp_path: Path) -> None:
+    quotes = [made_quote("5 metres of rope", page=0), made_quote("a rope", page=1)]
+    assert told(tmp_path / "1", quotes, "Who spent $5m?", "amount") == []
+    assert told(tmp_path / "2", quotes, "Who has 5m of rope?", "amount") == [0]
 
 
 @pytest.mark.parametrize(
@@ -419,6 +461,13 @@ def test_an_amount_is_found_however_it_is_written(amount: str, written: str, tmp
         ("information", "more infor- mation"),
         ("long-term", "the longterm lease"),
         ("database", "a data base"),
+        ("pump XR200", "Pump XR 200 failed"),
+        ("E07", "the fault E-07"),
+        ("GK2290A", "Valve GK-2290/A is obsolete"),
+        ("GK-2290-A", "Valve GK2290A is obsolete"),
+        ("7741B09", "Part 7741.B-09"),
+        ("+442079460018", "Call +44 20 7946 0018"),
+        ("+44 20 7946 0018", "Call +442079460018"),
     ],
 )
 def test_what_is_nowhere_as_asked_is_found_in_another_spelling(asked: str, written: str, tmp_path: Path) -> None:
@@ -427,6 +476,20 @@ def test_what_is_nowhere_as_asked_is_found_in_another_spelling(asked: str, writt
     # Where a page searched has it as asked, no other spelling counts.
     quotes.append(made_quote(asked, page=2))
     assert told(tmp_path / "2", quotes, f"Where is {asked}?", "spelling") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("12.5", "12 points"),  # "12.s" would be 12, as s is a stop word
+        ("XR200", "200 valves of the XR pump"),
+        ("16A", "16 parts of a pump"),
+        ("7946001", "7946 valves and 001 pumps"),
+    ],
+)
+def test_another_number_or_code_is_no_spelling_of_it(asked: str, written: str, tmp_path: Path) -> None:
+    quotes = [made_quote(written, page=0), made_quote("grain", page=1)]
+    assert told(tmp_path, quotes, f"Where is {asked}?", "spelling") == []
 
 
 def test_parts_of_a_word_that_only_stand_on_the_same_page_are_no_spelling_of_it(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
+from quoteweave.core.protocols import Explains
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages.page_fusion import (
@@ -206,3 +207,32 @@ def test_asking_for_more_hits_changes_no_score(tmp_path: Path) -> None:
         fused = PageFusion(LexicalRetriever(collection), [other], weights=(1, 1), depth=3)
         few, many = ({hit.quote.id: hit.score for hit in fused.search([Query(text="timber")], k)[0]} for k in (2, 9))
     assert few.items() <= many.items()
+
+
+def test_each_retriever_is_a_reason_of_its_own(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": MANY}) as collection:
+        other, query = Given(collection, one_apart(9)), Query(text="timber")
+        fused = PageFusion(LexicalRetriever(collection), [other], weights=(1, 1), names=["minilm"])
+        (hits,) = fused.search([query], 20)
+        explained = fused.explain(query, hits)
+    by_page = {hit.quote.page: explained.reasons[hit.quote.id] for hit in hits}
+    scores = {page.page: page.score for page in rank_pages(hits)}
+    for page, reasons in by_page.items():
+        assert math.isclose(sum(reason.points for reason in reasons), scores[page], abs_tol=0.02), page
+    assert by_page[9][0].part == "minilm"
+    assert by_page[9][0].detail.startswith("rank 1, score ")
+    assert {reason.part for reason in by_page[0]} >= {"words", "lead", "minilm"}
+
+
+def test_a_rule_of_fusion_is_explained_by_what_each_retriever_adds(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": MANY}) as collection:
+        query = Query(text="timber")
+        fused = make_fused(["lexical", "bm25"], "rrf", collection)
+        (hits,) = fused.search([query], 1)
+        assert isinstance(fused, Explains)
+        reasons = fused.explain(query, hits).reasons[hits[0].quote.id]
+    assert [(reason.part, reason.detail.split(",")[0]) for reason in reasons[:2]] == [
+        ("lexical", "rank 1"),
+        ("bm25", "rank 1"),
+    ]
+    assert math.isclose(reasons[0].points + reasons[1].points, hits[0].score, abs_tol=0.001)

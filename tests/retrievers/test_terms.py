@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from made_collections import made_quote, make_collection
 
@@ -350,3 +351,43 @@ def test_a_file_of_one_s_own_needs_no_places(tmp_path: Path) -> None:
         assert set(pages_found(collection, "draught", [own])[:2]) == {BALANCE, len(PROSE)}
     assert with_own.parts["terms"].argmax() == BALANCE
     assert [str(expansion) for expansion in with_own.expansions] == ["draught = depth of the keel"]
+
+
+DAMPER = '[[term]]\nname = "shock absorber"\nalso = ["damper", "spring unit"]\n'
+
+
+def test_other_names_are_found_in_texts_too_after_what_was_asked(tmp_path: Path) -> None:
+    own = read_terms(write(tmp_path, DAMPER))
+    quotes = [made_quote("The chain needs wax.", page=page) for page in range(4)]
+    quotes += [made_quote("Bike notes", page=4), made_quote("The damper leaks oil.", page=4)]
+    quotes += [made_quote("The unit has a spring.", page=5), made_quote("A new spring unit.", page=6)]
+    with make_collection(tmp_path / "1", {"bike.md": quotes}) as collection:
+        assert not search(collection, "shock absorber")
+        hits = search(collection, "shock absorber", [own])
+        assert hits[0].quote.text in ("The damper leaks oil.", "A new spring unit.")
+        index = lexical.current_lexical_index(collection)
+        found = LexicalRetriever(collection, terms=[own]).evidence(index, "shock absorber").parts["other names"]
+        assert np.flatnonzero(found).tolist() == [4, 6]  # as an exact phrase
+    quotes.append(made_quote("A shock absorber is dear, and so it is kept in the cellar, with the chain.", page=7))
+    with make_collection(tmp_path / "2", {"bike.md": quotes}) as collection:
+        assert pages_found(collection, "shock absorber", [own])[0] == 7
+        retriever = LexicalRetriever(collection, terms=[own])
+        hits = search(collection, "shock absorber", [own])
+        explained = retriever.explain(Query(text="shock absorber"), hits)
+    assert explained.interpretation == ("term: shock absorber = damper, spring unit",)
+    of_damper = next(hit.quote.id for hit in hits if hit.quote.text.startswith("The damper"))
+    assert ("other names", "damper") in {(reason.part, reason.detail) for reason in explained.reasons[of_damper]}
+
+
+def test_a_page_with_another_name_of_a_ratio_comes_with_the_statements_before_all_others(tmp_path: Path) -> None:
+    quotes = report((BALANCE, ASSETS), (INCOME, EARNED), notes=["Key figures: the return on assets was 10.6 %."])
+    with make_collection(tmp_path, {"annual.pdf": quotes}) as collection:
+        assert set(pages_found(collection, "What was the ROA?")[:3]) == {len(PROSE), BALANCE, INCOME}
+        hits = search(collection, "What was the ROA?")
+        explained = LexicalRetriever(collection).explain(Query(text="What was the ROA?"), hits)
+    details = {hit.quote.page: explained.reasons[hit.quote.id] for hit in hits}
+    shown = {page: {reason.part: reason.detail for reason in reasons} for page, reasons in details.items()}
+    # Each page is explained by what it has.
+    assert shown[BALANCE]["terms"] == "balance sheet; total assets"
+    assert shown[INCOME]["terms"] == "income statement; net income"
+    assert shown[len(PROSE)]["other names"] == "return on assets"

@@ -177,6 +177,13 @@ def interrogative_words() -> frozenset[str]:
 
 
 @cache
+def picture_words() -> frozenset[str]:
+    """Words for kinds of pictures and their parts, tokenised by `core.text.tokens.words`."""
+    kinds = (kind for each in question_languages() for kind in each["kinds"].values())
+    return frozenset(words(" ".join(word for kind in kinds for word in kind)))
+
+
+@cache
 def request_words() -> frozenset[str]:
     """Words of a request that do not occur in its answer, such as "explain" and "document", in lower case."""
     return frozenset(word for each in question_languages() for word in each.get("requesting", ()))

@@ -50,7 +50,25 @@ data 1000000 MB megabyte
 data 1000000000 GB gigabyte
 data 1000000000000 TB terabyte
 celsius 1 C °C celsius
-fahrenheit 1 °F fahrenheit
+fahrenheit 1 F °F fahrenheit
+voltage 0.001 mV millivolt
+voltage 1 V volt
+voltage 1000 kV kilovolt
+current 0.001 mA milliampere milliamp
+current 1 A ampere amp
+resistance 1 Ω ohm
+pressure 1 Pa pascal
+pressure 100 hPa hectopascal mbar millibar
+pressure 1000 kPa kilopascal
+pressure 100000 bar
+psi 1 psi
+sound 1 dB decibel
+rotation 1 rpm
+speed 1 mph
+inch 1 inch inches
+yard 1 yd yard
+pound 1 lb
+ounce 1 oz ounce
 percent 1 % percent pct pp
 dollar 1 $ US$ USD dollar
 euro 1 € EUR euro
@@ -63,7 +81,12 @@ SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9,
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 _LETTERS = {"k": 3, "m": 6, "b": 9}
 _NAME = re.compile(r"[^\W\d_]+")
-_AMOUNT = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)[ -]?([^\W\d_]+[23]?)(?!\w)")
+_AMOUNT = re.compile(
+    r"(?<![\w.,$€£¥])(?P<sign>(?:US)?[$€£¥] ?)?"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:[ -]?(?P<unit>°[CF]|[^\W\d_]+[23]?))?(?!\w)"
+)
+# Most digits of a whole number of millions that is also written with the scale: 4,200,000 is 4.2 million.
+_MAX_SCALED_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +117,12 @@ def _units() -> dict[str, Unit]:
 
 
 def amounts_in(text: str) -> list[str]:
-    """The numbers with a unit or a scale after them, as written: `5 km`, `12-month`, `4.2 million`; no currencies."""
-    return [match[0] for match in _AMOUNT.finditer(text) if _names_of(match[2])]
+    """The numbers that can be written in other ways, as written, with the unit or scale after them.
+
+    >>> amounts_in("At 5 km, $5m, 4.2 million or 12-month, and 4,200,000, but not at 5 or 5 euros.")
+    ['5 km', '$5m', '4.2 million', '12-month', '4,200,000']
+    """
+    return [match[0] for match in _AMOUNT.finditer(text) if _spellings(match)]
 
 
 def dimensions_in(text: str) -> frozenset[str]:
@@ -104,7 +131,8 @@ def dimensions_in(text: str) -> frozenset[str]:
     >>> sorted(dimensions_in("A range of 60 to 90 kilometres in 5 h."))
     ['length', 'time']
     """
-    named = [match[2] for match in _AMOUNT.finditer(text)] + [word for word in _NAME.findall(text) if len(word) > 2]
+    named = [match["unit"] or "" for match in _AMOUNT.finditer(text)]
+    named += [word for word in _NAME.findall(text) if len(word) > 2]
     return frozenset(unit.dimension for name in named if (unit := find_unit(name)) is not None)
 
 
@@ -114,21 +142,27 @@ def amount_spellings(amount: str) -> list[str]:
     Numbers are not converted, so that `5 km` is not `5,000 m`.
     """
     match = _AMOUNT.fullmatch(amount)
-    if match is None:
-        return [amount]
-    number, names = match[1], _names_of(match[2])
-    found = [f"{number}{gap}{name}" for name in names for gap in (" ", "")]
-    if (power := SCALES.get(match[2].casefold())) is not None:
-        value = Decimal(number.replace(",", "")).scaleb(power)
-        found += [f"{number}{letter}" for letter, size in _LETTERS.items() if size == power]
-        found += [f"{int(value):,}"] if value == int(value) else []
+    return [amount] if match is None else _spellings(match)
+
+
+def _spellings(match: "re.Match[str]") -> list[str]:
+    """Other ways to write a number, with its unit or scale; none for one without."""
+    number, name = match["number"], match["unit"] or ""
+    power = SCALES.get(name.casefold()) or (_LETTERS.get(name.casefold()) if match["sign"] else None)
+    value = Decimal(number.replace(",", "")).scaleb(power or 0)
+    counts = {power: number} if power else {}
+    if power or (value >= 10**6 and len(value.normalize().as_tuple().digits) <= _MAX_SCALED_DIGITS):
+        smaller = {size: value.scaleb(-size) for size in SCALES.values()}
+        counts = {size: f"{count.normalize():f}" for size, count in smaller.items() if 1 <= count < 1000} | counts
+    scaled = [(counts[size], word) for word, size in (*SCALES.items(), *_LETTERS.items()) if size in counts]
+    written = [*scaled, *((number, each) for each in ([] if power else _names_of(name)))]
+    found = [f"{count}{gap}{word}" for count, word in written for gap in (" ", "")]
+    found += [f"{int(value):,}"] if counts and value == int(value) else []
     return list(dict.fromkeys(found))
 
 
 def _names_of(name: str) -> list[str]:
-    """The names of the same unit or scale that are words; none for one that is not known."""
-    if (power := SCALES.get(name.casefold())) is not None:
-        return [word for word, size in SCALES.items() if size == power]
+    """The names of the same unit that are words; none for one that is not known."""
     unit = find_unit(name)
     if unit is None or unit.dimension in CURRENCIES:
         return []

@@ -13,9 +13,10 @@ from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
-from quoteweave.core.text.units import amount_spellings
+from quoteweave.core.text.units import amount_spellings, amounts_in
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.index.term_weights import inverse_frequency
+from quoteweave.retrievers.pages.terminology import Sources
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +44,10 @@ MAX_MISSING, MAX_SPELLINGS, MAX_WORD_LETTERS, MAX_PAIRS = 8, 200, 30, 50
 MIN_MISREAD_LETTERS = 3
 # Letters of the parts of a word that was broken at the end of a line, and of a word that two were joined to, at least.
 MIN_PART, MIN_JOINED = 3, 5
+# Least letters and digits of a code that is written with or without marks and spaces, and most of these within it;
+# digits of a number that may be divided into groups, and of each group.
+MIN_CODE, MAX_CODE_MARKS = 3, 5
+MIN_NUMBER_DIGITS, MAX_NUMBER_DIGITS, MIN_GROUP, MAX_GROUP = 7, 15, 2, 5
 # What OCR takes for one another.
 CONFUSED = {
     "1": "li",
@@ -57,6 +62,7 @@ CONFUSED = {
     "2": "z",
     "z": "2",
 }
+_DIGITS_OR_LETTERS = re.compile(r"\d+|[^\W\d_]+")
 _STOPS = " .,;:?!"
 _DASHES = re.compile("[‐‑‒–—−]")
 _QUOTATION_MARKS = re.compile("[‘’‚“”„«»`]")
@@ -68,35 +74,47 @@ class LiteralMatches:
     def __init__(self, index: LexicalIndex, texts: Texts, containing: Containing) -> None:
         self._index, self._texts, self._containing = index, texts, containing
 
-    def quotations(self, sought: Sequence[str], scores: "Scores", within: "Mask | None") -> "Scores":
-        """(m,) what quotations and codes add to each page; `scores` (n,) say which quotes are read first."""
+    def quotations(self, sought: Sequence[str], scores: "Scores", within: "Mask | None") -> "tuple[Scores, Sources]":
+        """(m,) what quotations and codes add to each page, and the pages of each.
+
+        `scores` (n,) say which quotes are read first.
+        """
         import numpy as np
 
-        gained = self._nothing()
+        gained, sources = self._nothing(), Sources()
         for text in sought[:MAX_SOUGHT]:
-            phrase = tuple(words(text))
-            together = self._index.quotes_with(phrase) if len(phrase) > 1 else self._no_quotes()
-            gained += TOGETHER * self._unit * self._pages(together)
-            if not phrase:
-                found = self._containing(text, within).astype(np.float32)
-                gained += VERBATIM * self._rarity(found, within)
-            elif is_literal(text):
-                candidates = self._best(self._index.quotes_with(phrase), scores, within)
-                having = [has_literally(each, text) for each in self._texts(candidates)]
-                gained += VERBATIM * self._unit * self._pages(candidates[having])
-        return gained
+            points = self._quotation(text, scores, within)
+            gained += points
+            sources[text] = np.flatnonzero(points)
+        return gained, sources
 
-    def amounts(self, sought: Sequence[str]) -> "Scores":
-        """(m,) what numbers with their units add to each page, in whatever way they are written."""
+    def _quotation(self, text: str, scores: "Scores", within: "Mask | None") -> "Scores":
         import numpy as np
 
-        gained = self._nothing()
+        phrase = tuple(words(text))
+        if not phrase:
+            found = self._containing(text, within).astype(np.float32)
+            return VERBATIM * self._rarity(found, within)
+        together = self._index.quotes_with(phrase) if len(phrase) > 1 else self._no_quotes()
+        points = TOGETHER * self._unit * self._pages(together)
+        if is_literal(text):
+            candidates = self._best(self._index.quotes_with(phrase), scores, within)
+            having = [has_literally(each, text) for each in self._texts(candidates)]
+            points += VERBATIM * self._unit * self._pages(candidates[having])
+        return points
+
+    def amounts(self, sought: Sequence[str]) -> "tuple[Scores, Sources]":
+        """(m,) what numbers with their units add to each page, in whatever way they are written; the quotes of each."""
+        import numpy as np
+
+        gained, sources = self._nothing(), Sources()
         for amount in sought[:MAX_SOUGHT]:
             # "40 %" is one word, and found as such.
             phrases = {tuple(words(spelling)) for spelling in amount_spellings(amount)} - {tuple(words(amount)[:1])}
-            pages = [self._pages(self._index.quotes_with(phrase)) for phrase in phrases]
-            gained += TOGETHER * self._unit * np.maximum.reduce([self._nothing(), *pages])
-        return gained
+            having = [self._index.quotes_with(phrase) for phrase in phrases]
+            sources[amount] = np.unique(np.concatenate([self._no_quotes(), *having]))
+            gained += TOGETHER * self._unit * self._pages(sources[amount])
+        return gained, sources
 
     def captions(self, label: str, scores: "Scores", within: "Mask | None") -> "Positions":
         """The pages on which a quote begins with a label, such as 'Abbildung 3', that the index does not know."""
@@ -120,59 +138,75 @@ class LiteralMatches:
         found = [self._index.quotes_with(words(spelling)) for spelling in spellings]
         return self._best(np.unique(np.concatenate([self._no_quotes(), *found])), scores, within)
 
-    def spellings(self, text: str, within: "Mask | None") -> "tuple[Scores, list[str]]":
-        """(m,) what the question's words in other spellings add to each page, and which were found.
+    def spellings(self, text: str, within: "Mask | None") -> "tuple[Scores, Sources]":
+        """(m,) what the question's words in other spellings add to each page, and the quotes of each.
 
         What no page searched has as it is asked is looked up otherwise: a word as OCR may have read it (l for 1), and
-        as two words with a hyphen at a line's end between them; two words that follow one another, as one.
+        as two words with a hyphen at a line's end between them; two words that follow one another, as one; a code or
+        telephone number with marks or spaces in other places.
         """
-        gained, found = self._nothing(), list[str]()
+        import numpy as np
+
+        gained, sources = self._nothing(), Sources()
+        for word, parts in self._other_spellings(text, within):
+            quotes = self._quotes_with_spelling(parts, within)
+            if len(quotes):
+                np.maximum(gained, SPELLING * self._rarity(self._pages(quotes), within), out=gained)
+                sources[f"{word} = {('-' if word.isalpha() else ' ').join(parts)}"] = quotes
+        return gained, sources
+
+    def _other_spellings(self, text: str, within: "Mask | None") -> Iterator[tuple[str, Sequence[str]]]:
+        """What no page searched has as asked, each with the words that may stand for it, one after the other."""
         asked = words(text, stem=False)
         missing = [word for word in dict.fromkeys(asked) if not self._has(words(word), within)][:MAX_MISSING]
         for word in missing:
-            for spelled in islice(self._misread(word), MAX_SPELLINGS):
-                self._add(gained, found, word, (spelled,), within)
-            for parts in _broken(word):
-                self._add(gained, found, word, parts, within)
-        for first, second in islice(pairwise(asked), MAX_PAIRS):
-            # That two words stand together somewhere is looked up last, as it takes longest.
-            if len(first) + len(second) >= MIN_JOINED and self._has(words(first + second), within):
-                apart = words(f"{first} {second}")
+            for spelled in islice(_misread(word), MAX_SPELLINGS):
+                yield word, (spelled,)
+            for parts in (*_broken(word), *islice(self._divided(word), MAX_SPELLINGS)):
+                yield word, parts
+        pairs = (pair for pair in pairwise(asked) if len("".join(pair)) >= MIN_JOINED and "".join(pair).isalpha())
+        for together in (*islice(pairs, MAX_PAIRS), *islice(_codes_apart(text), MAX_PAIRS)):
+            joined = "".join(together)
+            # That the words stand together somewhere is looked up last, as it takes longest.
+            if self._has(words(joined), within):
+                apart = words(" ".join(together))
                 if len(apart) > 1 and not self._has(apart, within):
-                    self._add(gained, found, f"{first} {second}", (first + second,), within)
-        return gained, found
+                    yield " ".join(together), (joined,)
 
-    def _misread(self, word: str) -> Iterator[str]:
-        """The word with one or two of its letters and digits as OCR may have taken them; nothing of a short word."""
-        if len(word) < MIN_MISREAD_LETTERS:
-            return
-        at = [i for i, letter in enumerate(word[:MAX_WORD_LETTERS]) if letter in CONFUSED]
-        for size in (1, 2):
-            for places in combinations(at, size):
-                for others in product(*(CONFUSED[word[i]] for i in places)):
-                    spelled = list(word)
-                    for i, other in zip(places, others, strict=True):
-                        spelled[i] = other
-                    yield "".join(spelled)
+    def _divided(self, word: str) -> Iterator[Sequence[str]]:
+        """The ways in which a code or a long number may be written in parts, whose words are in the index."""
+        if word.isdecimal() and MIN_NUMBER_DIGITS <= len(word) <= MAX_NUMBER_DIGITS:
+            yield from self._divided_number(word, ())
+        elif _is_code(word):
+            pieces = _DIGITS_OR_LETTERS.findall(word)
+            for marks in range(1, 1 << min(len(pieces) - 1, MAX_CODE_MARKS)):
+                yield _joined_but_at(pieces, marks)
 
-    def _add(
-        self, gained: "Scores", spellings: list[str], word: str, parts: Sequence[str], within: "Mask | None"
-    ) -> None:
-        """Add what pages gain that have `parts`, one after the other, for a word of the question."""
+    def _divided_number(self, left: str, parts: Sequence[str]) -> Iterator[Sequence[str]]:
+        if len(left) <= MAX_GROUP and parts and self._index.rarity(left):
+            yield (*parts, left)
+        for size in range(MIN_GROUP, min(MAX_GROUP, len(left) - MIN_GROUP) + 1):
+            if self._index.rarity(left[:size]):
+                yield from self._divided_number(left[size:], (*parts, left[:size]))
+
+    def _quotes_with_spelling(self, parts: Sequence[str], within: "Mask | None") -> "Positions":
+        """The quotes that have these words one after the other, with a mark or space between."""
         import numpy as np
 
+        tokens = [words(part, stop=False) for part in parts]
         stems = [stem for part in parts for stem in words(part)]
-        if len(stems) < len(parts) or not self._has(stems, within):
-            return
+        # A letter of a code may be a stop word ("GK 2290 A"), but two words alone are looked for by both.
+        fits = all(len(each) == 1 for each in tokens) and len(stems) >= min(len(parts), 2)
+        if not fits or not self._has(stems, within):
+            return self._no_quotes()
         found = self._index.quotes_with(stems)
         if len(parts) > 1:
             found = self._best(found, np.zeros(len(self._index.rows), dtype=np.float32), within)
-            broken = re.compile(rf"\b{re.escape(parts[0])}(?:-\s*|\s+){re.escape(parts[1])}\b")
-            found = found[[broken.search(each.casefold()) is not None for each in self._texts(found)]]
-        if len(found):
-            rarity = self._rarity(self._pages(found), within)
-            np.maximum(gained, SPELLING * rarity, out=gained)
-            spellings.append(f"{word} = {'-'.join(parts)}")
+            is_broken = all(map(str.isalpha, parts))
+            between = r"(?:-\s*|\s+)" if is_broken else r"[\W_]{1,3}"
+            pattern = re.compile(rf"(?<!\w){between.join(map(re.escape, parts))}(?!\w)")
+            found = found[[pattern.search(each.casefold()) is not None for each in self._texts(found)]]
+        return found
 
     def _has(self, stems: Sequence[str], within: "Mask | None") -> bool:
         """Whether a quote among the pages searched has all of these words."""
@@ -237,6 +271,47 @@ def has_literally(text: str, sought: str) -> bool:
 def plain(text: str) -> str:
     """A text in lower case, with one kind of dash, of quotation mark, and of space."""
     return " ".join(_QUOTATION_MARKS.sub("'", _DASHES.sub("-", text.casefold())).split())
+
+
+def _misread(word: str) -> Iterator[str]:
+    """The word with one or two of its letters and digits as OCR may have taken them; nothing of a short word."""
+    if len(word) < MIN_MISREAD_LETTERS or not word.isalnum():
+        return
+    at = [i for i, letter in enumerate(word[:MAX_WORD_LETTERS]) if letter in CONFUSED]
+    for size in (1, 2):
+        for places in combinations(at, size):
+            for others in product(*(CONFUSED[word[i]] for i in places)):
+                spelled = list(word)
+                for i, other in zip(places, others, strict=True):
+                    spelled[i] = other
+                yield "".join(spelled)
+
+
+def _codes_apart(text: str) -> Iterator[Sequence[str]]:
+    """Words that follow one another and may be one code or long number: ("gk", "2290", "a")."""
+    found = words(text, stem=False, stop=False) if any(map(str.isdecimal, text)) else []
+    for at in range(len(found)):
+        for size in range(2, MAX_CODE_MARKS + 2):
+            together = found[at : at + size]
+            joined = "".join(together)
+            is_number = joined.isdecimal() and len(joined) >= MIN_NUMBER_DIGITS
+            if len(together) == size and (is_number or _is_code(joined)):
+                yield together
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word has letters and digits and is no number with its unit."""
+    is_mixed = word.isalnum() and not word.isalpha() and not word.isdecimal()
+    return is_mixed and len(word) >= MIN_CODE and not amounts_in(word)
+
+
+def _joined_but_at(pieces: Sequence[str], marks: int) -> Sequence[str]:
+    """Pieces of a word joined again but where a bit of `marks` is set, from the first gap on."""
+    parts = [pieces[0]]
+    for i, piece in enumerate(pieces[1:]):
+        parts += [piece] if marks >> i & 1 else []
+        parts[-1] += "" if marks >> i & 1 else piece
+    return tuple(parts)
 
 
 def _broken(word: str) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,8 @@ MAX_QUOTES, MAX_PAGES = 200, 5
 MAX_SIDES = 4
 # Most words that two pages share and that an explanation shows.
 SHOWN = 8
-# Where fewer pages are found, other pages of their documents follow, nearest first.
+NEARBY = 1e-3
+"""Where fewer than `MIN_PAGES` pages are found, most that other pages of their documents gain, nearest first."""
 MIN_PAGES = 10
 # Cells of the first line of a table that make it a header which tells one table from another.
 _CELLS = 2
@@ -175,7 +176,7 @@ class PageFeedback:
             return
         for document in np.unique(self._index.document_of[found]).tolist():
             pages = self._index.pages_of(document)
-            near = 1e-3 / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
+            near = NEARBY / (1 + np.abs(np.arange(pages.stop - pages.start) - int(scores[pages].argmax())))
             gained[pages] += np.where(scores[pages] <= 0, near, 0).astype(np.float32)
         if within is not None:
             gained[~within] = 0

@@ -1,9 +1,10 @@
 """Fuse a retriever that scores pages with retrievers of any kind, page by page."""
 
+import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean, pstdev
 
-from quoteweave.core.protocols import Explains, Explanation, Retriever, ScoresPages, collect_warnings
+from quoteweave.core.protocols import Explains, Explanation, Reason, Retriever, ScoresPages, collect_warnings
 from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
 
 # Hits of each retriever that are fused at least; of the others, also as many as are of so many pages. A retriever of
@@ -25,6 +26,8 @@ MIN_SHARE = 1e-3
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.5
 
+_LEAD_SAID = "the page with the most evidence"
+
 _Page = tuple[str, int]
 
 
@@ -36,13 +39,21 @@ class PageFusion:
     by which a page's best score is more than `STANDS_OUT` above the mean, so that retrievers with different ranges of
     scores are calibrated alike. What does not stand out changes no order that the evidence gives: a weaker retriever
     is wrong about most pages, and seldom about the few that it tells from all others. The page with the most evidence
-    stands `LEAD` before the others. `weights` are one positive number for each retriever, the first for the evidence.
+    stands `LEAD` before the others. Explanations call the others by their `names`. `weights` are one positive
+    number for each retriever, the first for the evidence.
     """
 
     def __init__(
-        self, evidence: ScoresPages, others: Sequence[Retriever], *, weights: Sequence[float], depth: int = DEPTH
+        self,
+        evidence: ScoresPages,
+        others: Sequence[Retriever],
+        *,
+        weights: Sequence[float],
+        names: Sequence[str] = (),
+        depth: int = DEPTH,
     ) -> None:
         self._evidence, self._others = evidence, tuple(others)
+        self._names = names or [type(other).__name__ for other in others]
         self._weights, self._depth = tuple(weights), depth
 
     def warnings(self) -> tuple[str, ...]:
@@ -50,35 +61,55 @@ class PageFusion:
         return collect_warnings(self._evidence, *self._others)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
-        """Explain hits by the evidence for their pages. Raises what the evidence's retriever raises."""
-        known = self._evidence
-        return known.explain(query, hits, where=where) if isinstance(known, Explains) else Explanation()
+        """Explain hits by the evidence for their pages and by what each other retriever adds, in units of evidence.
+
+        Raises what retrievers raise.
+        """
+        known = self._evidence.explain(query, hits, where=where) if isinstance(self._evidence, Explains) else None
+        explanation = known or Explanation()
+        if not hits:
+            return explanation
+        scale = self._weights[0] / explanation.points_per_unit
+        by_evidence = {
+            id: [reason.model_copy(update={"points": round(scale * reason.points, 3)}) for reason in reasons]
+            for id, reasons in explanation.reasons.items()
+        }
+        (rankings,) = self._rankings([query], self._depth, where)
+        _, *added, lead = self._points(query, rankings, where)
+        details = [dict.fromkeys(lead, _LEAD_SAID), *map(_best_hits, rankings[1:])]
+        reasons = {}
+        for id, page in ((hit.quote.id, _page(hit.quote)) for hit in hits):
+            further = [
+                Reason(part=part, points=round(points[page], 3), detail=detail[page])
+                for part, points, detail in zip(("lead", *self._names), (lead, *added), details, strict=True)
+                if page in points
+            ]
+            reasons[id] = tuple(sorted([*by_evidence.get(id, ()), *further], key=lambda reason: -reason.points))
+        return explanation.model_copy(update={"reasons": reasons, "points_per_unit": 1.0})
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first; scores are in units of page evidence. Raises what retrievers raise."""
         if k < 1:
             return [[] for _ in queries]
+        rankings = self._rankings(queries, k, where)
+        return [self._joined(query, ranked, where)[:k] for query, ranked in zip(queries, rankings, strict=True)]
+
+    def _rankings(self, queries: Sequence[Query], k: int, where: Filter | None) -> list[tuple[list[Hit], ...]]:
+        """For each query, the ranking of each retriever, that by evidence first."""
         depth = self._depth
         while depth < k:
             depth *= 2
         found = [_of_enough_pages(retriever, queries, depth, where) for retriever in self._others]
         known = self._evidence.search(queries, max(k, self._depth), where=where)
-        rankings = zip(known, *found, strict=True)
-        return [self._joined(query, ranked, where)[:k] for query, ranked in zip(queries, rankings, strict=True)]
+        return list(zip(known, *found, strict=True))
 
     def _joined(self, query: Query, rankings: Sequence[Sequence[Hit]], where: Filter | None) -> list[Hit]:
         quotes = {hit.quote.id: hit.quote for ranking in rankings for hit in ranking}
-        pages = list(dict.fromkeys(map(_page, quotes.values())))
-        total = dict(zip(pages, self._evidence.page_scores(query, pages, where=where), strict=True))
-        first = max(total, key=lambda page: total[page], default=None)
-        if first is not None and total[first] > 0:
-            total[first] += LEAD
-        total = {page: self._weights[0] * score for page, score in total.items()}
+        points = self._points(query, rankings, where)
+        total = {page: math.fsum(each.get(page, 0.0) for each in points) for page in points[0]}
         fits = _shares_of_best(rankings[0], 0.0)
-        for ranking, weight in zip(rankings[1:], self._weights[1:], strict=True):
+        for ranking in rankings[1:]:
             if calibrating := self._calibrating(ranking):
-                for page, points in _points_of_pages(calibrating).items():
-                    total[page] += weight * points
                 for id, share in _shares_of_best(ranking, min(hit.score for hit in calibrating)).items():
                     fits[id] = fits.get(id, 0.0) + share
         fittest = _best_of_pages((_page(quotes[id]), fit) for id, fit in fits.items())
@@ -90,6 +121,20 @@ class PageFusion:
         places = _best_places(rankings)
         order = sorted(scores, key=lambda id: (-scores[id], places[id], id))
         return [Hit(rank=rank, score=scores[id], quote=quotes[id]) for rank, id in enumerate(order, 1)]
+
+    def _points(
+        self, query: Query, rankings: Sequence[Sequence[Hit]], where: Filter | None
+    ) -> list[dict[_Page, float]]:
+        """What each retriever gives the pages that any of them finds, and last, the lead of the page with the most."""
+        pages = list(dict.fromkeys(_page(hit.quote) for ranking in rankings for hit in ranking))
+        scores = dict(zip(pages, self._evidence.page_scores(query, pages, where=where), strict=True))
+        first = max(scores, key=lambda page: scores[page], default=None)
+        lead = {first: self._weights[0] * LEAD} if first is not None and scores[first] > 0 else {}
+        others = [
+            {page: weight * points for page, points in _points_of_pages(self._calibrating(ranking)).items()}
+            for ranking, weight in zip(rankings[1:], self._weights[1:], strict=True)
+        ]
+        return [{page: self._weights[0] * score for page, score in scores.items()}, *others, lead]
 
     def _calibrating(self, ranking: Sequence[Hit]) -> Sequence[Hit]:
         """The hits whose scores the others are measured by: the same, however many were asked for."""
@@ -118,6 +163,8 @@ def _of_enough_pages(
 
 def _points_of_pages(hits: Sequence[Hit]) -> dict[_Page, float]:
     """What a retriever adds to the pages that it finds, in units of page evidence."""
+    if not hits:
+        return {}
     best = _best_of_pages((_page(hit.quote), hit.score) for hit in hits)
     low, high, mean = min(best.values()), max(best.values()), fmean(best.values())
     spread = pstdev(best.values())
@@ -128,6 +175,14 @@ def _points_of_pages(hits: Sequence[Hit]) -> dict[_Page, float]:
         + TIE_BREAK * max((score - low) / (high - low), MIN_SHARE)
         for page, score in best.items()
     }
+
+
+def _best_hits(hits: Sequence[Hit]) -> dict[_Page, str]:
+    """The rank and score of the best quote of each page."""
+    best: dict[_Page, str] = {}
+    for hit in hits:
+        best.setdefault(_page(hit.quote), f"rank {hit.rank}, score {hit.score:.3f}")
+    return best
 
 
 def _shares_of_best(hits: Sequence[Hit], least: float) -> dict[str, float]:

@@ -8,7 +8,6 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
-from quoteweave.retrievers.pages.literal_matches import sought_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 WORDS_SHOWN = 8
 # Parts with fewer points are left out.
 MIN_SHOWN = 0.01
+_LEAD = "keeps the page with the most other evidence first"
 
 
 def describe_interpretation(
@@ -33,8 +33,8 @@ def describe_interpretation(
     So are headings of parts that no text mentions either.
     """
     lines = [f"term: {expansion}" for expansion in evidence.expansions]
-    lines += [f"acronym: {meaning}" for meaning in evidence.acronyms]
-    lines += [f"also spelled: {spelling}" for spelling in evidence.spellings]
+    lines += [f"acronym: {meaning}" for meaning in evidence.sources["acronyms"]]
+    lines += [f"also spelled: {spelling}" for spelling in evidence.sources["spelling"]]
     for analysis in evidence.analyses:
         names = [*analysis.labels, *analysis.places]
         missing = [name for name in names if not _is_found(name, evidence, scorer.index, within)]
@@ -83,9 +83,8 @@ def reasons_for(evidence: PageEvidence, scorer: EvidenceScorer, quote: Quote) ->
 
 
 def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int) -> str:
-    """What a part of the evidence is based on; "" where its name says it all."""
-    index, analyses = scorer.index, evidence.analyses
-    question = "\n".join(analysis.text for analysis in analyses)
+    """What a part of the evidence for this page is based on; "" where its name says it all."""
+    index, question = scorer.index, evidence.text
     if part in ("words", "outline"):
         return _matching(index, "pages" if part == "words" else part, page, question)
     if part == "best quote":
@@ -93,21 +92,11 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
             index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quote_scores.__getitem__), question
         )
     if part == "page feedback":
-        return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page))
-    if part == "reference":
-        names = [name for analysis in analyses for name in (*analysis.labels, *analysis.places)]
-        known = [name for name in names if page in index.pages_meant_by(name)]
-        return ", ".join(_shown_name(name) for name in known or names)
-    details: dict[str, list[str]] = {
-        "quotation": sought_in(analyses),
-        "amount": [amount for analysis in analyses for amount in analysis.amounts],
-        "spelling": evidence.spellings,
-        "picture type": [str(shown) for analysis in analyses for shown in analysis.picture_types],
-        "terms": list(map(str, evidence.expansions)),
-        "beside a term": [expansion.name for expansion in evidence.expansions],
-        "acronyms": evidence.acronyms,
-    }
-    return "; ".join(details.get(part, ()))
+        return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page)) or _LEAD
+    if part == "beside a term":
+        return "; ".join(expansion.name for expansion in evidence.expansions)
+    found = [source for source, pages in evidence.sources[part].items() if page in pages]
+    return ", ".join(map(_shown_name, found)) if part == "reference" else "; ".join(found)
 
 
 def _matching(index: LexicalIndex, field: str, at: int, question: str) -> str:

@@ -63,6 +63,7 @@ class TermExpansion(Record):
 
     name: str = Field(description="the term")
     asked: Phrase = Field(description="its words, as the question has them")
+    other_names: tuple[str, ...] = Field(description="its names that the question does not have")
     parts: tuple[str, ...] = Field(description="other names of it, and what it is made of")
     places: tuple[str, ...] = Field(description="where that stands")
     is_listed: bool = Field(description="whether the term itself stands in places; else it is computed from others")
@@ -127,13 +128,24 @@ class Terms:
         return list(found.values())
 
     def _expanded(self, name: str, asked: Phrase) -> TermExpansion:
+        names = [each for each in (name, *self._terms[name].also) if tuple(words(each)) != asked]
+        other_names = tuple(dict.fromkeys(names))
         if name in self.places:
-            return TermExpansion(name=name, asked=asked, parts=(), places=(name,), is_listed=True)
+            return TermExpansion(
+                name=name, asked=asked, other_names=other_names, parts=(), places=(name,), is_listed=True
+            )
         parts = dict.fromkeys([name, *self._terms[name].also, *self._made_of(name)])
         places = dict.fromkeys(place for part in parts for place in self._places_of(part))
         others = tuple(part for part in parts if tuple(words(part)) != asked)
         is_listed = bool(self._terms[name].stands_in)
-        return TermExpansion(name=name, asked=asked, parts=others, places=tuple(places), is_listed=is_listed)
+        return TermExpansion(
+            name=name,
+            asked=asked,
+            other_names=other_names,
+            parts=others,
+            places=tuple(places),
+            is_listed=is_listed,
+        )
 
     def _made_of(self, name: str) -> list[str]:
         """The components of a term, each followed by its own components.

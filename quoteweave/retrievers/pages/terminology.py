@@ -1,0 +1,197 @@
+"""Evidence by a question's terms and acronyms: other names, what terms are made of, and where that stands."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from quoteweave.collection.segments.builder import acronym_prefix, meaning_prefix
+from quoteweave.core.text.tokens import words, written_forms
+from quoteweave.index.lexical import LexicalIndex
+from quoteweave.retrievers.pages.page_feedback import PAGE_B, Quotes
+from quoteweave.retrievers.terms import Phrase, TermExpansion, TermPlaces, Terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float32]
+    Mask = npt.NDArray[np.bool_]
+    Positions = npt.NDArray[np.int64]
+
+PARTS_OF_TERM = 0.5
+MAX_OF_TERM = 1.5
+ACRONYMS = 0.4
+# What a page with another name of a term gains, relative to one with the name that the question has.
+OTHER_NAME = 0.9
+# Most quotes that are searched for a term as an exact phrase.
+MAX_PHRASE_CHECKS = 100
+# Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.
+MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
+# Most definitions of one acronym that are considered.
+MAX_DEFINITIONS = 50
+
+Sources = dict[str, "Positions"]
+"""What a part of the evidence comes from, as an explanation shows it, with the pages or quotes where each was found."""
+
+
+@dataclass
+class TermMatches:
+    """How pages (m,) match the terms of a question."""
+
+    gained: "Scores"
+    """By the terms themselves, what they are made of and their places, from 0 to `MAX_OF_TERM` for a domain's terms."""
+    renamed: "Scores"
+    """In points, by other names of the terms."""
+    expansions: list[TermExpansion] = field(default_factory=list)
+    """The terms of which anything was found."""
+    sources: Sources = field(default_factory=dict)
+    """The pages with each component and place."""
+    other_names: Sources = field(default_factory=dict)
+    """The quotes with each other name."""
+
+
+class Terminology:
+    """Looks for the terms and acronyms of a question in one index."""
+
+    def __init__(self, index: LexicalIndex, load_quotes: Quotes, terms: Sequence[Terms]) -> None:
+        self._index, self._load_quotes, self._terms = index, load_quotes, terms
+        self._places = TermPlaces(index)
+
+    def terms(self, tokens: Sequence[str], quote_scores: "Scores", page_scores: "Scores") -> TermMatches:
+        """Match the terms among a question's words, by which quotes and pages have these scores."""
+        matches = TermMatches(self._nothing(), self._nothing())
+        for terms in self._terms:
+            if (expansions := terms.expansions(tokens)) and (applies := self._places.documents(terms)).any():
+                has_parts = self._add_components(matches, terms, expansions, quote_scores)
+                for each in expansions:
+                    is_renamed = self._add_other_names(matches, each, (quote_scores, page_scores), applies)
+                    matches.expansions += [each] if has_parts or is_renamed else []
+        return matches
+
+    def _add_components(
+        self, matches: TermMatches, terms: Terms, expansions: Sequence[TermExpansion], quote_scores: "Scores"
+    ) -> bool:
+        """Add what pages gain by what terms are made of, where that stands, and the terms as exact phrases.
+
+        Components and places never count more than a term itself. Returns whether there are any.
+        """
+        import numpy as np
+
+        found, sources, applies = self._nothing(), Sources(), self._places.documents(terms)
+        for place in dict.fromkeys(place for expansion in expansions for place in expansion.places):
+            pages = self._places.pages(terms, place)
+            found += pages
+            sources[place] = np.flatnonzero(pages)
+        parts = dict.fromkeys(part for expansion in expansions for part in expansion.parts)
+        for part in parts:
+            pages = self._places.having(tuple(words(part)), tables=True)
+            found += np.float32(PARTS_OF_TERM / len(parts)) * pages
+            sources[part] = np.flatnonzero(pages)
+        if not (found * applies).any():
+            return False
+        for each in expansions:
+            if len(each.asked) > 1:
+                quotes = self._with_phrase(each.asked, quote_scores, in_pictures=each.is_listed)
+                sources[each.name] = self._index.page_of[quotes]
+                found[sources[each.name]] = MAX_OF_TERM
+        matches.gained += np.minimum(found, MAX_OF_TERM) * applies
+        matches.sources |= sources
+        return True
+
+    def _add_other_names(
+        self, matches: TermMatches, expansion: TermExpansion, scores: "tuple[Scores, Scores]", applies: "Mask"
+    ) -> bool:
+        """Add what pages gain by another name of a term, as an exact phrase. Returns whether there are any.
+
+        A page gains what the further words of that name would give if they were asked, and less than any page gains
+        that has the name which is asked.
+        """
+        import numpy as np
+
+        index, named, (quote_scores, page_scores) = self._index, Sources(), scores
+        asked = np.unique(index.page_of[self._with_phrase(expansion.asked, quote_scores)])
+        gained = page_scores[asked]
+        most = OTHER_NAME * min(gained[gained > 0], default=np.inf)
+        for name in expansion.other_names:
+            new = [word for word in words(name) if word not in expansion.asked]
+            quotes = self._with_phrase(tuple(words(name)), quote_scores) if new else asked[:0]
+            quotes = quotes[applies[index.page_of[quotes]] & ~np.isin(index.page_of[quotes], asked)]
+            if len(quotes):
+                pages = np.unique(index.page_of[quotes])
+                points = np.minimum(index.scores("pages", new, b=PAGE_B)[pages], most)
+                matches.renamed[pages] = np.maximum(matches.renamed[pages], points)
+                named[name] = quotes
+        matches.other_names |= named
+        return bool(named)
+
+    def _with_phrase(self, phrase: Phrase, scores: "Scores", *, in_pictures: bool = False) -> "Positions":
+        """The quotes that contain an exact phrase; only the best of those that contain its words are read."""
+        import numpy as np
+
+        index = self._index
+        found = index.quotes_with(phrase)
+        found = found[index.is_image[found]] if in_pictures else found
+        if len(phrase) == 1:
+            return found
+        found = found[np.lexsort((index.tie_order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
+        texts = [words(quote.all_text()) for quote in self._load_quotes(found)]
+        return found[np.array([_contains(text, phrase) for text in texts], dtype=np.bool_)]
+
+    def acronyms(
+        self, question: str, tokens: Sequence[str], page_scores: "Scores", within: "Mask | None"
+    ) -> "tuple[Scores, Sources]":
+        """The points (m,) by acronyms of a question that documents define, and the quotes with each, as 'roa = …'.
+
+        A page gains where one of its quotes contains the expansion of an acronym but not the acronym, or vice versa.
+        The gain is a share of the rarity of the acronym, or of the rarest word of the expansion, whichever the question
+        has. It is smaller than that of any page which contains the question's own wording, and is given only in
+        documents that define the acronym.
+        """
+        import numpy as np
+
+        index, gained, sources = self._index, self._nothing(), Sources()
+        forms = written_forms(question)
+        for phrase, prefix in _acronym_candidates(tokens):
+            for name in self._defined_names(prefix, within):
+                other = words(name.removeprefix(prefix))
+                defined = index.in_documents_of(index.pages_with_reference(name))
+                there, here = (self._places.having(tuple(side), tables=False) for side in (other, phrase))
+                exact = page_scores[(here > 0) & (defined > 0)]
+                worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(OTHER_NAME * exact[exact > 0])])
+                found = np.where(here > 0, 0, there * defined * np.float32(worth)).astype(np.float32)
+                if found.any():
+                    gained = np.maximum(gained, found)
+                    shown = " ".join(forms.get(word, word) for word in phrase)
+                    quotes = index.quotes_with(other)
+                    sources[f"{shown} = {name.removeprefix(prefix)}"] = quotes[found[index.page_of[quotes]] > 0]
+        return gained, sources
+
+    def _defined_names(self, prefix: str, within: "Mask | None") -> list[str]:
+        """The names with this prefix on the pages searched, those on most pages first."""
+        import numpy as np
+
+        times = {}
+        for name in self._index.definitions_beginning(prefix, MAX_DEFINITIONS):
+            pages = self._index.pages_with_reference(name)
+            times[name] = len(pages) if within is None else int(np.count_nonzero(within[pages]))
+        found = [name for name in times if times[name]]
+        return sorted(found, key=lambda name: (-times[name], name))[:MAX_EXPANSIONS]
+
+    def _nothing(self) -> "Scores":
+        import numpy as np
+
+        return np.zeros(self._index.page_count, dtype=np.float32)
+
+
+def _contains(text: Sequence[str], phrase: Phrase) -> bool:
+    return any(tuple(text[at : at + len(phrase)]) == phrase for at in range(len(text) - len(phrase) + 1))
+
+
+def _acronym_candidates(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
+    """Words and word sequences that may be acronyms or expansions, each with the prefix of its names in the index."""
+    asked: dict[Phrase, str] = {(token,): acronym_prefix(token) for token in tokens[:MAX_PHRASES]}
+    for size in range(2, MAX_EXPANSION_WORDS + 1):
+        for at in range(min(len(tokens) - size + 1, MAX_PHRASES)):
+            asked[tuple(tokens[at : at + size])] = meaning_prefix(tokens[at : at + size])
+    yield from islice(asked.items(), MAX_PHRASES)
