@@ -371,7 +371,6 @@ class Writer:
                 for name in names[some : some + _AT_ONCE]:
                     builder.add(name, stored_quotes(db, name), stored_pages(db, name))
                 self._folder.segments.update(db, added=builder.segment())
-            _increment_revision(db)
         self._prune_segments()
 
     def _prune_segments(self) -> None:

@@ -231,7 +231,9 @@ def test_segments_made_by_other_rules_are_made_anew_by_the_next_writer_and_only_
         put(writer, tmp_path, "a.txt", made(["one"]))
     with collection.writer():
         assert made_anew == []
+    revision = collection.revision()
     monkeypatch.setattr(store, "SEGMENT_RULES", 999)
     for _ in range(2):
         with collection.writer():
             assert len(made_anew) == 1
+    assert collection.revision() == revision  # indexes of vectors hold all that they held
