@@ -1,3 +1,5 @@
+import copy
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from quoteweave.core.text.mentions import (
     page_names,
     places_in,
 )
+from quoteweave.core.text.reference_words import reference_words
 
 
 @pytest.mark.parametrize(
@@ -406,3 +409,19 @@ def test_any_text_can_be_read(text: str) -> None:
 )
 def test_long_texts_are_read_in_one_go(text: str) -> None:
     assert len(places_in(text)) <= 1
+
+
+REFERRING = (
+    *("page", "Page", "PAGES", "slides", "Seite", "第12页", "chapter", "Chapter 2", "appendix", "§5", "figure"),
+    *("table of contents", "3", "7", "iv", "two", "of", "the", "last", "ends", "and", "grain"),
+)
+
+
+@given(st.lists(st.sampled_from(REFERRING), max_size=8))
+def test_a_pattern_finds_the_same_before_and_after_it_is_compiled(words: list[str]) -> None:
+    text = " ".join(words)
+    for name, pattern in reference_words().patterns.items():
+        fresh = copy.copy(pattern)
+        fresh.__dict__.pop("compiled", None)
+        found = [match.group() for match in fresh.finditer(text)]
+        assert found == [match.group() for match in pattern.compiled.finditer(text)], name

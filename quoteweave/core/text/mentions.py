@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from quoteweave.core.text.reference_words import NUMBER, UNREAD, ReferenceWords, reference_words
+from quoteweave.core.text.reference_words import NUMBER, UNREAD, MentionPattern, ReferenceWords, reference_words
 
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
@@ -198,7 +198,7 @@ def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[str]:
             yield f"{part} #{number}" if part and number.isdecimal() else f"page {number}"
 
 
-def _listed(said: str, each: "re.Pattern[str]", words: ReferenceWords) -> Iterator[str]:
+def _listed(said: str, each: MentionPattern, words: ReferenceWords) -> Iterator[str]:
     """The numbers of '3, 4 and 6 to 8', and those between; Roman numerals as they are."""
     before, end = "", 0
     for match in each.finditer(said):
@@ -312,7 +312,7 @@ def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool
 
 def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[str]:
     said, part = match["name"].casefold(), words.parts.get(match["part"].casefold())
-    if match.re is words.patterns["nth part"]:
+    if match.re is words.patterns["nth part"].compiled:
         number, is_from_end = words.ordinal(said), match["to_last"] or match["from_end"]
         # Of parts from the end, only the last has a name.
         place = "last" if number == -1 else str(number)

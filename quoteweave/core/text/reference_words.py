@@ -5,9 +5,9 @@ The words are data (`reference_words.toml`), by language; `core.text.mentions` f
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
@@ -38,6 +38,55 @@ _BEFORE_NAME = r"(?:\.?\s+|(?<=§))"
 _BEFORE_ORDINAL = r"(?<![\w-])(?<!\d\s)"
 
 
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class MentionPattern:
+    """A pattern of mentions, compiled for the first text that has a word of each of `having`, as all mentions have.
+
+    Few texts refer to a place, and to compile the patterns of all languages takes a third of a second.
+    """
+
+    def __init__(self, text: str, *having: Iterable[str], flags: int = 0) -> None:
+        self._text, self._flags = text, flags
+        self._having = [{word.lower() for word in words} for words in having]
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern itself."""
+        return re.compile(self._text, self._flags)
+
+    def finditer(self, text: str, *bounds: int) -> Iterator[re.Match[str]]:
+        """As of `re.Pattern`."""
+        return self.compiled.finditer(text, *bounds) if self._may_match(text) else iter(())
+
+    def findall(self, text: str) -> list[str]:
+        """As of `re.Pattern`."""
+        return self.compiled.findall(text) if self._may_match(text) else []
+
+    def match(self, text: str, *bounds: int) -> re.Match[str] | None:
+        """As of `re.Pattern`."""
+        return self.compiled.match(text, *bounds) if self._may_match(text) else None
+
+    def search(self, text: str, *bounds: int) -> re.Match[str] | None:
+        """As of `re.Pattern`."""
+        return self.compiled.search(text, *bounds) if self._may_match(text) else None
+
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str) -> str:
+        """As of `re.Pattern`."""
+        return self.compiled.sub(replacement, text) if self._may_match(text) else text
+
+    def _may_match(self, text: str) -> bool:
+        if "compiled" in self.__dict__:
+            return True
+        lowered = text.lower()
+        said = set(_LETTERS.findall(lowered)) if self._having else set[str]()
+        return all(
+            not words.isdisjoint(said) or any(word in lowered for word in words if not _is_spaced_word(word))
+            for words in self._having
+        )
+
+
 @dataclass(frozen=True)
 class ReferenceWords:
     """The words of all languages with their meanings, and the patterns built from them."""
@@ -53,7 +102,7 @@ class ReferenceWords:
     """The name of the part, such as 'chapter', after which its number stands."""
     kinds: Mapping[str, str]
     """The kind of picture that each word means, such as 'figure' for 'chart'."""
-    patterns: Mapping[str, re.Pattern[str]]
+    patterns: Mapping[str, MentionPattern]
     """The pattern of each kind of mention."""
     numerals: Numerals
     """The numbers beyond `numbers` and `ordinals`."""
@@ -104,8 +153,10 @@ def reference_words() -> ReferenceWords:
             "label": _label(kinds, [*said.all_of("and"), ",", "&"]),
             "worded label": _worded_label(said),
             # "En el índice?", but not "en el índice de precios".
-            "role": _pattern(rf"{_alone(roles.keys() - ending)}|(?<!\w){alternation(ending)}(?=\s*(?:[^\w\s]|\Z))"),
-            "continued": _pattern(_alone(said.all_of("continued"))),
+            "role": _pattern(
+                rf"{_alone(roles.keys() - ending)}|(?<!\w){alternation(ending)}(?=\s*(?:[^\w\s]|\Z))", roles
+            ),
+            "continued": _pattern(_alone(said.all_of("continued")), said.all_of("continued")),
         },
     )
 
@@ -150,8 +201,8 @@ class _Said:
 
 def _patterns_of_pages(
     said: _Said, numbers: Mapping[str, int], ordinals: Mapping[str, int]
-) -> dict[str, re.Pattern[str]]:
-    page, ordinal = said.either("page"), _ordinal(ordinals)
+) -> dict[str, MentionPattern]:
+    page, pages, ordinal = said.either("page"), said.all_of("page"), _ordinal(ordinals)
     # "page F-3" and "page IV" as printed; a lone "I" is a pronoun.
     plain = r"\d{1,4}|(?-i:[A-Z]-?\d{1,4})|(?-i:[ivxl]{1,6})|(?-i:[IVXL]{2,6})"
     numbered = "|".join(
@@ -166,17 +217,20 @@ def _patterns_of_pages(
     from_end = rf"(?:\s+(?:(?P<from_end>{said.either('from_end')})|{said.either('but')}\s+(?P<but>{count})\b))?"
     before_last = rf"{said.either('before_last')}(?:\s+{page})?(?=\s*(?:[^\w\s]|\Z))"
     return {
-        "pages": _pattern(rf"(?<![\w.])(?={page})(?:{numbered})"),
+        "pages": _pattern(rf"(?<![\w.])(?={page})(?:{numbered})", pages),
         "page number": _pattern(rf"\b(?:{plain}|{alternation(numbers)})\b"),
         "ranging": _pattern(rf"-|–|\b{said.either('range')}\b"),
-        "nth": _pattern(rf"{_BEFORE_ORDINAL}(?P<several>{several})(?P<to_last>{_TO_LAST})?\s+{page}(?!\w){from_end}"),
+        "nth": _pattern(
+            rf"{_BEFORE_ORDINAL}(?P<several>{several})(?P<to_last>{_TO_LAST})?\s+{page}(?!\w){from_end}", pages
+        ),
         "each ordinal": _pattern(rf"(?<![\w-]){ordinal}"),
-        "several": _pattern(rf"(?<![\w-])(?:({ends})\s+({count})|({count})\s+({ends}))\s+{page}(?!\w)"),
-        "before last": _pattern(rf"(?<!\w){page}\s+{before_last}"),
+        "several": _pattern(rf"(?<![\w-])(?:({ends})\s+({count})|({count})\s+({ends}))\s+{page}(?!\w)", pages),
+        "before last": _pattern(rf"(?<!\w){page}\s+{before_last}", pages),
         "counted": _pattern(
             rf"(?:(?P<to_last>{said.either('to_last_counted')})|(?P<first>{said.either('first_counted')})"
             rf"|(?P<last>{said.either('last_counted')}))?(?<![{HAN_NUMERALS}])(?:第\s*)?"
-            rf"(?P<number>\d{{1,4}}|{alternation(numbers)})\s*{said.either('counter')}"
+            rf"(?P<number>\d{{1,4}}|{alternation(numbers)})\s*{said.either('counter')}",
+            said.all_of("counter"),
         ),
     }
 
@@ -194,7 +248,7 @@ def _patterns_of_parts(
     parts: Mapping[str, str],
     counters: Iterable[str],
     roles: Iterable[str],
-) -> dict[str, re.Pattern[str]]:
+) -> dict[str, MentionPattern]:
     numbers, each_part = said.either("numbers"), alternation(parts)
     ordinal = _ordinal_of_part(said, ordinals)
     titled = [word for word, part in parts.items() if part in _PARTS]
@@ -207,28 +261,35 @@ def _patterns_of_parts(
     begins, ends = (rf"(?i:{said.either(key)})" for key in ("begins", "ends"))
     # "What is chapter 6 about?", but not "the paragraph about chapter 6".
     is_about = rf"(?i:{said.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
+    named_by = {*parts, *said.all_of("appendix"), *roles}
     of, within = said.either("of"), said.either("of", "within")
     part_of = rf"(?P<part>(?i:{each_part}))"
     return {
         **_patterns_of_lists(said, numbers),
-        "part": re.compile(
-            rf"(?<!\w)(?=(?i:{each_part}))(?={named}){part_of}{_BEFORE_NAME}(?P<name>{_NAME}|(?i:{numbers})\b)"
+        "part": MentionPattern(
+            rf"(?<!\w)(?=(?i:{each_part}))(?={named}){part_of}{_BEFORE_NAME}(?P<name>{_NAME}|(?i:{numbers})\b)",
+            parts,
         ),
-        "unread part": re.compile(rf"{part_of}\.?\s+\w+_"),
+        "unread part": MentionPattern(rf"{part_of}\.?\s+\w+_", parts),
         "nth part": _pattern(
-            rf"{_BEFORE_ORDINAL}(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)(?P<from_end>{from_end})?"
+            rf"{_BEFORE_ORDINAL}(?P<name>{ordinal})(?P<to_last>{_TO_LAST})?\s+{part_of}(?!\w)(?P<from_end>{from_end})?",
+            parts,
         ),
-        "titled part": re.compile(rf"(?<=[\w,] )[{_MARKS}]?({_TITLE})[{_MARKS}]?\s+(?i:{alternation(titled)})(?!\w)"),
-        "counted part": re.compile(rf"第\s*(?P<name>\d{{1,3}}|{numbers})\s*(?P<part>{alternation(counters)})"),
-        "of part": re.compile(rf"\s*(?i:{of})\s*{mention}"),
-        "within part": re.compile(rf"\s*(?i:{within})\s*{mention}"),
+        "titled part": MentionPattern(
+            rf"(?<=[\w,] )[{_MARKS}]?({_TITLE})[{_MARKS}]?\s+(?i:{alternation(titled)})(?!\w)", titled
+        ),
+        "counted part": MentionPattern(
+            rf"第\s*(?P<name>\d{{1,3}}|{numbers})\s*(?P<part>{alternation(counters)})", "第"
+        ),
+        "of part": MentionPattern(rf"\s*(?i:{of})\s*{mention}"),
+        "within part": MentionPattern(rf"\s*(?i:{within})\s*{mention}"),
         "limits": _pattern(rf"\s+(?:{begins}|{ends}|{is_about})(?!\w)"),
-        "part begins": _limit(begins, rf"{begins}|{is_about}", within, mention),
-        "part ends": _limit(ends, ends, within, mention),
+        "part begins": _limit(begins, rf"{begins}|{is_about}", within, mention, named_by),
+        "part ends": _limit(ends, ends, within, mention, named_by),
     }
 
 
-def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, re.Pattern[str]]:
+def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, MentionPattern]:
     """Of several parts, "chapters 3 and 5 to 7", and of each number in it."""
     listed = "|".join(
         rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
@@ -236,15 +297,18 @@ def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, re.Pattern[str]]:
         for each in [rf"(?:{_LISTED_NAME}|(?i:{own.either('numbers')})\b)"]
     )
     return {
-        "parts": re.compile(rf"(?<!\w)(?=(?P<part>(?i:{said.either('plural_part')}))\b)(?:{listed})(?![\w-])"),
-        "part number": re.compile(rf"\b(?:{_LISTED_NAME}|(?i:{numbers})\b)"),
+        "parts": MentionPattern(
+            rf"(?<!\w)(?=(?P<part>(?i:{said.either('plural_part')}))\b)(?:{listed})(?![\w-])",
+            said.all_of("plural_part"),
+        ),
+        "part number": MentionPattern(rf"\b(?:{_LISTED_NAME}|(?i:{numbers})\b)"),
     }
 
 
-def _limit(before: str, behind: str, of: str, mention: str) -> re.Pattern[str]:
+def _limit(before: str, behind: str, of: str, mention: str, named_by: Iterable[str]) -> MentionPattern:
     """A part with a word before or behind: "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3"."""
     first = mention.replace("<part>", "<first>")
-    return re.compile(rf"(?<!\w){before}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)")
+    return MentionPattern(rf"(?<!\w){before}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)", named_by)
 
 
 def _named_part(said: _Said, parts: Iterable[str]) -> str:
@@ -264,26 +328,29 @@ def _ordinal_of_part(said: _Said, ordinals: Iterable[str]) -> str:
     return "|".join([_ordinal(ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)])
 
 
-def _worded_label(said: _Said) -> re.Pattern[str]:
+def _worded_label(said: _Said) -> MentionPattern:
     """A label such as "figure two"; not where a noun follows: "In the chart two lines cross"."""
     behind = rf"(?!\w|\s+(?!{said.either('said_of_places')}\b)[^\W\d_]+s\b)"
     worded = "|".join(rf"{words}\s+{own.either('numbers')}" for words, own in said.by_language(*KINDS))
     kind, number = said.either(*KINDS), said.either("numbers")
-    return _pattern(rf"(?<!\w)(?={kind})(?=(?:{worded}){behind})({kind})\s+({number}){behind}")
+    return _pattern(
+        rf"(?<!\w)(?={kind})(?=(?:{worded}){behind})({kind})\s+({number}){behind}",
+        [word for each in KINDS for word in said.all_of(each)],
+    )
 
 
-def _label(kinds: Iterable[str], separators: Iterable[str]) -> re.Pattern[str]:
+def _label(kinds: Iterable[str], separators: Iterable[str]) -> MentionPattern:
     spaced, unspaced = _by_script(kinds)
     # A Roman numeral or a letter alone stands apart: "Table X", not "tableaux".
     apart = r"(?:(?<![^\W\d_])|(?=[A-Za-z]?[.-]?\d))"
     kind = rf"\b((?i:{alternation(spaced)}))\s*(?:\.\s*)?{apart}|(?:{_NO_WORD_BEFORE})({alternation(unspaced)})\s*"
     # A separator that is a word is followed by a space: "Figure 3 e 4", not "Table 2 e4".
     between = "|".join(re.escape(each) + (r"\s" if each.isalpha() else "") for each in separators)
-    return re.compile(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{NUMBER})*)")
+    return MentionPattern(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{NUMBER})*)", [*spaced, *unspaced])
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
+def _pattern(text: str, *having: Iterable[str]) -> MentionPattern:
+    return MentionPattern(text, *having, flags=re.IGNORECASE)
 
 
 def alternation(words: Iterable[str]) -> str:
@@ -295,6 +362,11 @@ def _alone(words: Iterable[str]) -> str:
     """A pattern of any of these as a word of its own; those of scripts without spaces may touch others."""
     spaced, unspaced = _by_script(words)
     return rf"(?<!\w){alternation(spaced)}(?!\w)|{alternation(unspaced)}"
+
+
+def _is_spaced_word(word: str) -> bool:
+    """Whether this is one word, of a script that is written with spaces."""
+    return word.isalpha() and word < "\u3000"
 
 
 def _by_script(words: Iterable[str]) -> tuple[list[str], list[str]]:
