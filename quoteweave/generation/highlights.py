@@ -19,10 +19,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import number_words
 from quoteweave.core.text.question_words import denials
+from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.generation.sentences import Sentence, split_sentences
@@ -61,9 +63,9 @@ _JOINING = "(?:and|but|or|while|und|aber|oder|et|mais|ou|y|pero|o)"
 # be a subject. Other conjunctions join phrases of one clause, and a phrase that only says where, when or how begins
 # with a preposition ("of" and its like belong to the word before). "Between 1907 and 1911" is not cut.
 _SUBJECT = (
-    rf"(?:\d|(?:{'|'.join(sorted(number_words()))}|it|its|he|his|she|her|they|their|we|our|you|your|there|this|that|these"
+    "(?:it|its|he|his|she|her|they|their|we|our|you|your|there|this|that|these"
     "|those|the|an?|no|each|every|all|some|many|most|several|der|die|das|den|eine?|sein|seine|ihr|ihre|es|er|sie|wir"
-    "|kein|keine|les?|la|une?|des|ils?|elles?|nous|el|los|las|unas?|unos?|su|sus)\\s)"
+    "|kein|keine|les?|la|une?|des|ils?|elles?|nous|el|los|las|unas?|unos?|su|sus)"
 )
 _PREPOSITION = (
     "(?:after|against|at|before|beside|between|by|during|for|from|in|into|on|through|to|under|until|with|without"
@@ -72,14 +74,6 @@ _PREPOSITION = (
 )
 # A run of spaces is tried from its beginning alone, and as a whole: from each of them, a long run would take minutes.
 _SPACES = r"(?<!\s)\s++"
-_CUTS = re.compile(
-    r"(?P<range>(?:between|zwischen|entre)\s++(?:[^\s,;]++\s++){1,4}?(?:and|und|et|y)\s)"
-    rf"|(?P<clause>(?:{_SPACES}{_JOINING}\b)?"
-    rf"(?:[,;:]\s++|[，；：]|(?:{_SPACES}|(?<=\s))[–—]\s++|(?:{_SPACES})?[()]\s*+)+(?:{_JOINING}\s++)?"
-    rf"|(?<!\d){_SPACES}{_JOINING}\s++(?={_SUBJECT})|{_SPACES}(?:that|dass|que)\s++(?={_SUBJECT}))"
-    rf"|{_SPACES}{_JOINING}\s++|{_SPACES}(?={_PREPOSITION}\s)",
-    re.IGNORECASE,
-)
 # A clause that says what another one states, asks or denies.
 _REPORTING = re.compile(r"(?:that|whether|dass|daß|ob|que)\s|qu['’]", re.IGNORECASE)
 _REPORTED = re.compile(r"\s(?:that|dass|que)\s+\Z", re.IGNORECASE)
@@ -107,6 +101,20 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
     covered = sum(end - start for start, end in found)
     # All labels of a chart are no closer to the claim than the chart.
     return [] if pictured and not table and covered > MAX_OF_PICTURE * len(text) else found
+
+
+@cache
+def _cuts() -> re.Pattern[str]:
+    """A pattern of what is between clauses and phrases, made when a first claim is read."""
+    subject = rf"(?:\d|(?:{_SUBJECT}|{alternation(number_words())})\s)"
+    return re.compile(
+        r"(?P<range>(?:between|zwischen|entre)\s++(?:[^\s,;]++\s++){1,4}?(?:and|und|et|y)\s)"
+        rf"|(?P<clause>(?:{_SPACES}{_JOINING}\b)?"
+        rf"(?:[,;:]\s++|[，；：]|(?:{_SPACES}|(?<=\s))[–—]\s++|(?:{_SPACES})?[()]\s*+)+(?:{_JOINING}\s++)?"
+        rf"|(?:(?<!\d){_SPACES}{_JOINING}|{_SPACES}(?:that|dass|que))\s++(?={subject}))"
+        rf"|{_SPACES}{_JOINING}\s++|{_SPACES}(?={_PREPOSITION}\s)",
+        re.IGNORECASE,
+    )
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -141,7 +149,7 @@ def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Rang
     before = (start, found[0])
     if found[0] - start > MAX_BEFORE or denials().search(text, *before) is None:
         return found
-    clauses = [cut.end() for cut in _CUTS.finditer(text, *before) if cut["clause"] is not None]
+    clauses = [cut.end() for cut in _cuts().finditer(text, *before) if cut["clause"] is not None]
     # What is repeated may begin with the word that opens its clause, or right after it.
     starts, opens = [start, *clauses, found[0]], [True, *(True for _ in clauses), _is_reported(text, before, found[0])]
     return (start if _denied(text, (start, found[1]), starts, opens)[-1] else found[0]), found[1]
@@ -317,7 +325,7 @@ class _Phrase:
 def _phrases(text: str, sentence: Range, needed: set[str]) -> list[_Phrase]:
     """Cut a sentence into clauses, and these before prepositions; one of too many parts is left whole."""
     start, end = sentence
-    cuts = [cut for cut in _CUTS.finditer(text, start, end) if cut["range"] is None]
+    cuts = [cut for cut in _cuts().finditer(text, start, end) if cut["range"] is None]
     cuts = cuts if len(cuts) <= MAX_CUTS else []
     starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
     opens = [True, *(cut["clause"] is not None for cut in cuts)]
