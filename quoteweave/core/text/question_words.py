@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from quoteweave.core.text.reference_words import alternation, reference_words
+from quoteweave.core.text.reference_words import MentionPattern, alternation, reference_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
 
 # What stands after such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
@@ -234,7 +234,7 @@ def _stems_of(key: str) -> frozenset[str]:
 
 
 @cache
-def _compared(*, with_spans: bool) -> re.Pattern[str]:
+def _compared(*, with_spans: bool) -> MentionPattern:
     """A pattern of two things that are compared; the words `around` may stand before each, and end the second.
 
     Each way is what stands before the first thing, then what may stand before the second. The first of these words ends
@@ -256,7 +256,9 @@ def _compared(*, with_spans: bool) -> re.Pattern[str]:
     between = alternation(_words_of("compared_with"))
     patterns += [rf"(?<!\w)({each})\s+{between}\s+{small}({each})(?!\w)" for each in (_YEAR, _NAMES)]
     patterns.append(rf"(?<!\w)(\w[\w&-]+)\s+{alternation(_words_of('versus'))}\s+{small}(\w[\w&-]+)(?!\w)")
-    return re.compile("|".join(patterns), re.IGNORECASE)
+    openings = {way[0] for way in [*ways, *spans]}
+    joined_by = _words_of("compared_with") | _words_of("versus")
+    return MentionPattern("|".join(patterns), openings | joined_by, flags=re.IGNORECASE)
 
 
 def _ways(key: str) -> list[list[str]]:

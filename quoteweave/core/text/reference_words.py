@@ -42,9 +42,9 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class MentionPattern:
-    """A pattern of mentions, compiled for the first text that has a word of each of `having`, as all mentions have.
+    """A pattern whose matches have a word of each of `having`, compiled for the first text that has one, too.
 
-    Few texts refer to a place, and to compile the patterns of all languages takes a third of a second.
+    Few texts refer to a place or compare, and to compile the patterns of all languages takes a third of a second.
     """
 
     def __init__(self, text: str, *having: Iterable[str], flags: int = 0) -> None:
@@ -256,16 +256,10 @@ def _patterns_of_parts(
     # "The last chapter but one" is not the last.
     from_end = rf"(?:\s+(?:{said.either('from_end')}|{said.either('but')}\s+(?:\d+|{numbers})\b))"
     nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{each_part}{from_end}?)"
-    whole = rf"(?i:{said.either('appendix')}|{alternation(roles)})"
-    mention = rf"(?:[^\W\d_]{{1,3}}\s+)?(?P<part>{named}|{nth}|{whole})(?!\w)"
-    begins, ends = (rf"(?i:{said.either(key)})" for key in ("begins", "ends"))
-    # "What is chapter 6 about?", but not "the paragraph about chapter 6".
-    is_about = rf"(?i:{said.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
-    named_by = {*parts, *said.all_of("appendix"), *roles}
-    of, within = said.either("of"), said.either("of", "within")
     part_of = rf"(?P<part>(?i:{each_part}))"
     return {
         **_patterns_of_lists(said, numbers),
+        **_patterns_within_parts(said, rf"{named}|{nth}", parts, roles),
         "part": MentionPattern(
             rf"(?<!\w)(?=(?i:{each_part}))(?={named}){part_of}{_BEFORE_NAME}(?P<name>{_NAME}|(?i:{numbers})\b)",
             parts,
@@ -281,11 +275,26 @@ def _patterns_of_parts(
         "counted part": MentionPattern(
             rf"第\s*(?P<name>\d{{1,3}}|{numbers})\s*(?P<part>{alternation(counters)})", "第"
         ),
-        "of part": MentionPattern(rf"\s*(?i:{of})\s*{mention}"),
-        "within part": MentionPattern(rf"\s*(?i:{within})\s*{mention}"),
+    }
+
+
+def _patterns_within_parts(
+    said: _Said, named: str, parts: Iterable[str], roles: Iterable[str]
+) -> dict[str, MentionPattern]:
+    """Of where a part begins and ends, and of what is said to be of it; `named` is a part with its number."""
+    whole = rf"(?i:{said.either('appendix')}|{alternation(roles)})"
+    mention = rf"(?:[^\W\d_]{{1,3}}\s+)?(?P<part>{named}|{whole})(?!\w)"
+    begins, ends = (rf"(?i:{said.either(key)})" for key in ("begins", "ends"))
+    # "What is chapter 6 about?", but not "the paragraph about chapter 6".
+    is_about = rf"(?i:{said.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
+    of, within = said.either("of"), said.either("of", "within")
+    having = {*parts, *said.all_of("appendix"), *roles}
+    return {
+        "of part": MentionPattern(rf"\s*(?i:{of})\s*{mention}", having),
+        "within part": MentionPattern(rf"\s*(?i:{within})\s*{mention}", having),
         "limits": _pattern(rf"\s+(?:{begins}|{ends}|{is_about})(?!\w)"),
-        "part begins": _limit(begins, rf"{begins}|{is_about}", within, mention, named_by),
-        "part ends": _limit(ends, ends, within, mention, named_by),
+        "part begins": _limit(begins, rf"{begins}|{is_about}", within, mention, having),
+        "part ends": _limit(ends, ends, within, mention, having),
     }
 
 
@@ -305,10 +314,10 @@ def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, MentionPattern]:
     }
 
 
-def _limit(before: str, behind: str, of: str, mention: str, named_by: Iterable[str]) -> MentionPattern:
+def _limit(before: str, behind: str, of: str, mention: str, having: Iterable[str]) -> MentionPattern:
     """A part with a word before or behind: "Where does part two end", "wo endet Kapitel 3", "the end of chapter 3"."""
     first = mention.replace("<part>", "<first>")
-    return MentionPattern(rf"(?<!\w){before}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)", named_by)
+    return MentionPattern(rf"(?<!\w){before}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)", having)
 
 
 def _named_part(said: _Said, parts: Iterable[str]) -> str:
