@@ -25,9 +25,9 @@ LACKING: Mapping[str, Mapping[str, str]] = {
     "reference_words": {
         "de": f"{_HEADINGS} {_TEENS} contents_heading ordinal_tens",
         "fr": f"{_HEADINGS} within back contents_heading",
-        "es": f"{_HEADINGS} within {_TEENS} part",
-        "it": f"{_HEADINGS} within {_TEENS} algorithm back ordinal_tens part",
-        "pt": f"{_HEADINGS} within {_TEENS} algorithm box numbered part references",
+        "es": f"{_HEADINGS} within {_TEENS}",
+        "it": f"{_HEADINGS} within {_TEENS} algorithm back ordinal_tens",
+        "pt": f"{_HEADINGS} within {_TEENS} algorithm box numbered references",
         "nl": f"{_HEADINGS} within {_TEENS} contents_heading numbered ordinal_tens references",
         "zh": f"{_COUNTED} {_UNSPACED} back",
         "ja": f"{_COUNTED} {_UNSPACED} algorithm numbers references table",
@@ -36,7 +36,7 @@ LACKING: Mapping[str, Mapping[str, str]] = {
 }
 # Keys that English has no use for: other forms of its ordinals, and counters behind a number in place of names.
 _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
-_COUNTERS |= {"first_counted", "last_counted", "to_last_counted"}
+_COUNTERS |= {"first_counted", "last_counted", "to_last_counted", "last_chapter"}
 FURTHER = {
     "de": {"grammar", "irregular_numbers", "ordinal_endings"},
     "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"},
@@ -44,7 +44,7 @@ FURTHER = {
     "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"},
     "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"},
     "nl": {"grammar", "ordinal_endings"},
-    "zh": _COUNTERS,
+    "zh": _COUNTERS | {"not_counted"},
     "ja": _COUNTERS,
 }
 

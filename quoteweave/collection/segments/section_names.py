@@ -17,7 +17,8 @@ from quoteweave.core.text.reference_words import UNREAD
 from quoteweave.core.text.tokens import words
 
 # By what encloses what; all other numbered parts, such as notes and steps, stand within these.
-_RANKS = {"part": 0, "teil": 0, "unit": 0, "module": 0, "item": 1, "chapter": 2, "section": 2, "appendix": 2}
+_RANKS = dict.fromkeys(("part", "teil", "partie", "parte", "deel", "unit", "module"), 0)
+_RANKS |= {"item": 1, "chapter": 2, "section": 2, "appendix": 2}
 _ROLES = frozenset({"contents", "references", "appendix"})
 _UNCOUNTED = f"chapter {UNREAD}"
 _ROLE_RANK, _INNER_RANK = 2, 3

@@ -132,6 +132,7 @@ def reference_words() -> ReferenceWords:
     roles = {word: name for name in _ROLES for word in said.all_of(name)}
     ending = dict.fromkeys(said.all_of("contents_ending"), "contents")
     roles |= ending | dict.fromkeys(said.all_of("cover"), "page #1") | dict.fromkeys(said.all_of("back"), "page #-1")
+    roles |= dict.fromkeys(said.all_of("last_chapter"), "chapter last")
     headings = dict.fromkeys(said.all_of("uncounted_heading"), f"chapter {UNREAD}")
     headings |= {word: name for name in _ROLES for word in said.all_of(f"{name}_heading")}
     parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in said.all_of(name)}
@@ -216,6 +217,7 @@ def _patterns_of_pages(
     count = rf"(?:\d{{1,4}}|{alternation(numbers)})"
     from_end = rf"(?:\s+(?:(?P<from_end>{said.either('from_end')})|{said.either('but')}\s+(?P<but>{count})\b))?"
     before_last = rf"{said.either('before_last')}(?:\s+{page})?(?=\s*(?:[^\w\s]|\Z))"
+    uncounted = "".join(said.all_of("not_counted"))
     return {
         "pages": _pattern(rf"(?<![\w.])(?={page})(?:{numbered})", pages),
         "page number": _pattern(rf"\b(?:{plain}|{alternation(numbers)})\b"),
@@ -228,7 +230,7 @@ def _patterns_of_pages(
         "before last": _pattern(rf"(?<!\w){page}\s+{before_last}", pages),
         "counted": _pattern(
             rf"(?:(?P<to_last>{said.either('to_last_counted')})|(?P<first>{said.either('first_counted')})"
-            rf"|(?P<last>{said.either('last_counted')}))?(?<![{HAN_NUMERALS}])(?:第\s*)?"
+            rf"|(?P<last>{said.either('last_counted')}))?(?<![{HAN_NUMERALS}{uncounted}])(?:第\s*)?"
             rf"(?P<number>\d{{1,4}}|{alternation(numbers)})\s*{said.either('counter')}",
             said.all_of("counter"),
         ),
