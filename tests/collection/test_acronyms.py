@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.collection.segments.acronyms import definitions_in
+from quoteweave.collection.segments.acronyms import definitions_in, definitions_in_table
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,32 @@ from quoteweave.collection.segments.acronyms import definitions_in
 )
 def test_worked_examples(text: str, short: str, long: str) -> None:
     assert definitions_in(text) == ([(short, long)] if long else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "short", "long"),
+    [
+        ("LOS: length of stay.", "LOS", "length of stay"),
+        ("It is long. LOS: length of stay", "LOS", "length of stay"),
+        ("• OPD – outpatient department", "OPD", "outpatient department"),
+        ("BMI = body mass index (kg/m2)", "BMI", "body mass index"),
+        ("DNA - deoxyribonucleic acid; found in cells", "DNA", "deoxyribonucleic acid"),
+        ("The LOS: length of stay", "", ""),
+        ("NOTE: never open the lid.", "", ""),  # "lid" begins with none of its letters
+        ("Los: length of stay", "", ""),
+        ("LOS: length of stay in days", "", ""),
+        ("LOS: stay", "", ""),
+    ],
+)
+def test_lists_of_abbreviations(text: str, short: str, long: str) -> None:
+    assert definitions_in(text) == ([(short, long)] if long else [])
+
+
+def test_tables_of_abbreviations() -> None:
+    table = (
+        "Abbreviation | Meaning\nED | emergency department\nlength of stay | LOS | 3\nMRI | magnetic coils\n|\nno cells"
+    )
+    assert definitions_in_table(table) == [("ED", "emergency department"), ("LOS", "length of stay")]
 
 
 def test_each_definition_comes_in_the_order_of_the_text() -> None:

@@ -274,6 +274,17 @@ def test_acronyms_that_a_document_defines_lead_to_what_they_stand_for_and_back(t
         assert 0 < short.parts["acronyms"][1] < words[2]
 
 
+def test_acronyms_are_known_by_lists_and_tables_of_abbreviations(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("LOS: length of stay. MRI: magnetic resonance imaging.", page=0),
+        made_quote("The mean LOS was 5.1 days.", page=1),
+        made_quote("Abbreviation | Meaning\nED | emergency department", page=2, layout="table"),
+        made_quote("The ED saw 41,000 patients.", page=3),
+    ]
+    assert told(tmp_path / "1", quotes, "What was the length of stay?", "acronyms") == [1]
+    assert told(tmp_path / "2", quotes, "Whom did the emergency department see?", "acronyms") == [3]
+
+
 def test_acronyms_are_those_of_the_documents_that_are_searched(tmp_path: Path) -> None:
     own = [made_quote("the mean time to failure (MTTF)", page=0), made_quote("failure: the mean of its time", page=1)]
     meanings = ("many tall trees fell", "much tin to find", "most teams think first")

@@ -3,10 +3,15 @@
 By the algorithm of A. S. Schwartz and M. A. Hearst, "A simple algorithm for identifying abbreviation definitions in
 biomedical text", Pacific Symposium on Biocomputing 8 (2003), pages 451-462. There a short form needs a letter; here it
 needs a capital or a digit as well, so that an ordinary word in parentheses is not taken for one.
+
+Lists and tables of abbreviations define them without parentheses: "LOS: length of stay". There the long form is all
+that follows, and each of its words but small ones begins with a letter of the short form.
 """
 
 import re
 from collections.abc import Iterator
+
+from quoteweave.core.text.tokens import STOP_WORDS
 
 MIN_LENGTH, MAX_LENGTH = 2, 10
 # Characters inside parentheses, and before them, that are examined: a long form has 15 words at most.
@@ -18,13 +23,48 @@ AFTER_SHORT = re.compile(r"[;,:]\s")
 SENTENCE_END = re.compile(r"[.!?][\"”’]?\s+(?=\W*[^\W_a-z])|[;:!?]\s|\n\s*\n|[\[\]|]")
 
 
+# A short form at the beginning of a line or sentence, and what it stands for, up to the end of either.
+LISTED = re.compile(
+    r"(?:^|(?<=[.;•])\s)[^\S\n]*(?:[•*–-]\s*)?"
+    rf"(?P<short>[^\W\d_a-z][^\W_a-z]{{1,{MAX_LENGTH - 1}}})(?::|\s+[=–—-])[^\S\n]+"
+    rf"(?P<long>[^\n.;:|(]{{1,{REACH}}}+)(?=[\n.;(]|\Z)",
+    re.MULTILINE,
+)
+
+
 def definitions_in(text: str) -> list[tuple[str, str]]:
     """Return a (short form, long form) pair for each definition, as written, with line breaks as spaces.
 
-    Both orders are found: "retrieval-augmented generation (RAG)" and "RAG (retrieval-augmented generation)". The
-    time is linear in the text's length.
+    Both orders are found: "retrieval-augmented generation (RAG)" and "RAG (retrieval-augmented generation)"; so are
+    "RAG: retrieval-augmented generation" and the like at the beginning of a line or sentence. The time is linear in the
+    text's length.
     """
-    return list(_definitions(text))
+    listed = ((match["short"], match["long"]) for match in LISTED.finditer(text))
+    return [*_definitions(text), *(found for pair in listed for found in _listed(*pair))]
+
+
+def definitions_in_table(text: str) -> list[tuple[str, str]]:
+    """Return such a pair for each row of a table whose first two cells are a short form and its long form.
+
+    >>> definitions_in_table("Term | Meaning\\nED | emergency department")
+    [('ED', 'emergency department')]
+    """
+    rows = (line.split("|") for line in text.splitlines() if "|" in line)
+    return [
+        found for first, second, *_ in rows for pair in ((first, second), (second, first)) for found in _listed(*pair)
+    ]
+
+
+def _listed(short: str, long: str) -> Iterator[tuple[str, str]]:
+    """The pair, where the second is what the first stands for, and nothing else."""
+    short, said = short.strip(), long.split()
+    letters = iter(short.casefold())
+    initials = (word[0] for word in said if word.casefold() not in STOP_WORDS)
+    is_upper = short.isalnum() and short.isupper()
+    if is_upper and len(said) > 1 and all(initial.casefold() in letters for initial in initials):
+        found = _long_form(short, " ".join(said))
+        if found == " ".join(said):
+            yield short, found
 
 
 def _definitions(text: str) -> Iterator[tuple[str, str]]:

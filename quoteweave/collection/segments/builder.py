@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from quoteweave.collection.segments.acronyms import definitions_in
+from quoteweave.collection.segments.acronyms import definitions_in, definitions_in_table
 from quoteweave.collection.segments.merge import merge_segments
 from quoteweave.collection.segments.section_names import SectionNames
 from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment
@@ -128,8 +128,7 @@ class SegmentBuilder:
                 yield from labels_in(quote.caption or quote.text)
             if quote.kind == "image":
                 yield layout_token(quote.layout)
-            elif "(" in quote.text:
-                yield from _definitions(quote.text)
+            yield from _definitions(quote)
 
 
 def _own_words(quote: Quote) -> str:
@@ -153,9 +152,13 @@ def _with_names_once(segment: Segment) -> Segment:
     )
 
 
-def _definitions(text: str) -> Iterator[str]:
-    """A token for each acronym that a text defines, and one for what it stands for. Of one word none stands."""
-    for short, long in definitions_in(text):
+def _definitions(quote: Quote) -> Iterator[str]:
+    """A token for each acronym that a text or table defines, and one for what it means; of one word none stands."""
+    if quote.kind == "text":
+        found = definitions_in(quote.text)
+    else:
+        found = definitions_in_table(quote.text) if quote.layout == "table" else []
+    for short, long in found:
         acronym, meant = words(short), words(long)
         if len(acronym) == 1 and len(meant) > 1:
             yield acronym_prefix(acronym[0]) + " ".join(long.casefold().split())
