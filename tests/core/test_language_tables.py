@@ -17,8 +17,8 @@ _UNSPACED = (
     "third_to_last"
 )
 _COUNTED = (
-    f"{_HEADINGS} and appendix begins box chapter ends next_to_last of ordinals page part plural_part range section "
-    "within"
+    f"{_HEADINGS} and appendix begins box chapter ends next_to_last of ordinals page part part_plural plural_part "
+    "range section within"
 )
 LACKING: Mapping[str, Mapping[str, str]] = {
     "question_words": {"de": _UNCOMMON, "fr": _ROMANCE, "es": _ROMANCE},

@@ -160,7 +160,13 @@ def test_what_is_not_there_is_declined(
 
 def test_other_questions_and_unknown_chapters_are_searched_for(collection: Collection) -> None:
     where = Filter(documents=("port.md",))
-    for question in ("How many figures of cranes are there?", "List the headings of chapter 9", "What is a crane?"):
+    for question in (
+        "How many figures of cranes are there?",
+        "List the headings of chapter 9",
+        "What is a crane?",
+        "List the headings of chapters 1 to 3",
+        "How many figures are on the first page of chapter 1?",
+    ):
         assert structure_context(question, collection, where) is None
     search = Search(LexicalRetriever(collection), collection=collection)
     found = asyncio.run(search.context(Query(text="How many ships are there?"), where=where))

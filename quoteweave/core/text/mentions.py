@@ -284,7 +284,7 @@ def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[str]:
 def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
     """'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
     for match in words.patterns["parts"].finditer(text):
-        part = words.parts[match["part"].casefold()]
+        part = words.plurals.get(match["part"].casefold())
         for number in _listed(match[match.lastindex or 0], words.patterns["part number"], words):
             yield from _names_of_part(part, _arabic(number))
     text = words.patterns["parts"].sub(" ", text)

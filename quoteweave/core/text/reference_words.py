@@ -14,12 +14,12 @@ from typing import Any
 from quoteweave.core.text.numerals import HAN_NUMERALS, Numerals
 
 NUMBER = r"\d+(?:[.-]\d+)*"
-# Captions also say "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
-_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXLivxl]+\b|[A-Z]\b"
+# Also "Item 1A", "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
+_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}(?:[A-Za-z]\b)?|[IVXLivxl]+\b|[A-Z]\b"
 # A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
 _LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
 # Of several: "chapters A, III and 5.1"; "I" is a pronoun in "chapter 3 and I think".
-_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d+(?:\.\d+)*\b|(?!I\s+[a-z])(?:[IVXL]+|[A-Z])\b"
+_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d+(?:\.\d+)*[A-Za-z]?\b|(?!I\s+[a-z])(?:[IVXL]+|[A-Z])\b"
 # Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
 UNREAD = "?"
@@ -100,6 +100,8 @@ class ReferenceWords:
     """The same as headings have them."""
     parts: Mapping[str, str]
     """The name of the part, such as 'chapter', after which its number stands."""
+    plurals: Mapping[str, str]
+    """The same after which several numbers stand, such as 'chapters'."""
     kinds: Mapping[str, str]
     """The kind of picture that each word means, such as 'figure' for 'chart'."""
     patterns: Mapping[str, MentionPattern]
@@ -145,6 +147,7 @@ def reference_words() -> ReferenceWords:
         roles=roles,
         headings={**roles, **headings},
         parts={**parts, **counters},
+        plurals={word: parts[word] for word in said.all_of("plural_part")} | said.plurals(),
         kinds=kinds,
         numerals=Numerals(languages),
         grammar=tuple(frozenset(language["grammar"]) for language in languages if "grammar" in language),
@@ -171,6 +174,10 @@ class _Said:
     def all_of(self, key: str) -> list[str]:
         """The words that all languages have there."""
         return [word for language in self._languages for words in language.get(key, ()) for word in words.split("|")]
+
+    def plurals(self) -> dict[str, str]:
+        """The words for several parts, with that for one."""
+        return dict(zip(self.all_of("part_plural"), self.all_of("part"), strict=True))
 
     def counted(self, key: str) -> dict[str, int]:
         """The numbers that the words of all languages there stand for, which each language counts from 1."""
@@ -302,16 +309,14 @@ def _patterns_within_parts(
 
 def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, MentionPattern]:
     """Of several parts, "chapters 3 and 5 to 7", and of each number in it."""
+    several = [*said.all_of("plural_part"), *said.all_of("part_plural")]
     listed = "|".join(
         rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
-        for words, own in said.by_language("plural_part")
+        for words, own in said.by_language("plural_part", "part_plural")
         for each in [rf"(?:{_LISTED_NAME}|(?i:{own.either('numbers')})\b)"]
     )
     return {
-        "parts": MentionPattern(
-            rf"(?<!\w)(?=(?P<part>(?i:{said.either('plural_part')}))\b)(?:{listed})(?![\w-])",
-            said.all_of("plural_part"),
-        ),
+        "parts": MentionPattern(rf"(?<!\w)(?=(?P<part>(?i:{alternation(several)}))\b)(?:{listed})(?![\w-])", several),
         "part number": MentionPattern(rf"\b(?:{_LISTED_NAME}|(?i:{numbers})\b)"),
     }
 

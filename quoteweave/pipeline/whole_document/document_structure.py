@@ -166,7 +166,7 @@ class _StructureReader:
         return any(quote.page in pages and states_number(quote.text, kinds) for quote in written)
 
     def scope(self, places: Sequence[str]) -> "_Scope | None":
-        """The pages and quotes within the places; all where there are none; None for a section that is not there."""
+        """The pages and quotes within the places; all for none; None for several, or a section that is not there."""
         whole = _Scope(self._pages, self._quotes)
         pages = [place for place in places if place.startswith("page ")]
         if pages:
@@ -178,6 +178,8 @@ class _StructureReader:
             ]
             numbers = {page.number for page in kept}
             return _Scope(kept, [quote for quote in self._quotes if quote.page in numbers])
+        if sum(" " in place for place in places) > 1:
+            return None  # "chapters 5 to 9"
         return self._section(places[0]) if places else whole
 
     def _section(self, name: str) -> "_Scope | None":
