@@ -10,18 +10,19 @@ from pathlib import PurePosixPath
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.records import PageWord, Quote
 from quoteweave.core.text.continuations import introduces
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import words
 from quoteweave.core.text.whole_document.front_matter_questions import FrontMatterRequest, read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import document_words
 from quoteweave.generation.extractive.whole_document.front_matter_answer import front_quotes
+from quoteweave.generation.extractive.whole_document.front_matter_lines import begins_abstract
 from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader
 from quoteweave.generation.sentence_kinds import ends_by_denying
 from quoteweave.pipeline.introduced import Neighbours, fitted
 
 MAX_QUOTES = 40
 """Most quotes above a document's text."""
-MIN_PROSE_WORDS, MIN_PROSE_SHARE = 20, 0.15
-"""Least words of a paragraph with which a document's text begins, and least share of stop words among them."""
+MIN_PROSE_WORDS, MIN_PROSE_SHARE = 20, 0.5
+"""Least words of a paragraph with which a document's text begins, and least share of those with a small letter."""
 ROW_HEIGHT = 4.0
 """Points within which quotes begin that stand beside each other."""
 WIDE_GAP = 1.0
@@ -45,11 +46,11 @@ def add_front_matter(question: str, context: Context, neighbours: Neighbours, si
     front = _front_matter(document, neighbours)
     if not front or (request.part == "email" and not any("@" in line for lines in front.values() for line in lines[1])):
         return context
-    lines = {id: lines for id, (_, lines) in front.items()}
+    lines, quotes = {id: lines for id, (_, lines) in front.items()}, [quote for quote, _ in front.values()]
     filled = context.model_copy(
         update={"front_matter": lines, "titles": {**context.titles, **neighbours.titles([document])}}
     )
-    answering = {line.quote.id for line in FrontMatterReader(front_quotes(filled)).read(request.part)}
+    answering = {line.quote.id for line in FrontMatterReader(front_quotes(filled, quotes)).read(request.part)}
     present = {hit.quote.id for hit in context.texts}
     missing = [quote for id, (quote, _) in front.items() if quote.kind == "text" and id not in present]
     missing.sort(key=lambda one: one.id not in answering)
@@ -98,21 +99,25 @@ def _front_matter(document: str, neighbours: Neighbours) -> Mapping[str, tuple[Q
         lines = _lines(one, page_words if one.kind == "text" else further)
         lines = lines or (one.text.splitlines() if one.kind == "text" else [])
         if lines:
-            found[one.id] = (one, tuple(lines))
+            found[one.id] = (one, tuple(lines[:1] if begins_abstract(lines[0]) else lines))
     return found
 
 
 def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
     """The quotes before the running text, and those above it on the page, row by row from the top.
 
-    Of authors in columns, some may be read after the heading of the abstract.
+    Of authors in columns, some may be read after the heading of the abstract. An abstract with its heading in its first
+    line is the last of them.
     """
     start = next((at for at, one in enumerate(quotes) if one.kind == "text" and _is_prose(one)), len(quotes))
+    above, text = list(quotes[:start]), quotes[start:]
+    if text and begins_abstract(text[0].text):
+        above.append(text[0])
     if not quotes or not quotes[0].has_pages:
-        return list(quotes[:start])
-    after = [one for one in quotes[start + 1 :] if one.bbox[3] <= quotes[start].bbox[1]]
+        return above
+    above += [one for one in text[1:] if one.bbox[3] <= text[0].bbox[1]]
     rows: list[list[Quote]] = []
-    for one in sorted([*quotes[:start], *after], key=lambda one: one.bbox[1]):
+    for one in sorted(above, key=lambda one: one.bbox[1]):
         if rows and one.bbox[1] - rows[-1][0].bbox[1] < ROW_HEIGHT:
             rows[-1].append(one)
         else:
@@ -121,8 +126,9 @@ def _above_text(quotes: Sequence[Quote]) -> list[Quote]:
 
 
 def _is_prose(quote: Quote) -> bool:
-    found = quote.text.casefold().split()
-    return len(found) >= MIN_PROSE_WORDS and sum(word in STOP_WORDS for word in found) >= MIN_PROSE_SHARE * len(found)
+    found = quote.text.split()
+    small = sum(word[0].islower() for word in found)
+    return len(found) >= MIN_PROSE_WORDS and small >= MIN_PROSE_SHARE * len(found)
 
 
 def _holds(quote: Quote, word: PageWord) -> bool:

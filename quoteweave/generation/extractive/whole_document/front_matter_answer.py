@@ -3,6 +3,8 @@
 What is not surely found there (`front_matter_reader`) is not answered, and the lines are shown as places.
 """
 
+from collections.abc import Iterable
+
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Quote
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
@@ -26,7 +28,7 @@ def front_matter_answer(question: str, context: Context, model: str) -> Answer |
     request = read_front_matter_request(question)
     if request is None or not context.front_matter:
         return None
-    found = FrontMatterReader(front_quotes(context)).read(request.part)
+    found = FrontMatterReader(front_quotes(context, _quotes(context))).read(request.part)
     numbered = _numbered(context)
     if not found or any(one.quote.id not in numbered for one in found):
         return None
@@ -46,7 +48,11 @@ def front_matter_located(question: str, context: Context, model: str, *, found_e
     if request is None or not context.front_matter or (found_elsewhere and request.part in ("institution", "email")):
         return None
     numbered = _numbered(context)
-    shown = [one.id for one in sorted(front_quotes(context), key=lambda one: not one.is_title) if one.id in numbered]
+    shown = [
+        one.id
+        for one in sorted(front_quotes(context, _quotes(context)), key=lambda one: not one.is_title)
+        if one.id in numbered
+    ]
     places = [
         LocatedQuote(hit=context.texts[number - 1], number=number, excerpt=tidy(quote.text, MAX_LINE), matches=())
         for number, quote in (numbered[id] for id in shown[:MAX_PLACES])
@@ -61,10 +67,22 @@ def _numbered(context: Context) -> dict[str, tuple[int, Quote]]:
     return {hit.quote.id: (number, hit.quote) for number, hit in enumerate(context.texts, start=1)}
 
 
-def front_quotes(context: Context) -> list[FrontQuote]:
-    """The quotes above the text, from top to bottom, also those for which the context has no room."""
-    titles = set(context.titles.values())
+def _quotes(context: Context) -> list[Quote]:
+    return [hit.quote for hit in context.texts]
+
+
+def front_quotes(context: Context, quotes: Iterable[Quote]) -> list[FrontQuote]:
+    """The quotes above the text, from top to bottom, also those for which the context has no room.
+
+    One that is not among `quotes` may be a heading.
+    """
+    titles, layouts = set(context.titles.values()), {one.id: one.layout for one in quotes}
     return [
-        FrontQuote(id, lines, is_title=" ".join(" ".join(lines).split()) in titles)
+        FrontQuote(
+            id,
+            lines,
+            is_title=" ".join(" ".join(lines).split()) in titles,
+            is_heading=layouts.get(id, "title") == "title",
+        )
         for id, lines in context.front_matter.items()
     ]

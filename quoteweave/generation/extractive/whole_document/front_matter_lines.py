@@ -1,0 +1,202 @@
+"""What single lines above a document's text say: names of persons, institutions, dates.
+
+The words are data (`front_matter.toml`), of all languages at once.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from quoteweave.core.text.whole_document.front_matter_words import front_matter_pattern, front_matter_words
+
+MAX_NAME = 100
+"""Most characters of a person's name."""
+MAX_NAME_WORDS = 6
+
+EMAIL = re.compile(r"(?:\{[^{}\s]*(?:,\s+[^{}\s]+)*\}|(?<![\w.+-])[\w.+-]{1,64})@[\w-]+(?:\.[\w-]+)+")
+MARKER = re.compile(r"(?<!\d)\d{1,2}(?!\d)|[*∗⋆†‡§¶#✉]+")
+"""What leads from a name to an institution or a footnote."""
+RAISED_LETTER = re.compile(r"[^\W\d_]\s+,")
+"""Letters that lead to institutions touch the names: "Gaoa , Yun Xiongb"."""
+PREPRINT_STAMP = re.compile(r"arxiv:\d", re.IGNORECASE)
+_LED_BY_MARKER = re.compile(rf"\s*(?:{MARKER.pattern})")
+_NAME_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|['’.-])*")
+
+
+def name_lines(lines: Sequence[str]) -> int:
+    """How many lines at the beginning are made of names."""
+    return next((at for at, line in enumerate(lines) if not names_in(line)), len(lines))
+
+
+def leading_names(lines: Sequence[str]) -> list[str]:
+    """The persons of the lines at the beginning that are made of names."""
+    return [name for line in lines[: name_lines(lines)] for name in names_in(line)]
+
+
+def names_in(line: str) -> list[str]:
+    """The persons of a line that names nothing else, beside addresses."""
+    text = MARKER.sub(" , ", EMAIL.sub(" , ", line))
+    parts = [" ".join(part.split()) for part in _separator().split(text)]
+    found = [part for part in parts if len(part) > 1]
+    return found if all(map(_is_name, found)) else []
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text has the form of a person's name: words with capitals and initials, two at least."""
+    said = _without_titles(text.split())
+    if len(text) > MAX_NAME or not 2 <= len(said) <= MAX_NAME_WORDS or len(said[-1].rstrip(".")) < 2:
+        return False
+    particles, no_persons = front_matter_words("particles"), front_matter_words("no_persons")
+    return (
+        all(_begins_large(word) or (at and word in particles) for at, word in enumerate(said))
+        and not text.endswith("-")
+        and _begins("by").match(text) is None
+        and _begins_large(said[-1])
+        and no_persons.isdisjoint(word.casefold() for word in said)
+        and not names_institution(text)
+    )
+
+
+def _begins_large(word: str) -> bool:
+    return _NAME_WORD.fullmatch(word) is not None and word[0].isupper()
+
+
+def _without_titles(said: list[str]) -> list[str]:
+    """The words of a name without "Prof. Dr." before it, if any is left."""
+    at = next((at for at, word in enumerate(said) if word.casefold() not in front_matter_words("titles")), 0)
+    return said[at:]
+
+
+def said_by(lines: Sequence[str]) -> str:
+    """Whom a quote names after "by"; the line as it is written where that may be more than a list of names.
+
+    Empty where the quote does not begin so, or no name follows, or more than is said to belong to it.
+    """
+    by = _begins("labelled").match(lines[0]) or _begins("by").match(lines[0])
+    if by is None:
+        return ""
+    line = lines[0]
+    for below in lines[1:]:
+        if not goes_on(line, below):
+            if names_in(below):
+                return ""  # another author, or the publisher
+            break
+        line = f"{line} {below}"
+    line = re.sub(rf"[\s,;|·•–—-]*(?<!\w){_date()}\W*$", "", line, flags=re.IGNORECASE)
+    text = line[by.end() :].strip()
+    if not _begins_with_name(text):
+        return ""
+    names = names_in(text)
+    has_and = any(re.search(r"\w|&", between[0]) for between in _separator().finditer(text))
+    is_list = len(names) == 1 or (names and has_and)
+    return " ".join(MARKER.sub("", text).split()) if is_list else line
+
+
+def goes_on(line: str, below: str) -> bool:
+    """Whether a list of names goes on from one line to the next."""
+    separated = any(between.end() == len(line) for between in _separator().finditer(line))
+    return separated or _separator().match(below) is not None
+
+
+def _begins_with_name(text: str) -> bool:
+    """Whether a text begins with a person's name: as words with capitals do up to a comma, or a small word."""
+    head = _separator().split(MARKER.sub(" , ", text))[0].split()
+    particles = front_matter_words("particles")
+    end = next((at for at, word in enumerate(head) if not _begins_large(word) and word not in particles), len(head))
+    while end and not _begins_large(head[end - 1]):
+        end -= 1
+    return _is_name(" ".join(head[:end]))
+
+
+def may_name_another(line: str) -> bool:
+    """Whether a line below names is one, too, or begins with one: "Prof. Lea Holm, University of Tolland"."""
+    if led_by_marker(line):
+        return False
+    return _is_name(line.partition(",")[0]) or bool(names_in(line))
+
+
+def led_by_marker(line: str) -> bool:
+    """Whether a line begins with what leads from a name to it: "1 University of Tolland"."""
+    return _LED_BY_MARKER.match(line) is not None
+
+
+def is_published(line: str) -> bool:
+    """Whether a line says a date of publication, or of a version."""
+    return says("published", line) or says("revised", line)
+
+
+def says_only_dates(line: str) -> bool:
+    """Whether a line says dates and names nobody: "Received 3 May 2018; accepted 2 June 2019"."""
+    return re.search(_date(), line, re.IGNORECASE) is not None and not any(map(_is_name, _separator().split(line)))
+
+
+def is_date(line: str) -> bool:
+    """Whether a line is a date alone."""
+    return re.fullmatch(rf"\W*{_date()}\W*", line, re.IGNORECASE) is not None
+
+
+def says(key: str, line: str) -> bool:
+    """Whether a line says the date of publication, or of a version: by a word directly before a date, and not two."""
+    if key == "published" and PREPRINT_STAMP.match(line):
+        return re.search(rf"{_date()}$", line, re.IGNORECASE) is not None
+    return _dated(key).search(line) is not None
+
+
+def begins_abstract(line: str) -> bool:
+    """Whether a line is the heading of a paper's abstract, or begins with it: "Abstract—The tides are"."""
+    return re.match(rf"\W*{front_matter_pattern('abstract')}\s*(?:$|[.:—–-])", line, re.IGNORECASE) is not None
+
+
+def is_one_of(key: str, line: str) -> bool:
+    """Whether a line is one of the headings of this key."""
+    return line.strip(" .:—–-").casefold() in front_matter_words(key)
+
+
+def names_role(line: str) -> bool:
+    """Whether a title calls those below it speakers, members or the like."""
+    return not front_matter_words("roles").isdisjoint(re.findall(r"\w+", line.casefold()))
+
+
+def names_institution(line: str) -> bool:
+    """Whether a line has a word for an institution of authors, such as "University"."""
+    return _institution().search(line) is not None
+
+
+@cache
+def _institution() -> re.Pattern[str]:
+    said = sorted(front_matter_words("institutions"))
+    ways = (re.escape(word[1:]) if word.startswith("*") else rf"(?<!\w){re.escape(word)}" for word in said)
+    return re.compile("|".join(ways), re.IGNORECASE)
+
+
+@cache
+def _separator() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:[,;·•|]|&|(?<!\w){_and()}(?!\w))\s*", re.IGNORECASE)
+
+
+def _and() -> str:
+    return front_matter_pattern("and")
+
+
+@cache
+def _begins(key: str) -> re.Pattern[str]:
+    return re.compile(rf"{front_matter_pattern(key)}\s{'*' if key == 'labelled' else '+'}", re.IGNORECASE)
+
+
+@cache
+def _date() -> str:
+    """A pattern of a date with its month: "3 May 2019", "May 3, 2019", "3. Mai 2019", "le 1er mai 2019", "3/5/2019"."""
+    month, day = front_matter_pattern("months"), r"\d{1,2}(?:st|nd|rd|th|er|[.ºª])?"
+    return (
+        rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}([./-])\d{{1,2}}\1\d{{4}}"
+        rf"|(?:{day}\s+(?:of\s+|de\s+)?)?(?<!\w){month}\.?(?:\s+{day})?,?\s+(?:de\s+)?\d{{4}}(?!\d))"
+    )
+
+
+@cache
+def _dated(key: str) -> re.Pattern[str]:
+    said, before = front_matter_pattern(key), front_matter_pattern("before_date")
+    year, behind = r"(?:1[5-9]|20)\d\d(?!\w)", rf"\s*(?:$|[,;|·•()]|\.(?!\w)|{front_matter_pattern('by')}\s)"
+    return re.compile(
+        rf"(?:^|[;|·•(]\s*){said}(?:\s*:\s*|\s+)(?:{before}\s+)*(?:{_date()}|{year}){behind}", re.IGNORECASE
+    )
