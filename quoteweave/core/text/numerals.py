@@ -37,24 +37,29 @@ class Numerals:
         self._cardinals: dict[str, int] = {}
         self._ordinals: dict[str, int] = {}
         self._hundreds: dict[tuple[str, ...], int] = {}
-        self._articles, self._durations, larger = set[str](), set[str](), set[str]()
+        self._articles, self._durations, self._larger = set[str](), set[str](), set[str]()
         self._points, self._pronouns, self._said_of_places = set[str](), set[str](), set[str]()
+        self._joining = set[str]()
         for language in languages:
             cardinals = _cardinals(language)
             self._cardinals |= cardinals
-            self._ordinals |= _ordinals(language, cardinals)
+            ordinals = _ordinals(language, cardinals)
             self._articles.update(language.get("one", ()))
             self._durations.update(language.get("durations", ()))
             self._points.update(language.get("decimal_point", ()))
             self._pronouns.update(language.get("pronouns", ()))
             self._said_of_places.update(language.get("said_of_places", ()))
-            larger.update(language.get("larger_numbers", ()))
+            self._larger.update(language.get("larger_numbers", ()))
+            self._joining.update(language.get("and", ())[:1])
             starts = [*enumerate(language.get("numbers", ())[:9], 1), *((1, each) for each in language.get("one", ()))]
             hundreds = product(starts, language.get("hundred", ()))
             self._hundreds |= {(word, hundred): 100 * value for (value, word), hundred in hundreds}
             self._hundreds |= {(hundred,): 100 for hundred in language.get("hundred", ())}
-        self._starts = {name.split()[0] for name in (*self._cardinals, *self._ordinals)} | self._articles | larger
-        self._cardinal_words = {name for name in self._cardinals if " " not in name} | larger
+            hundredth = [name for name, value in ordinals.items() if value == 100]
+            ordinals |= {f"{word} {name}": 100 * value for (value, word), name in product(starts, hundredth)}
+            self._ordinals |= ordinals
+        self._starts = {name.split()[0] for name in (*self._cardinals, *self._ordinals)} | self._articles | self._larger
+        self._cardinal_words = {name for name in self._cardinals if " " not in name} | self._larger
         self._tens = {name for name, value in self._ordinals.items() if value % 10 == 0}
 
     @property
@@ -116,10 +121,13 @@ class Numerals:
         )
         if length == 1 and words[at] in self._articles:
             return 0
-        while at + length < len(words) and self._goes_on(
-            words[at + length - 1], words[at + length], hyphened=_is_dash(run.gaps[at + length])
-        ):
-            length += 1
+        while at + length < len(words):
+            end = at + length
+            is_joined = words[end] in self._joining and words[end - 1] in self._larger and end + 1 < len(words)
+            behind = end + is_joined  # "two thousand and first"
+            if not self._goes_on(words[end - 1], words[behind], hyphened=_is_dash(run.gaps[behind])):
+                break
+            length += 1 + is_joined
         return length
 
     def _goes_on(self, before: str, word: str, *, hyphened: bool) -> bool:
@@ -127,7 +135,8 @@ class Numerals:
         if word in self._cardinal_words:
             are_two = {before, word} <= self._cardinals.keys() and (hyphened or self._cardinals[before] <= MAX_UNIT)
             return before in self._cardinal_words and not are_two
-        return word in self._ordinals and (before in self._tens or self._cardinals.get(before, 0) > MAX_UNIT)
+        is_large = before in self._tens | self._larger or self._cardinals.get(before, 0) > MAX_UNIT
+        return word in self._ordinals and is_large
 
     def _value(self, words: Sequence[str]) -> str | None:
         """The number that these words are, an ordinal with "th"; None where they are none."""
