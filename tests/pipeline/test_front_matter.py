@@ -233,6 +233,9 @@ def test_other_things_and_what_is_to_be_done_are_not_the_document(question: str)
     ("question", "part"),
     [
         ("What is its title?", "title"),
+        ("Who are its authors?", "author"),
+        ("Who wrote this study guide?", "author"),
+        ("Qui sont ses auteurs ?", "author"),
         ("What is the date of this document?", "date"),
         ("What are the authors’ names?", "author"),
         ("Can you tell me who wrote this annual report?", "author"),

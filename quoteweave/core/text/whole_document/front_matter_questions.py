@@ -8,6 +8,7 @@ document: by a pronoun, by a word such as "report" (`question_words.toml`, `stru
 
 import re
 from functools import cache, lru_cache
+from itertools import takewhile
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -74,10 +75,12 @@ def _document_named(phrase: str) -> tuple[str, ...] | None:
     pointing = said[0] in front_matter_words("pointing")
     if pointing or said[0] in front_matter_words("articles"):
         said = said[1:]
-    at = next((at for at, word in enumerate(said) if word in document_words()), None)
-    if at is None or at > MAX_WORDS_BEFORE or not _small_words().isdisjoint(said[:at]):
+    before = list(takewhile(lambda word: word not in document_words(), said))
+    called = list(takewhile(lambda word: word in document_words(), said[len(before) :]))  # "study guide"
+    after = said[len(before) + len(called) :]
+    if not called or len(before) > MAX_WORDS_BEFORE or not _small_words().isdisjoint(before):
         return None
-    if said[at + 1 :] and said[at + 1] not in front_matter_words("about"):
+    if after and after[0] not in front_matter_words("about"):
         return None
     if pointing:
         return ()
