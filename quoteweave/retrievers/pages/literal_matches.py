@@ -193,11 +193,11 @@ class LiteralMatches:
         """The quotes that have these words one after the other, with a mark or space between."""
         import numpy as np
 
-        tokens = [words(part, stop=False) for part in parts]
         stems = [stem for part in parts for stem in words(part)]
         # A letter of a code may be a stop word ("GK 2290 A"), but two words alone are looked for by both.
-        fits = all(len(each) == 1 for each in tokens) and len(stems) >= min(len(parts), 2)
-        if not fits or not self._has(stems, within):
+        if len(stems) < min(len(parts), 2) or not self._has(stems, within):
+            return self._no_quotes()
+        if any(len(words(part, stop=False)) != 1 for part in parts):
             return self._no_quotes()
         found = self._index.quotes_with(stems)
         if len(parts) > 1:
