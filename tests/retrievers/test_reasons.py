@@ -41,3 +41,10 @@ def test_the_lead_of_the_best_page_is_said_to_be_one(tmp_path: Path) -> None:
     found = details(tmp_path, "zinc", *texts)
     assert found[0]["page feedback"] == "keeps the page with the most other evidence first"
     assert "next to page 1" in found[1]["page feedback"]
+
+
+def test_a_page_that_is_best_for_a_side_of_a_comparison_is_said_to_be_so(tmp_path: Path) -> None:
+    texts = ["growth of timber and of grain, growth of all", *(f"ship {n}" for n in range(12)), "grain grew"]
+    found = details(tmp_path, "Compare the growth of timber with grain", *texts)
+    assert found[-1]["page feedback"].startswith("best for: grain; ")
+    assert found[1]["page feedback"] == "next to page 1"

@@ -116,6 +116,11 @@ class PageEvidence:
         self.total = np.zeros_like(self.best_quote)
         """(m,) all parts together."""
 
+    @property
+    def sides(self) -> list[str]:
+        """The question of each side of a comparison, each once."""
+        return list(dict.fromkeys(side for analysis in self.analyses for side in analysis.sides))
+
     def add(self, part: str, scores: "Scores", sources: Sources | None = None) -> None:
         """Add a part (m,) of the evidence, and the pages on which each of its sources was found."""
         import numpy as np
@@ -210,8 +215,7 @@ class EvidenceScorer:
         """(m,) what belongs with the best pages; where a kind of picture alone is asked for, only among those of it."""
         import numpy as np
 
-        sides = list(dict.fromkeys(side for analysis in evidence.analyses for side in analysis.sides))
-        gained = self.page_feedback.scores(evidence.total, evidence.seeds, sides, evidence.within)
+        gained = self.page_feedback.scores(evidence.total, evidence.seeds, evidence.sides, evidence.within)
         shown = evidence.parts["picture type"] > 0
         if shown.any() and all(self._asks_kind_alone(analysis, evidence.within) for analysis in evidence.analyses):
             gained = np.where(shown, gained, np.minimum(gained, np.float32(NEARBY)))

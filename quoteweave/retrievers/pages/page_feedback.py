@@ -92,11 +92,7 @@ class PageFeedback:
         for page in self.continued(first):
             gained[page] += CONTINUED
         for side in sides[:MAX_SIDES]:
-            of_side = index.scores("pages", words(side), b=PAGE_B, within=within)
-            of_side[first] = 0
-            if within is not None:
-                of_side[~within] = 0
-            gained[best_positions(of_side, 1, index.page_order)] += SIDE
+            gained[self._best_of_side(side, first, within)] += SIDE
         gained *= np.float32(index.max_idf)
         if within is not None:
             gained[~within] = 0
@@ -111,8 +107,24 @@ class PageFeedback:
         before = takewhile(self._goes_on, range(page - 1, page - 1 - MAX_PAGES, -1))
         return [*after, *before]
 
-    def reasons(self, seeds: Sequence[int], page: int) -> Iterator[str]:
-        """What a page has to do with those that page feedback started from, a phrase each."""
+    def _best_of_side(self, side: str, first: int, within: "Mask | None") -> "Positions":
+        """The page, other than the first, that matches a side of a comparison best; none where none does."""
+        of_side = self._index.scores("pages", words(side), b=PAGE_B, within=within)
+        of_side[first] = 0
+        if within is not None:
+            of_side[~within] = 0
+        return best_positions(of_side, 1, self._index.page_order)
+
+    def reasons(
+        self, seeds: Sequence[int], page: int, sides: Sequence[str] = (), within: "Mask | None" = None
+    ) -> Iterator[str]:
+        """What a page has to do with those that page feedback started from and with `sides`, a phrase each."""
+        if page in seeds[:1]:
+            yield "keeps the page with the most other evidence first"
+            return
+        for side in sides[:MAX_SIDES]:
+            if page in self._best_of_side(side, seeds[0], within):
+                yield f"best for: {side}"
         for seed in seeds:
             if page == seed or self._index.document_of[page] != self._index.document_of[seed]:
                 continue

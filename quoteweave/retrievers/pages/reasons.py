@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 WORDS_SHOWN = 8
 # Parts with fewer points are left out.
 MIN_SHOWN = 0.01
-_LEAD = "keeps the page with the most other evidence first"
 
 
 def describe_interpretation(
@@ -92,7 +91,7 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
             index, "quotes", max(index.quotes_of(page).tolist(), key=evidence.quote_scores.__getitem__), question
         )
     if part == "page feedback":
-        return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page)) or _LEAD
+        return "; ".join(scorer.page_feedback.reasons(evidence.seeds, page, evidence.sides, evidence.within))
     if part == "beside a term":
         return "; ".join(expansion.name for expansion in evidence.expansions)
     found = [source for source, pages in evidence.sources[part].items() if page in pages]
