@@ -54,7 +54,7 @@ def test_json_is_the_answer_and_its_context(quoteweave: Quoteweave, sample_colle
         "trace",
     ]
     assert list(got.json()["context"]) == [
-        "texts", "images", "rarity", "pages", "introduced", "titles", "front_matter", "structure",
+        "texts", "images", "rarity", "pages", "places", "introduced", "titles", "front_matter", "structure",
     ]  # fmt: skip
     answer, context = answer_of(got)
     assert (answer.status, answer.model, answer.unresolved) == ("answered", "extractive", ())
