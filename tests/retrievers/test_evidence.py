@@ -199,6 +199,11 @@ def test_where_a_kind_of_picture_alone_is_asked_for_no_page_without_it_comes_bef
         with make_collection(tmp_path / str(number), {"a.pdf": quotes}) as collection:
             found = evidence(collection, question).total
             assert set(np.argsort(-found)[:2].tolist()) == {2, 5}, question
+    # Where no page shows one, the words are all that there is.
+    with make_collection(
+        tmp_path / "none", {"a.pdf": [quote for quote in quotes if quote.kind == "text"]}
+    ) as collection:
+        assert evidence(collection, "How many bar charts are in the report?").total.argmax() == 0
     # What is said of the kind is a topic, and leads to further pages.
     with make_collection(tmp_path / "topic", {"a.pdf": quotes}) as collection:
         found = evidence(collection, "Which chart shows honey?").total

@@ -204,8 +204,10 @@ class EvidenceScorer:
         return analysis.text
 
     def _asks_kind_alone(self, analysis: QuestionAnalysis, within: "Mask | None") -> bool:
-        """Whether a question asks for a kind of picture and says nothing about it that a page searched has."""
-        if not analysis.picture_types:
+        """Whether a question asks for a kind of picture that pages searched show, and says nothing that they say."""
+        layouts = {layout for kind in analysis.picture_types for layout, _ in _LAYOUTS_FOR[kind]}
+        shown = (self.index.pages_with_reference(layout_token(layout)) for layout in sorted(layouts))
+        if not any(_any_within(pages, within) for pages in shown):
             return False
         said = {word for word in words(analysis.text, stem=False) if word not in request_words() | document_words()}
         topical = set(words(" ".join(said))) - interrogative_words() - picture_words()
