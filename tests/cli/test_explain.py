@@ -1,5 +1,6 @@
 """Why quotes rank where they do: on the terminal, in JSON, and on the answer page."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -60,8 +61,12 @@ def test_json_has_the_reasons_by_quote(folder: Path, quoteweave: Quoteweave) -> 
 def test_a_retriever_that_cannot_say_why_says_so(folder: Path, quoteweave: Quoteweave) -> None:
     got = quoteweave("search", "vessel calls", "-c", folder / "c", "--explain", "--retriever", "bm25")
     assert "This retriever does not say why its hits rank where they do" in got.err
+
+
+def test_of_several_retrievers_each_says_its_rank(folder: Path, quoteweave: Quoteweave) -> None:
     got = quoteweave("search", "calls", "-c", folder / "c", "--explain", "--retriever", "bm25", "--retriever", "tfidf")
-    assert "This retriever does not say why its hits rank where they do" in got.err
+    assert {"bm25: rank 1", "tfidf: rank 1"} <= set(re.findall(r"\w+: rank 1", got.out))
+    assert got.err == ""
 
 
 def test_the_answer_page_shows_why_on_demand(folder: Path, quoteweave: Quoteweave) -> None:
