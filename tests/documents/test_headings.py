@@ -95,6 +95,15 @@ def test_contents_lead_to_pages_behind_them_where_numbers_occur_twice() -> None:
     assert found == [(), (), ("One",), ("One", "Two", "Three"), ("Three", "Four")]
 
 
+def test_contents_lead_to_the_pages_that_are_numbered_on_not_to_an_appendix_that_begins_again() -> None:
+    contents = "\n".join(["Foreword | 1", "Piers | 3", "Ships | 5", "Sails | 7", "Ropes | 9"])
+    labels = [*range(1, 11), *range(1, 6)]
+    pages = [page(i, text(contents) if i == 1 else body(), label=str(label)) for i, label in enumerate(labels)]
+    found = [each.headings for each in assemble(pages).pages]
+    assert found[:4] == [("Foreword",), ("Foreword",), ("Foreword", "Piers"), ("Piers",)]
+    assert found[8:] == [("Sails", "Ropes"), *[("Ropes",)] * 6]
+
+
 def test_bookmarks_go_before_contents() -> None:
     first = replace(page(0, text("One 1\nTwo 2\nThree 3\nFour 4")), bookmarks=(Bookmark(0, "A", 0),))
     assert [each.headings for each in assemble([first, *(page(i, body()) for i in range(1, 4))]).pages] == [("A",)] * 4

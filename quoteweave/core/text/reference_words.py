@@ -42,14 +42,17 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class MentionPattern:
-    """A pattern whose matches have a word of each of `having`, compiled for the first text that has one, too.
+    """A pattern whose matches have a word of `having`, compiled for the first text that has one, too.
 
     Few texts refer to a place or compare, and to compile the patterns of all languages takes a third of a second.
     """
 
-    def __init__(self, text: str, *having: Iterable[str], flags: int = 0) -> None:
+    def __init__(self, text: str, having: Iterable[str] = ("",), *, flags: int = 0) -> None:
         self._text, self._flags = text, flags
-        self._having = [{word.lower() for word in words} for words in having]
+        words = {word.lower() for word in having}
+        self._words = {word for word in words if word.isalpha() and word < "\u3000"}
+        self._lengths = {len(word) for word in self._words}
+        self._others = words - self._words
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -80,11 +83,9 @@ class MentionPattern:
         if "compiled" in self.__dict__:
             return True
         lowered = text.lower()
-        said = set(_LETTERS.findall(lowered)) if self._having else set[str]()
-        return all(
-            not words.isdisjoint(said) or any(word in lowered for word in words if not _is_spaced_word(word))
-            for words in self._having
-        )
+        # A number or label may stand right behind a word: "TableA1", "pageiv".
+        begun = {letters[:length] for letters in _LETTERS.findall(lowered) for length in self._lengths}
+        return not self._words.isdisjoint(begun) or any(word in lowered for word in self._others)
 
 
 @dataclass(frozen=True)
@@ -299,8 +300,8 @@ def _patterns_within_parts(
     of, within = said.either("of"), said.either("of", "within")
     having = {*parts, *said.all_of("appendix"), *roles}
     return {
-        "of part": MentionPattern(rf"\s*(?i:{of})\s*{mention}", having),
-        "within part": MentionPattern(rf"\s*(?i:{within})\s*{mention}", having),
+        "of part": MentionPattern(rf"\s*(?i:{of})\s*{mention}"),
+        "within part": MentionPattern(rf"\s*(?i:{within})\s*{mention}"),
         "limits": _pattern(rf"\s+(?:{begins}|{ends}|{is_about})(?!\w)"),
         "part begins": _limit(begins, rf"{begins}|{is_about}", within, mention, having),
         "part ends": _limit(ends, ends, within, mention, having),
@@ -365,8 +366,8 @@ def _label(kinds: Iterable[str], separators: Iterable[str]) -> MentionPattern:
     return MentionPattern(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{NUMBER})*)", [*spaced, *unspaced])
 
 
-def _pattern(text: str, *having: Iterable[str]) -> MentionPattern:
-    return MentionPattern(text, *having, flags=re.IGNORECASE)
+def _pattern(text: str, having: Iterable[str] = ("",)) -> MentionPattern:
+    return MentionPattern(text, having, flags=re.IGNORECASE)
 
 
 def alternation(words: Iterable[str]) -> str:
@@ -378,11 +379,6 @@ def _alone(words: Iterable[str]) -> str:
     """A pattern of any of these as a word of its own; those of scripts without spaces may touch others."""
     spaced, unspaced = _by_script(words)
     return rf"(?<!\w){alternation(spaced)}(?!\w)|{alternation(unspaced)}"
-
-
-def _is_spaced_word(word: str) -> bool:
-    """Whether this is one word, of a script that is written with spaces."""
-    return word.isalpha() and word < "\u3000"
 
 
 def _by_script(words: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -2,9 +2,8 @@
 
 import itertools
 import re
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quoteweave.core.records import IMAGE_LAYOUTS, Layout
 from quoteweave.core.text.mentions import (
@@ -64,19 +63,25 @@ def _contents(
             if layout not in NOT_CONTENTS
         )
         entries = list(_entries(texts))
-        # A cover may have the label of a page behind the contents, where numbering begins again.
-        known = [
-            (title, _first_from(labelled[label], page.number + 1)) for title, label in entries if label in labelled
-        ]
+        meant = _pages_meant(Counter(label for _, label in entries), labelled)
+        known = [(title, meant[label]) for title, label in entries if label in meant]
         if _is_contents([number for _, number in known], len(entries)):
             bookmarks += (Bookmark(_level(title), title, number) for title, number in known)
     return bookmarks
 
 
-def _first_from(numbers: Sequence[int], least: int) -> int:
-    """The first of ascending page numbers that is not below `least`; where all are, the first of them."""
-    at = bisect_left(numbers, least)
-    return numbers[at if at < len(numbers) else 0]
+def _pages_meant(times: Mapping[str, int], labelled: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    """The page of each label in a table of contents: of several with one label, as on a cover that has no number of its
+    own or where an appendix is numbered anew, the one that is as far from its number as most pages are."""
+    steps = Counter[int]()
+    for label, count in times.items():
+        for number in labelled.get(label, ()):
+            steps[number - int(label)] += count
+    found: dict[str, int] = {}
+    for label in times:
+        pages = [(steps[number - int(label)], -number) for number in labelled.get(label, ())]
+        found.update({label: -max(pages)[1]} if pages else {})
+    return found
 
 
 def _entries(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
