@@ -194,10 +194,16 @@ class LexicalRetriever(Bm25Retriever):
         import numpy as np
 
         found, quotes = self._on_best_pages(index, pages)
-        headings = [quote.text if quote.layout == "title" else quote.section for quote in quotes]
-        names = [heading_names(heading) if heading else [] for heading in headings]
-        sought = {_last_of(part, names) if part.endswith(" last") else part for part in parts}
-        return found[np.array([bool(sought.intersection(each)) for each in names], dtype=np.bool_)]
+        names = _names_above(quotes)
+        of_document: dict[str, list[Sequence[str]]] = {}
+        for quote, own in zip(quotes, names, strict=True):
+            of_document.setdefault(quote.document, []).append(own)
+        sought = {
+            document: {_last_of(part, known) if part.endswith(" last") else part for part in parts}
+            for document, known in of_document.items()
+        }
+        within = [not sought[quote.document].isdisjoint(own) for quote, own in zip(quotes, names, strict=True)]
+        return found[np.array(within, dtype=np.bool_)]
 
     def _on_best_pages(self, index: LexicalIndex, pages: "Scores") -> "tuple[Positions, list[Quote]]":
         """Quotes on the pages with the best scores above 0, with their positions."""
@@ -277,6 +283,21 @@ class LexicalRetriever(Bm25Retriever):
 def _has_any(literals: Sequence[str], quote: Quote) -> bool:
     text = quote.all_text()
     return any(has_literally(text, literal) for literal in literals)
+
+
+def _names_above(quotes: Sequence[Quote]) -> list[list[str]]:
+    """The names of the part in which each quote stands, by the last heading above it that has any."""
+    names: list[list[str]] = []
+    place: tuple[str, int] | None = None
+    current: list[str] = []
+    for quote in quotes:
+        if place is None or place[0] != quote.document or quote.page > place[1] + 1:
+            current = []
+        place = quote.document, quote.page
+        heading = quote.text if quote.layout == "title" else quote.section
+        current = (heading_names(heading) if heading else []) or current
+        names.append(current)
+    return names
 
 
 def _last_of(part: str, names: Iterable[Sequence[str]]) -> str:

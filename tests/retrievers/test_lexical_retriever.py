@@ -141,6 +141,27 @@ def test_of_several_parts_on_a_page_the_one_that_is_named_comes_first(
     assert third.score < second.score
 
 
+def test_a_heading_without_a_number_does_not_end_a_part_and_each_document_has_its_own_last(tmp_path: Path) -> None:
+    ships = [
+        made_quote("Chapter 1 Cranes", layout="title"),
+        made_quote("The planks of cranes cost 3.").model_copy(update={"section": "Chapter 1 Cranes"}),
+        made_quote("Chapter 2 Ships", layout="title"),
+        made_quote("Hulls", layout="title").model_copy(update={"section": "Chapter 2 Ships"}),
+        made_quote("The planks cost 9.").model_copy(update={"section": "Hulls"}),
+    ]
+    rails = [
+        made_quote(text, layout="title").model_copy(update={"document": "b.md"})
+        for text in ("Chapter 1 Steel", "Chapter 2 Iron", "Chapter 3 Wood")
+    ]
+    with make_collection(tmp_path, {"a.md": ships, "b.md": rails}) as collection:
+        first, *_ = search(collection, "What do the planks cost in chapter 2?")
+        last = search(collection, "What is in the last chapter?", where=Filter(documents=("b.md",)))
+        everywhere = search(collection, "What is in the last chapter?")
+    assert first.quote.text == "The planks cost 9."
+    assert last[0].quote.text == "Chapter 3 Wood"
+    assert {hit.quote.text for hit in everywhere[:4]} >= {"Chapter 2 Ships", "Chapter 3 Wood"}
+
+
 @pytest.mark.parametrize(
     "question",
     [
