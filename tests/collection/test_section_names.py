@@ -105,6 +105,11 @@ def test_front_and_back_matter_is_no_chapter(ending: str) -> None:
     assert names_of([["Chapter 1 Ships"], ["Chapter 2 Cranes"], [ending], ["¶x"]], 3) == set()
 
 
+def test_a_chapter_between_others_may_be_called_like_front_or_back_matter() -> None:
+    outline = [[title] for title in ("Preface", "Trade Marks", "Copyright", "Index", "Designs", "Index of Names")]
+    assert [named(outline, f"chapter {at}", outline) for at in range(1, 6)] == [[1], [2], [3], [4], []]
+
+
 def test_all_names_of_a_heading_hold_until_the_next_of_their_rank() -> None:
     shown = [["PART I", "Item 7. Ships"], ["PART II Item 8"], ["¶Cranes."], ["Item 9. Rails"]]
     assert [named(shown, name) for name in ("part 1", "part 2", "item 8", "item 9")] == [[0], [1, 2, 3], [1, 2], [3]]

@@ -6,7 +6,7 @@ from importlib import resources
 
 import pytest
 
-_UNCOMMON = "alike around_forms colours comparing forms light measured phrases quantities requesting versus"
+_UNCOMMON = "alike around_forms colours comparing forms happening light measured phrases quantities requesting versus"
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing limits opposites prohibitable prohibiting"
 _HEADINGS = (
     "appendix_heading but durations from_end hundred is_about one pronouns references_heading said_of_places which"
@@ -34,15 +34,19 @@ LACKING: Mapping[str, Mapping[str, str]] = {
     },
     "whole_document/front_matter": {"de": "abstract", "fr": "abstract", "es": "abstract"},
 }
-# Keys that English has no use for: other forms of its ordinals, and counters behind a number in place of names.
+# Keys that English has no use for: other forms of its ordinals, counters behind a number in place of names, and what
+# tells a part of a document from a share.
 _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
 _COUNTERS |= {"first_counted", "last_counted", "to_last_counted", "last_chapter"}
+_SHARES = {"share", "share_of", "document"}
 FURTHER = {
     "de": {"grammar", "irregular_numbers", "ordinal_endings"},
-    "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"},
-    "es": {"grammar", "masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"},
-    "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"},
-    "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"},
+    "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"}
+    | _SHARES,
+    "es": {"grammar", "masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"} | _SHARES,
+    "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"}
+    | _SHARES,
+    "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"} | _SHARES,
     "nl": {"grammar", "ordinal_endings"},
     "zh": _COUNTERS | {"not_counted"},
     "ja": _COUNTERS,

@@ -341,7 +341,8 @@ def _steps(shown: Sequence[Quote]) -> set[int]:
 def _top_level(pages: Sequence[Page]) -> dict[str, int]:
     """The chapters: the outermost headings of the outline, counted from 1 behind the contents up to the references.
 
-    Prefaces, indexes and the like are none, nor are appendices.
+    Appendices are none, nor are prefaces, indexes and the like before the first and behind the last; between two,
+    "Copyright" and "Index" are what the document is about.
     """
     outermost = {page.headings[0]: heading_names(page.headings[0]) for page in pages if page.headings}
     headings = list(outermost)
@@ -350,7 +351,9 @@ def _top_level(pages: Sequence[Page]) -> dict[str, int]:
     references = [at for at, heading in enumerate(chapters) if "references" in outermost[heading]]
     # Those of the first chapter do not end them.
     end = next((at for at in references if 2 * at >= len(chapters) - 1), len(chapters))
-    counted = (heading for heading in chapters[:end] if _ROLES.union([_UNCOUNTED]).isdisjoint(outermost[heading]))
+    counted = [heading for heading in chapters[:end] if _ROLES.isdisjoint(outermost[heading])]
+    certain = [at for at, heading in enumerate(counted) if _UNCOUNTED not in outermost[heading]]
+    counted = counted[certain[0] : certain[-1] + 1] if certain else []
     return {heading: chapter for chapter, heading in enumerate(counted, 1)}
 
 

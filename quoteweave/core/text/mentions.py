@@ -22,6 +22,7 @@ from itertools import pairwise
 from quoteweave.core.text.reference_words import NUMBER, UNREAD, MentionPattern, ReferenceWords, reference_words
 
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
+_LISTED_ROMAN = re.compile(r"\b[IVXL]+\b")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
 # The letter of a part of a figure: "Fig. 3a".
 _PANEL = re.compile(r"[a-zA-Z](?!\w)")
@@ -274,18 +275,32 @@ def _ordinals(match: "re.Match[str]", words: ReferenceWords) -> Iterator[int]:
 
 
 def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[str]:
-    """'where does part two end?', 'the end of chapter 3', 'what is chapter 6 about?'; of covers none."""
-    for pattern, place in (("part ends", -1), ("part begins", 1)):
-        for match in words.patterns[pattern].finditer(text):
-            name = next(_parts(match[0], words), "page")
-            yield from [] if name.startswith("page") else [f"{name} #{place}"]
+    """'where does part two end?', 'the end of chapter 3', 'what is chapter 6 about?'; of covers none.
+
+    "What is page 5 of chapter 2 about?" asks for no other page of the chapter.
+    """
+    limits = (("part ends", -1), ("part begins", 1))
+    found = [(match, place) for name, place in limits for match in words.patterns[name].finditer(text)]
+    of_pages = _parts_of_pages(text, words) if found else ()
+    for match, place in found:
+        name = next(_parts(match[0], words), "page")
+        if not name.startswith("page") and match.start("first") not in of_pages:
+            yield f"{name} #{place}"
+
+
+def _parts_of_pages(text: str, words: ReferenceWords) -> set[int]:
+    """Where the parts stand of which pages are said to be: at "chapter 2" in "page 5 of chapter 2"."""
+    ends = [match.end() for match in words.patterns["pages"].finditer(text)]
+    ends += [end for _, end in _places_of_pages(text, words)]
+    return {match.start("part") for end in ends if (match := words.patterns["within part"].match(text, end))}
 
 
 def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
     """'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
     for match in words.patterns["parts"].finditer(text):
         part = words.plurals.get(match["part"].casefold())
-        for number in _listed(match[match.lastindex or 0], words.patterns["part number"], words):
+        said = _LISTED_ROMAN.sub(lambda one: _arabic(one[0].lower()) or one[0], match[match.lastindex or 0])
+        for number in _listed(said, words.patterns["part number"], words):
             yield from _names_of_part(part, _arabic(number))
     text = words.patterns["parts"].sub(" ", text)
     for match in words.patterns["part"].finditer(text):

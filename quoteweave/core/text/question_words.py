@@ -26,6 +26,7 @@ _VERB = re.compile(
 )
 # In a comparison: a name or year, what two of them share behind the second, and years and names that stand beside "vs".
 _NAME = re.compile(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
+_CLAUSE_END = re.compile(r"[,;:.?!]")
 _SHARED = re.compile(r"[a-zß-ÿ]+(?: [a-zß-ÿ]+)?")
 _YEAR = r"(?:(?:fiscal(?:\s+year)?|(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12]))\s?)?(?:19|20)\d\d"
 # What makes a name before or behind a longer one: "Bank of" Merrow, Board "of Education".
@@ -189,8 +190,7 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     >>> comparison_sides("How did sales change from 2019 to 2021?")
     ('How did sales change 2019?', 'How did sales change 2021?')
     """
-    changes = not _stems_of("changing").isdisjoint(words(question))
-    match = _compared(with_spans=changes).search(question)
+    match = _compared(with_spans=_changes(question)).search(question)
     if match is None:
         return ()
     one, other = (side for side in match.groups() if side)
@@ -208,12 +208,32 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     return () if one == other else tuple(f"{before}{side}{behind}" for side in (one, other))
 
 
+def _changes(question: str) -> bool:
+    """Whether a question asks how something changes, be it what "happened to sales".
+
+    What is joined behind the years is said of something else: "king from 1907 to 1911 and lost the war".
+    """
+    said = frozenset(words(_joined_behind_span().sub(lambda span: span[1], question)))
+    if not said.isdisjoint(_stems_of("happening")):
+        return not said.isdisjoint(_stems_of("measured") | _stems_of("changing"))
+    return not said.isdisjoint(_stems_of("changing"))
+
+
+@cache
+def _joined_behind_span() -> MentionPattern:
+    ways, joining = _ways("spans"), alternation(way[1] for way in _ways("compared"))
+    spans = "|".join(rf"{start}\s+{_YEAR}\s+{to}\s+{_YEAR}" for start, to in ways)
+    return MentionPattern(
+        rf"(?<!\w)({spans}),?\s+{joining}\s.*", [way[0] for way in ways], flags=re.IGNORECASE | re.DOTALL
+    )
+
+
 def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: str) -> bool:
     """Whether two things that are beside "vs" and the like are whole, and the question can be asked of each.
 
     They are at its beginning, after a comma, a word that compares or says what is measured, and, but for names, a word
     of grammar: "does oak perform vs. elm" needs its verb. "In Smith vs. Jones, what was higher?" is about a case: names
-    are compared only by a word before them.
+    are compared only by a word before them, or at the end of the clause: "differ", "speed".
     """
     if all(re.fullmatch(_YEAR, side, re.IGNORECASE) for side in sides):
         return True
@@ -224,7 +244,9 @@ def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: st
     said, comparing = _WORD.findall(before.casefold()), _words_of("comparing")
     begins = not said or before.rstrip()[-1:] in ",:;" or said[-1] in comparing | _words_of("measured")
     if all(side[0].isupper() for side in sides):
-        return begins and not comparing.isdisjoint(said)
+        last = set(_WORD.findall(_CLAUSE_END.split(behind.casefold(), maxsplit=1)[0])[-1:])
+        compares = not comparing.isdisjoint(said) or not _words_of("measured").isdisjoint(last)
+        return not comparing.isdisjoint(last) or (begins and compares)
     return begins or not words(said[-1])
 
 

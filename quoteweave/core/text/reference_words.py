@@ -13,13 +13,13 @@ from typing import Any
 
 from quoteweave.core.text.numerals import HAN_NUMERALS, Numerals
 
-NUMBER = r"\d+(?:[.-]\d+)*"
+NUMBER = r"(?<!\d)\d{1,12}(?:[.-]\d{1,12})*(?!\d)"
 # Also "Item 1A", "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
 _NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}(?:[A-Za-z]\b)?|[IVXLivxl]+\b|[A-Z]\b"
 # A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
 _LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
-# Of several: "chapters A, III and 5.1"; "I" is a pronoun in "chapter 3 and I think".
-_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d+(?:\.\d+)*[A-Za-z]?\b|(?!I\s+[a-z])(?:[IVXL]+|[A-Z])\b"
+# Of several: "chapters A, III and 5.1".
+_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d{1,12}(?:\.\d{1,12})*[A-Za-z]?\b|(?:[IVXL]+|[A-Z])\b"
 # Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
 UNREAD = "?"
@@ -314,7 +314,8 @@ def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, MentionPattern]:
     listed = "|".join(
         rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
         for words, own in said.by_language("plural_part", "part_plural")
-        for each in [rf"(?:{_LISTED_NAME}|(?i:{own.either('numbers')})\b)"]
+        for pronoun in [rf"I\s+(?!(?i:{own.either('range', 'and')})\s+(?:[IVXL]+|\d+)\b)[a-z]"]  # "3 and I think"
+        for each in [rf"(?:(?!{pronoun})(?:{_LISTED_NAME})|(?i:{own.either('numbers')})\b)"]
     )
     return {
         "parts": MentionPattern(rf"(?<!\w)(?=(?P<part>(?i:{alternation(several)}))\b)(?:{listed})(?![\w-])", several),
@@ -332,7 +333,11 @@ def _named_part(said: _Said, parts: Iterable[str]) -> str:
     # "In which part one finds it": no number.
     asked = "".join(rf"(?<!\b{which}\s)" for which in said.all_of("which"))
     worded = "|".join(rf"{words}\.?\s+{own.either('numbers')}\b" for words, own in said.by_language(*_PARTS))
-    return rf"(?:(?i:{alternation(parts)}){_BEFORE_NAME}(?:{_NAME})|(?i:{asked}(?:{worded})))"
+    # "In parte i costi", "en partie l'effet", "a parte dos navios"; but "parte dos del libro".
+    of = set(said.all_of("share_of"))
+    small = rf"(?:[ivxl]|[lv]i|(?i:{alternation(of.intersection(said.all_of('numbers')))}))"
+    article = rf"(?i:{said.either('share')}\s+){small}(?:['’]|\s+(?!(?i:{alternation(of)})(?!\w))[^\W\d_])"
+    return rf"(?!{article})(?:(?i:{alternation(parts)}){_BEFORE_NAME}(?:{_NAME})|(?i:{asked}(?:{worded})))"
 
 
 def _ordinal(ordinals: Iterable[str]) -> str:
@@ -340,9 +345,13 @@ def _ordinal(ordinals: Iterable[str]) -> str:
 
 
 def _ordinal_of_part(said: _Said, ordinals: Iterable[str]) -> str:
-    """Like `_ordinal`; also "el primer capítulo", but not "the primer chapter"."""
-    shortened = said.by_language(*_PARTS, having="before_noun")
-    return "|".join([_ordinal(ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)])
+    """Like `_ordinal`; also "el primer capítulo", not "the primer chapter", "quarto parte", "tercera parte de ella"."""
+    shortened, share = said.by_language(*_PARTS, having="before_noun"), said.either("share")
+    known = [_ordinal(ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)]
+    unlike = rf"(?!{said.either('masculine', 'before_noun')}\s+{share}(?!\w))"
+    document = rf"\s*(?:[^\W\d_]{{1,5}}(?:\s+|['’]))?{said.either('document')}(?!\w)"
+    of = rf"{said.either('share_of')}(?:(?<=['’])|(?!\w))"
+    return rf"{unlike}(?:{'|'.join(known)})(?!\s+{share}\s+{of}(?!{document}))"
 
 
 def _worded_label(said: _Said) -> MentionPattern:

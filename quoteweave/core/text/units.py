@@ -81,9 +81,11 @@ SCALES = {"thousand": 3, "million": 6, "mn": 6, "mio": 6, "billion": 9, "bn": 9,
 CURRENCIES = frozenset({"dollar", "euro", "sterling", "yen", "franc"})
 _LETTERS = {"k": 3, "m": 6, "b": 9}
 _NAME = re.compile(r"[^\W\d_]+")
+# A longer run of digits is no amount.
 _AMOUNT = re.compile(
     r"(?<![\w.,$€£¥])(?P<sign>(?:US)?[$€£¥] ?)?"
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:[ -]?(?P<unit>°[CF]|[^\W\d_]+[23]?))?(?!\w)"
+    r"(?P<number>\d{1,3}(?:,\d{3}){1,9}(?:\.\d{1,30})?|\d{1,30}(?:\.\d{1,30})?)(?![.,]?\d)"
+    r"(?:[ -]?(?P<unit>°[CF]|[^\W\d_]+[23]?))?(?!\w)"
 )
 # Most digits of a whole number of millions that is also written with the scale: 4,200,000 is 4.2 million.
 _MAX_SCALED_DIGITS = 4
