@@ -290,6 +290,16 @@ COVERS = {
     "column": ("Two Piers", "Ada Brask\\\nSkarn Shipping", "Abstract"),
     "journal": ("Copper", "Ada Brask, Jon Dell\\\nCarbon Conversion, 2009", "Abstract"),
     "german": ("Bericht", "Von Juni bis August", "3. Mai 2019"),
+    "consent": ("Resolution of the Pilots", "By Unanimous Consent"),
+    "consent of": ("Resolution of the Pilots", "By Unanimous Consent of the Faculty"),
+    "messenger": ("Claim for Kelp", "By Overnight Messenger", "3 May 2019"),
+    "addressed": ("Claim for Silt", "By Overnight Messenger\\\nUniversity of Tolland", "3 May 2019"),
+    "receipt": ("Claim for Sand", "By Certified Letter, Return Receipt Requested"),
+    "stamp": ("Claim for Ice", "By U.S. Postage Stamp"),
+    "candle": ("Harbour Dinner", "by Candle Light"),
+    "lettre": ("Mise en demeure", "Par Lettre Recommandée"),
+    "haus": ("Umzug", "Von Haus zu Haus"),
+    "vez": ("Gran estreno", "Por Primera Vez"),
     "french": ("Rapport annuel", "Skarn Transport", "Résumé", "3 mai 2019"),
 }
 """Documents of which the lines above the text name no author surely, and say no date of publication."""
@@ -297,41 +307,58 @@ SURE = {
     "listed": (("Elms", "by Jon Dell and Elizabeth Holm"), "Jon Dell and Elizabeth Holm"),
     "white": (("Oaks", "by Ada Brask, Ben White and Lea Holm"), "Ada Brask, Ben White and Lea Holm"),
     "lukasz": (("Beeches", "by Ada Brask, Łukasz Kaiser and Jon Dell"), "Ada Brask, Łukasz Kaiser and Jon Dell"),
-    "simon": (("Ash Trees", "by Šimon Čapek"), "Šimon Čapek"),
+    "simon": (("Ash Trees", "written by Šimon Čapek"), "Šimon Čapek"),
     "degrees": (("Firs", "by Ada Brask, PhD, and Jon Dell, MD"), "by Ada Brask, PhD, and Jon Dell, MD"),
     "etal": (("Larches", "by Ada Brask et al."), "by Ada Brask et al"),
     "role": (
-        ("Yews", "By Ada Brask, Senior Economist, Tolland Times"),
-        "By Ada Brask, Senior Economist, Tolland Times",
+        ("Yews", "By Ada Brask, Senior Economist, University of Tolland"),
+        "By Ada Brask, Senior Economist, University of Tolland",
     ),
     "run in": (("Planes", "Ada Brask", f"Abstract. {' '.join(PROSE)}"), "Ada Brask"),
     "labelled": (("Elders", "Authors: Ada Brask; Jon Dell"), "Authors: Ada Brask; Jon Dell"),
     "paper": (("Limes", "Kenneth Dell and Ai West", "University of Tolland", "Abstract"), "Kenneth Dell and Ai West"),
     "deutsch": (("Über Silt", "Von Ada Brask und Jon Dell"), "Ada Brask und Jon Dell"),
-    "français": (("Le sable", "Par Ada Brask"), "Ada Brask"),
+    "français": (("Le sable", "Rédigé par Ada Brask"), "Ada Brask"),
+    "doctor": (("Cedars", "By Dr. Ada Brask"), "Dr. Ada Brask"),
+    "initial": (("Poplars", "By M. C. Okoro"), "M. C. Okoro"),
+    "raised": (("Willows", "By Ada Brask*"), "Ada Brask"),
+    "abstract": (("Alders", "By Ada Brask", "Abstract"), "Ada Brask"),
+    "affiliated": (("Hazels", "by Ada Brask (University of Tolland)"), "by Ada Brask (University of Tolland)"),
+    "author": (("Maples", "Author: Ada Brask"), "Ada Brask"),
     "español": (("La arena", "Por María José Núñez y Łukasz Brask"), "María José Núñez y Łukasz Brask"),
 }
 DATED = {
     "printed": (
-        ("Gulls", "by Ada Brask", "Version history since May 2001", "Published June 2020"),
+        ("Gulls", "by Dr. Ada Brask", "Version history since May 2001", "Published June 2020"),
         "Published June 2020",
     ),
-    "alone": (("Terns", "by Ada Brask", "3 May 2019"), "3 May 2019"),
-    "revised": (("Ducks", "by Ada Brask", "Revised 3 May 2018"), "Revised 3 May 2018"),
+    "alone": (("Terns", "by Dr. Ada Brask", "3 May 2019"), "3 May 2019"),
+    "revised": (("Ducks", "by Dr. Ada Brask", "Revised 3 May 2018"), "Revised 3 May 2018"),
     "accepted": (("Geese", "Accepted 3 May 2018; published 2 June 2019"), "Accepted 3 May 2018; published 2 June 2019"),
     "erschienen": (("Möwen", "Erschienen am 3. Mai 2019"), "Erschienen am 3. Mai 2019"),
     "publié": (("Mouettes", "Publié le 3 mai 2019"), "Publié le 3 mai 2019"),
+    "year": (("Auks", "First published 2015"), "First published 2015"),
+    "bar": (("Skuas", "Ada Brask | Published 3 May 2019"), "Ada Brask | Published 3 May 2019"),
+    "version": (("Loons", "Version of 3 May 2019"), "Version of 3 May 2019"),
     "publicado": (("Gaviotas", "Publicado el 3 de mayo de 2019"), "Publicado el 3 de mayo de 2019"),
 }
 UNDATED = {
-    "stand": ("Fair", "by Ada Brask", "Stand 12, Hall 3, 7 June 2021"),
-    "online": ("Swans", "by Ada Brask", "Presented at the Online Workshop, 7 June 2021"),
-    "tables": ("Tides", "by Ada Brask", "Updated tide tables for 3 May 2019"),
-    "history": ("Herons", "by Ada Brask", "Version history since May 2001"),
+    "stand": ("Fair", "by Dr. Ada Brask", "Stand 12, Hall 3, 7 June 2021"),
+    "online": ("Swans", "by Dr. Ada Brask", "Presented at the Online Workshop, 7 June 2021"),
+    "tables": ("Tides", "by Dr. Ada Brask", "Updated tide tables for 3 May 2019"),
+    "history": ("Herons", "by Dr. Ada Brask", "Version history since May 2001"),
     "received": ("Cranes", "Ada Brask", "University of Tolland", "Revised version received 3 May 2018", "Abstract"),
-    "range": ("Rooks", "by Ada Brask", "Published May 2001 – June 2020"),
-    "figures": ("Larks", "by Ada Brask", "Published May 2019 figures"),
-    "days": ("Wrens", "by Ada Brask", "3 May 2019", "4 June 2020"),
+    "range": ("Rooks", "by Dr. Ada Brask", "Published May 2001 – June 2020"),
+    "figures": ("Larks", "by Dr. Ada Brask", "Published May 2019 figures"),
+    "standard": ("Quality Handbook", "Based on ISO 9001 (version 2015)"),
+    "system": ("Owls", "Runs on Windows (version 2004)"),
+    "system below": ("Kites", "Runs on Windows\\\nVersion 2004"),
+    "reprint": ("Harriers", "Reprint of the novel (first published 1813)"),
+    "broken": ("Eagles", "Reprint of the novel, first\\\npublished 1813"),
+    "act": ("Falcons", "Tariff Act (revised 1999)", "Charter (issued 3 May 1604)"),
+    "passport": ("Hawks", "Passport; issued 2015", "Licence; issued 3 May 2015"),
+    "charter": ("Shrikes", "Charter (issued 1604)"),
+    "days": ("Wrens", "by Dr. Ada Brask", "3 May 2019", "4 June 2020"),
 }
 
 
@@ -395,6 +422,23 @@ def test_what_is_said_of_a_thing_comes_before_the_byline_of_a_document_on_it(tmp
         ):
             for asked_within in (document, None):
                 assert ask(made, question, asked_within).text.startswith(said)
+
+
+def test_of_this_document_what_is_said_besides_has_to_be_true(tmp_path: Path) -> None:
+    handbook = "# Quality Handbook\n\nAuthor: Ada Brask\n\nPublished 3 May 2019\n\nPumps are tested each day."
+    wrecks = "# Wrecks off Skarn\n\nAuthor: Lea Holm\n\nNine ships lie there."
+    with written(tmp_path, handbook=handbook, skarn=wrecks) as made:
+        for question in (
+            "Who wrote this book about Napoleon?",
+            "Who wrote this earlier report?",
+            "Who wrote this other report?",
+            "When was this cited report published?",
+            "Wer hat dieses Buch über Napoleon geschrieben?",
+        ):
+            assert ask(made, question, "handbook.md").status != "answered"
+        for question in ("Who wrote this annual report?", "Who wrote this handbook on quality?"):
+            assert ask(made, question, "handbook.md").text.startswith("Ada Brask [")
+        assert ask(made, "Who wrote this report on wrecks?", "skarn.md").text.startswith("Lea Holm [")
 
 
 def test_only_what_stands_with_the_authors_is_theirs(tmp_path: Path) -> None:

@@ -61,24 +61,28 @@ def add_front_matter(question: str, context: Context, neighbours: Neighbours, si
 
 def _document_asked(request: FrontMatterRequest, context: Context, neighbours: Neighbours) -> str | None:
     """The document that a question asks about; None where none has the question's words, or several may be meant."""
-    where = neighbours.where
-    if not request.document_words:
-        named = list(where.documents) if where.documents is not None else neighbours.documents()
+    where, asked = neighbours.where, frozenset(request.document_words)
+    within = list(where.documents) if where.documents is not None else neighbours.documents()
+    in_view = request.is_pointing and len(within) == 1
+    if not asked:
+        named = within
     else:
-        found = dict.fromkeys(where.documents or [hit.quote.document for hit in context.hits])
-        named = [one for one in found if _is_named(one, context.titles.get(one, ""), frozenset(request.document_words))]
+        found = dict.fromkeys(within if in_view else where.documents or [hit.quote.document for hit in context.hits])
+        titles = neighbours.titles(found) if in_view else context.titles
+        named = [one for one in found if _is_named(one, titles.get(one, ""), asked, further=in_view)]
     return named[0] if len(named) == 1 else None
 
 
-def _is_named(document: str, title: str, asked: frozenset[str]) -> bool:
+def _is_named(document: str, title: str, asked: frozenset[str], *, further: bool) -> bool:
     """Whether a document's title or name has these words, and besides only numbers and what documents are called.
 
-    "The Tolland study" need not be a document with the title "What the Tolland study left out".
+    "The Tolland study" need not be a document with the title "What the Tolland study left out", unless it is the only
+    one that can be meant: it may have further words then.
     """
     called = frozenset(words(" ".join(document_words())))
     for name in (PurePosixPath(document).stem.replace("_", " "), title):
         said = frozenset(words(name))
-        if asked <= said and all(word in called or word.isdecimal() for word in said - asked):
+        if asked <= said and (further or all(word in called or word.isdecimal() for word in said - asked)):
             return True
     return False
 

@@ -39,6 +39,9 @@ class FrontMatterRequest(Record):
     document_words: tuple[str, ...] = Field(
         description="by which it tells the document from others, stemmed; none for 'the paper' and 'this annual report'"
     )
+    is_pointing: bool = Field(
+        description="whether it points at the document in view, which may have further words: 'this report on wrecks'"
+    )
 
 
 @lru_cache(maxsize=64)  # asked for by the search, and by what answers
@@ -50,10 +53,15 @@ def read_front_matter_request(question: str) -> FrontMatterRequest | None:
     for part in get_args(FrontMatterPart):
         for template in _templates(part):
             asked = template.fullmatch(f" {text}")  # a blank stands before each word
-            named = _document_named(asked["it"] or "") if asked else None
+            phrase = (asked["it"] or "") if asked else ""
+            named = _document_named(phrase) if asked else None
             if named is not None:
-                return FrontMatterRequest(part=part, document_words=named)
+                return FrontMatterRequest(part=part, document_words=named, is_pointing=_points(phrase))
     return None
+
+
+def _points(phrase: str) -> bool:
+    return phrase.partition(" ")[0] in front_matter_words("pointing")
 
 
 def _normalized(question: str) -> str:
@@ -68,11 +76,13 @@ def _document_named(phrase: str) -> tuple[str, ...] | None:
 
     >>> _document_named("the annual report on wrecks"), _document_named("it"), _document_named("the kestrel router")
     (('annual', 'wreck'), (), None)
+    >>> _document_named("this annual report"), _document_named("this earlier report on wrecks")
+    ((), ('earlier', 'wreck'))
     """
     said = re.findall(r"[\w-]+'?", phrase)
     if not said or phrase in front_matter_words("pronouns"):
         return ()
-    pointing = said[0] in front_matter_words("pointing")
+    pointing = _points(phrase)
     if pointing or said[0] in front_matter_words("articles"):
         said = said[1:]
     before = list(takewhile(lambda word: word not in document_words(), said))
@@ -83,7 +93,7 @@ def _document_named(phrase: str) -> tuple[str, ...] | None:
     if after and after[0] not in front_matter_words("about"):
         return None
     if pointing:
-        return ()
+        said = [word for word in before if word in front_matter_words("others")] + after
     small = _small_words() | document_words()
     return tuple(words(" ".join(word for word in said if word not in small)))
 

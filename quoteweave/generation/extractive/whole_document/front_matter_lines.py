@@ -20,6 +20,8 @@ RAISED_LETTER = re.compile(r"[^\W\d_]\s+,")
 """Letters that lead to institutions touch the names: "Gaoa , Yun Xiongb"."""
 PREPRINT_STAMP = re.compile(r"arxiv:\d", re.IGNORECASE)
 _LED_BY_MARKER = re.compile(rf"\s*(?:{MARKER.pattern})")
+_RAISED = re.compile(rf"(?<=[^\W\d_])(?:{MARKER.pattern})(?!\w)")
+_INITIAL = re.compile(r"(?<!\S)[^\W\d_]\.\s")
 _NAME_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|['’.-])*")
 
 
@@ -92,6 +94,28 @@ def said_by(lines: Sequence[str]) -> str:
     return " ".join(MARKER.sub("", text).split()) if is_list else line
 
 
+def surely_names_person(line: str) -> bool:
+    """Whether a line says that it names authors, or by more than capitals that it names a person behind "by".
+
+    "By Unanimous Consent" and "Par Lettre Recommandée" have the form of a name, and say how. A date shows nothing: it
+    stands below such a line of a letter, too.
+    """
+    by = _begins("by").match(line)
+    if by is None:
+        return _begins("labelled").match(line) is not None
+    if " " in by[0].strip():  # "written by"
+        return True
+    text = line[by.end() :]
+    first, *rest = _separator().split(text.replace("(", ", "))
+    return (
+        first.casefold().partition(" ")[0] in front_matter_words("titles")
+        or _INITIAL.search(first) is not None
+        or _RAISED.search(text) is not None
+        or re.search(rf"[\s,]{front_matter_pattern('behind_names')}(?!\w)", text, re.IGNORECASE) is not None
+        or (_is_name(first) and any(map(names_institution, rest)))
+    )
+
+
 def goes_on(line: str, below: str) -> bool:
     """Whether a list of names goes on from one line to the next."""
     separated = any(between.end() == len(line) for between in _separator().finditer(line))
@@ -136,7 +160,11 @@ def is_date(line: str) -> bool:
 
 
 def says(key: str, line: str) -> bool:
-    """Whether a line says the date of publication, or of a version: by a word directly before a date, and not two."""
+    """Whether a line says the date of publication, or of a version: by a word directly before a date, and not two.
+
+    What stands behind other words, or in parentheses, may be the date of what these name: "Tariff Act (revised 1999)".
+    A year alone is one only behind a word with which the line begins.
+    """
     if key == "published" and PREPRINT_STAMP.match(line):
         return re.search(rf"{_date()}$", line, re.IGNORECASE) is not None
     return _dated(key).search(line) is not None
@@ -195,8 +223,12 @@ def _date() -> str:
 
 @cache
 def _dated(key: str) -> re.Pattern[str]:
-    said, before = front_matter_pattern(key), front_matter_pattern("before_date")
-    year, behind = r"(?:1[5-9]|20)\d\d(?!\w)", rf"\s*(?:$|[,;|·•()]|\.(?!\w)|{front_matter_pattern('by')}\s)"
+    said, year = front_matter_pattern(key), r"(?:1[5-9]|20)\d\d(?!\w)"
+    any_said = rf"(?:{said}|{front_matter_pattern('versions')})" if key == "revised" else said
+    between = rf"(?:\s*:\s*|\s+)(?:{front_matter_pattern('before_date')}\s+)*"
+    behind = rf"\s*(?:$|[,;|·•()]|\.(?!\w)|{front_matter_pattern('by')}\s)"
+    begun = r"^(?-i:(?=[^\W\d_])(?![a-zß-öø-ÿ]))"  # "Reprint of the novel, first / published 1813"
     return re.compile(
-        rf"(?:^|[;|·•(]\s*){said}(?:\s*:\s*|\s+)(?:{before}\s+)*(?:{_date()}|{year}){behind}", re.IGNORECASE
+        rf"(?:(?:^|[|·•]\s*|\d{{4}}\s*;\s*){any_said}{between}{_date()}|{begun}{said}{between}{year}){behind}",
+        re.IGNORECASE,
     )

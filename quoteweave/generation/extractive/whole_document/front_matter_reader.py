@@ -1,10 +1,10 @@
 """Reads the lines above a document's text: its authors, date and title, their institutions and addresses.
 
-Only what is surely there is read. Authors are named after "by" or "Author:", or as in a paper: directly below the
-title, with an abstract, or with marks that lead to institutions. Two words with capitals alone may be a
-firm, an addressee or a subtitle, and a date below them signs nothing. A line of which a part is not understood is given
-as it is written, so that no author is left out; where a block of names has such a line, nothing is read. The words are
-data (`front_matter.toml`), by language.
+Only what is surely there is read. Authors are named after "Author:", after "by" where more than capitals shows persons
+(two names, "Dr", a mark, an abstract), or as in a paper: directly below the title, with an abstract, or with marks that
+lead to institutions. Two words with capitals alone may be a firm, an addressee or a subtitle, and a date below them
+signs nothing. A line of which a part is not understood is given as it is written, so that no author is left out; where
+a block of names has such a line, nothing is read. The words are data (`front_matter.toml`), by language.
 """
 
 import re
@@ -35,6 +35,7 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
     said_by,
     says,
     says_only_dates,
+    surely_names_person,
 )
 
 MAX_LINE = 200
@@ -109,7 +110,7 @@ class FrontMatterReader:
     def _author_lines(self) -> list[FrontLine]:
         """The line with "by", or else the names of each quote below the title."""
         if self._byline is not None:
-            return [self._byline]
+            return [self._byline] if self._is_sure(self._byline) else []
         return [FrontLine(join_with_and(list(cell.names)), cell.quote) for cell in self._block if cell.names]
 
     def _date_lines(self) -> list[FrontLine]:
@@ -126,7 +127,9 @@ class FrontMatterReader:
         if self._title is None:
             return []
         below = next((one for one in self._quotes[self._title + 1 :] if not PREPRINT_STAMP.match(one.lines[0])), None)
-        sure = below is not None and (_is_abstract(below) or any(one.quote is below for one in self._author_lines()))
+        sure = below is not None and (
+            _is_abstract(below) or any(one.quote is below for one in (self._byline, *self._author_lines()) if one)
+        )
         title = self._quotes[self._title]
         text = _FOOTNOTE.sub("", " ".join(title.lines))
         return [FrontLine(tidy(text, MAX_LINE), title)] if sure else []
@@ -158,6 +161,11 @@ class FrontMatterReader:
         if len(names) == 1 and names_in(below):
             return None  # a second author, or the publisher
         return FrontLine(tidy(text, MAX_READ), self._quotes[at])
+
+    def _is_sure(self, byline: FrontLine) -> bool:
+        """Whether it names persons, and does not say how something was done: "By Unanimous Consent"."""
+        several, has_abstract = len(names_in(byline.text)) > 1, any(map(_is_abstract, self._quotes))
+        return several or has_abstract or surely_names_person(byline.quote.lines[0])
 
     @cached_property
     def _block(self) -> list[_Cell]:
