@@ -20,6 +20,8 @@ from quoteweave.core.records import Filter, Hit, Kind, Query
 RANK_CONSTANT = 60
 # Hits of each retriever that are fused at least, so that a quote found by several at low ranks can rise.
 DEPTH = 100
+# Latest questions whose rankings are kept for explanations: as many as may be asked at once.
+MAX_SEARCHED = 32
 
 Ranking = Sequence[Hit]
 
@@ -143,49 +145,70 @@ class FusedRetriever:
         self._weights = checked_weights(weights, len(retrievers))
         self._names = names or [type(retriever).__name__ for retriever in retrievers]
         self._depth = depth
+        # Replaced whole, never changed, as threads may search at once.
+        self._searched: tuple[tuple[Query, Filter | None, tuple[Ranking, ...]], ...] = ()
 
     def warnings(self) -> tuple[str, ...]:
         """Those of its retrievers."""
         return collect_warnings(*self._retrievers)
 
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
-        """Explain each hit by what each retriever adds to its score, and by the reasons of those that give any.
+        """Explain each hit by what each retriever adds to its score, with the reasons of those that give any.
 
-        Words have the rarity that the first one knows. Raises what retrievers raise.
+        The rankings are those of the last search for the question, as scores may depend on how many hits were asked
+        for; if it was long ago, it is searched again. Words have the rarity that the first one knows. Raises what
+        retrievers raise.
         """
         explanations = [
-            each.explain(query, hits, where=where) for each in self._retrievers if isinstance(each, Explains)
+            each.explain(query, hits, where=where) if isinstance(each, Explains) else Explanation()
+            for each in self._retrievers
         ]
         knowing = next((one for one in explanations if one.rarity), Explanation())
-        added = self._added(query, where) if hits else {}
         return Explanation(
             interpretation=tuple(dict.fromkeys(line for one in explanations for line in one.interpretation)),
-            reasons={
-                id: (*added.get(id, ()), *(r for one in explanations for r in one.reasons.get(id, ())))
-                for id in (hit.quote.id for hit in hits)
-            },
+            reasons=self._reasons(query, hits, where, explanations) if hits else {},
             rarity=knowing.rarity,
             pages=knowing.pages,
             places=knowing.places,
         )
 
-    def _added(self, query: Query, where: Filter | None) -> dict[str, list[Reason]]:
-        """By quote id, what each retriever that finds a quote adds to its score."""
-        rankings = [retriever.search([query], self._depth, where=where)[0] for retriever in self._retrievers]
+    def _reasons(
+        self, query: Query, hits: Sequence[Hit], where: Filter | None, explanations: Sequence[Explanation]
+    ) -> dict[str, tuple[Reason, ...]]:
+        """By quote id, what each retriever that finds a quote adds to its score, largest first."""
+        rankings = next((known for *asked, known in self._searched if asked == [query, where]), None)
+        if rankings is None:
+            (rankings,) = self._rankings([query], max(hit.rank for hit in hits), where)
         added: dict[str, list[Reason]] = defaultdict(list)
         for at, (name, ranking) in enumerate(zip(self._names, rankings, strict=True)):
-            said = {hit.quote.id: f"rank {hit.rank}, score {hit.score:.3f}" for hit in ranking}
+            found, own = {hit.quote.id: hit for hit in ranking}, explanations[at].reasons
             alone = [ranking if i == at else [] for i in range(len(rankings))]
-            for hit in self._rule(alone, self._weights):
-                added[hit.quote.id].append(Reason(part=name, points=round(hit.score, 3), detail=said[hit.quote.id]))
-        return added
+            for id, points in ((hit.quote.id, hit.score) for hit in self._rule(alone, self._weights)):
+                detail = _described(found[id], own.get(id, ()))
+                added[id].append(Reason(part=name, points=round(points, 3), detail=detail))
+        by_quote = {hit.quote.id: added.get(hit.quote.id, []) for hit in hits}
+        return {id: tuple(sorted(reasons, key=lambda one: -one.points)) for id, reasons in by_quote.items()}
 
     def search(self, queries: Sequence[Query], k: int, *, where: Filter | None = None) -> list[list[Hit]]:
         """At most `k` hits a query, best first, with the rule's scores. Raises as `Retriever.search` of each."""
         if k < 1:
             return [[] for _ in queries]
+        rankings = self._rankings(queries, k, where)
+        latest = [(query, where, ranked) for query, ranked in zip(queries[:MAX_SEARCHED], rankings, strict=False)]
+        self._searched = (*latest, *self._searched)[:MAX_SEARCHED]
+        return [self._rule(ranked, self._weights)[:k] for ranked in rankings]
+
+    def _rankings(self, queries: Sequence[Query], k: int, where: Filter | None) -> list[tuple[Ranking, ...]]:
+        """For each query, the ranking of each retriever."""
         found = [retriever.search(queries, max(k, self._depth), where=where) for retriever in self._retrievers]
-        return [self._rule(rankings, self._weights)[:k] for rankings in zip(*found, strict=True)]
+        return list(zip(*found, strict=True))
+
+
+def _described(hit: Hit, own: Sequence[Reason]) -> str:
+    """The rank and score that a retriever gives a hit, and in its own points, what speaks for the hit's page."""
+    reasons = [f"{one.part} {one.points:.2f}" + (f" ({one.detail})" if one.detail else "") for one in own]
+    said = f"rank {hit.rank}, score {hit.score:.3f}"
+    return f"{said}; its page: {', '.join(reasons)}" if reasons else said
 
 
 # The kinds of each further block of hits, in the proportion of the largest context that the paper fixes.

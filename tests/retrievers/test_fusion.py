@@ -203,3 +203,43 @@ def test_fusion_passes_on_how_rare_words_are_as_the_check_of_the_topic_needs_it(
     assert alone.rarity
     assert (fused.rarity, fused.pages) == (alone.rarity, alone.pages)
     assert (other.rarity, other.pages) == ({}, None)
+
+
+@EACH_RULE
+@pytest.mark.parametrize("k", [1, 5])
+def test_what_each_retriever_adds_is_the_score_of_a_hit_however_many_were_asked_for(rule: FusionRule, k: int) -> None:
+    first = Asked(ranking([("a", 10), ("b", 9), ("c", 6), ("d", 2), ("e", 1)]))
+    second = Asked(ranking([("b", 9), ("a", 8), ("e", 7), ("f", 3)]))
+    fused, query, where = FusedRetriever([first, second], rule, weights=[2, 1], depth=2), Query(text="x"), Filter()
+    (hits,) = fused.search([query, Query(text="y")], k, where=where)[:1]
+    reasons = fused.explain(query, hits, where=where).reasons
+    assert [sum(reason.points for reason in reasons[hit.quote.id]) for hit in hits] == pytest.approx(
+        [hit.score for hit in hits], abs=0.002
+    )
+    assert all(reasons[hit.quote.id] for hit in hits)
+    assert len(first.asked) == len(second.asked) == 1
+
+
+def test_a_question_that_was_searched_long_ago_is_searched_again_as_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quoteweave.retrievers.fusion.MAX_SEARCHED", 2)
+    only, query = Asked(ranking([("a", 3), ("b", 2), ("c", 1)])), Query(text="x")
+    fused = FusedRetriever([only], score_fusion, depth=1)
+    (hits,) = fused.search([query], 3)
+    fused.search([Query(text="y"), Query(text="z"), query], 1)
+    reasons = fused.explain(query, hits).reasons
+    assert [reasons[hit.quote.id][0].points for hit in hits] == [hit.score for hit in hits] == [1.0, 0.5, 0.0]
+    assert [k for _, k, _ in only.asked] == [3, 1, 3]
+
+
+def test_reasons_are_on_the_scale_of_the_scores_and_say_what_a_retriever_found(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": ["grain came by sea", "timber"]}) as collection:
+        lexical, query = LexicalRetriever(collection), Query(text="grain")
+        fused = FusedRetriever([Bm25Retriever(collection), lexical], names=["bm25", "lexical"])
+        (hits,) = fused.search([query], 5)
+        reasons = fused.explain(query, hits).reasons
+        own = lexical.explain(query, hits).reasons
+    best = hits[0]
+    assert {reason.part for reason in reasons[best.quote.id]} == {"bm25", "lexical"}
+    assert sum(reason.points for reason in reasons[best.quote.id]) == pytest.approx(best.score, abs=0.002)
+    told = next(reason.detail for reason in reasons[best.quote.id] if reason.part == "lexical")
+    assert all(f"{reason.part} {reason.points:.2f}" in told for reason in own[best.quote.id])
