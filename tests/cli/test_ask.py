@@ -56,6 +56,8 @@ def test_json_is_the_answer_and_its_context(quoteweave: Quoteweave, sample_colle
     assert list(got.json()["context"]) == [
         "texts", "images", "rarity", "pages", "places", "introduced", "titles", "front_matter", "structure",
     ]  # fmt: skip
+    said = re.split(r"\W+", quoteweave("ask", "--help").out.partition("context: ")[2])
+    assert set(said) >= set(got.json()["context"])
     answer, context = answer_of(got)
     assert (answer.status, answer.model, answer.unresolved) == ("answered", "extractive", ())
     assert "1,058 vessel calls" in answer.text
