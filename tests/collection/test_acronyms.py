@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoteweave.collection.segments.acronyms import definitions_in, definitions_in_table
+from quoteweave.collection.segments.acronyms import LIST_MARK, LISTED, definitions_in, definitions_in_table
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,8 @@ def test_worked_examples(text: str, short: str, long: str) -> None:
         ("• OPD – outpatient department", "OPD", "outpatient department"),
         ("BMI = body mass index (kg/m2)", "BMI", "body mass index"),
         ("DNA - deoxyribonucleic acid; found in cells", "DNA", "deoxyribonucleic acid"),
+        ("Terms\nED\t—\temergency department\n", "ED", "emergency department"),
+        ("ED\n=\u00a0emergency department", "ED", "emergency department"),
         ("The LOS: length of stay", "", ""),
         ("NOTE: never open the lid.", "", ""),  # "lid" begins with none of its letters
         ("Los: length of stay", "", ""),
@@ -70,6 +72,11 @@ def test_worked_examples(text: str, short: str, long: str) -> None:
 )
 def test_lists_of_abbreviations(text: str, short: str, long: str) -> None:
     assert definitions_in(text) == ([(short, long)] if long else [])
+
+
+@given(st.text(st.sampled_from("LOSLOSlos:=–—-. \t\n\u00a0(")))
+def test_what_is_not_searched_for_lists_has_none(text: str) -> None:
+    assert LIST_MARK.search(text) or not LISTED.search(text)
 
 
 def test_tables_of_abbreviations() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quoteweave.core.text.tokens import STOP_WORDS, Vocabulary, normalize_text, words
+from quoteweave.core.text.tokens import STOP_WORDS, Vocabulary, normalize_text, symbol_runs, words
 
 
 @pytest.mark.parametrize(
@@ -111,3 +111,14 @@ def test_a_vocabulary_numbers_the_words_of_texts(texts: list[str]) -> None:
     known = list(vocabulary)
     assert [[known[number] for number in of_text] for of_text in numbers] == [words(text) for text in texts]
     assert vocabulary.of_words(known) == list(range(len(known)))
+
+
+def test_runs_of_symbols_are_what_stands_between_words_and_spaces() -> None:
+    assert symbol_runs("a_b -- (Zürich)… 你好，“x”") == {"_", "--", "(", ")…", "，“", "”"}
+    assert symbol_runs("-" * 19 + "+" * 3) == {"-" * 19 + "+", "-" * 18 + "++", "-" * 17 + "+++"}
+
+
+@given(st.text("aZ09_-.é你…“ \t\n\u00a0\x1c") | st.text())
+def test_every_symbol_of_a_text_stands_in_a_run_and_nothing_else_does(text: str) -> None:
+    symbols = {character for character in text if not (character.isalnum() or character.isspace())}
+    assert set("".join(symbol_runs(text))) == symbols

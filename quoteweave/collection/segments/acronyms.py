@@ -21,8 +21,8 @@ PARENTHESES = re.compile(rf"\(([^()]{{1,{REACH}}})\)")
 AFTER_SHORT = re.compile(r"[;,:]\s")
 # Between sentences, or cells of a table.
 SENTENCE_END = re.compile(r"[.!?][\"”’]?\s+(?=\W*[^\W_a-z])|[;:!?]\s|\n\s*\n|[\[\]|]")
-
-
+# What stands behind each short form of a list; few texts have it, and the search for it takes less time than `LISTED`.
+LIST_MARK = re.compile(r"[:=–—-](?<=[^\W_a-z]:|\s[=–—-])[^\S\n]")
 # A short form at the beginning of a line or sentence, and what it stands for, up to the end of either.
 LISTED = re.compile(
     r"(?:^|(?<=[.;•])\s)[^\S\n]*(?:[•*–-]\s*)?"
@@ -39,8 +39,9 @@ def definitions_in(text: str) -> list[tuple[str, str]]:
     "RAG: retrieval-augmented generation" and the like at the beginning of a line or sentence. The time is linear in the
     text's length.
     """
-    listed = ((match["short"], match["long"]) for match in LISTED.finditer(text))
-    return [*_definitions(text), *(found for pair in listed for found in _listed(*pair))]
+    in_parentheses = _definitions(text) if "(" in text else ()
+    listed = LISTED.finditer(text) if LIST_MARK.search(text) else ()
+    return [*in_parentheses, *(found for match in listed for found in _listed(match["short"], match["long"]))]
 
 
 def definitions_in_table(text: str) -> list[tuple[str, str]]:
@@ -69,8 +70,12 @@ def _listed(short: str, long: str) -> Iterator[tuple[str, str]]:
 
 def _definitions(text: str) -> Iterator[tuple[str, str]]:
     for match in PARENTHESES.finditer(text):
-        within, before = match[1].strip(), _before(text, match.start())
+        within = match[1].strip()
         short = AFTER_SHORT.split(within, maxsplit=1)[0].rstrip()
+        ahead = text[max(0, match.start() - REACH) : match.start()].rsplit(maxsplit=1)
+        if not (_is_short_form(short) or (ahead and _has_capital_or_digit(ahead[-1]))):
+            continue
+        before = _before(text, match.start())
         long = _long_form(short, before)
         if long is None and before:
             short = before.split()[-1].strip("\"'“”‘’,")
@@ -92,8 +97,12 @@ def _is_short_form(text: str) -> bool:
         and text[0].isalnum()
         and len(text.split()) <= 2
         and any(c.isalpha() for c in text)
-        and any(c.isupper() or c.isdigit() for c in text)
+        and _has_capital_or_digit(text)
     )
+
+
+def _has_capital_or_digit(text: str) -> bool:
+    return any(c.isupper() or c.isdigit() for c in text)
 
 
 def _long_form(short: str, text: str) -> str | None:

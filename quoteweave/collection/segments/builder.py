@@ -121,9 +121,9 @@ class SegmentBuilder:
         first, count = quotes[0], len(self._document_pages)
         yield from page_names(first.page_label, first.page, count or None)
         yield SYMBOLS
+        written = (text for quote in quotes if quote.retrievable for text in _written(quote))
+        yield from (f"{SYMBOLS} {run}" for run in symbol_runs("\n".join(written)))
         for quote in quotes:
-            if quote.retrievable:
-                yield from (f"{SYMBOLS} {run}" for text in _written(quote) for run in symbol_runs(text))
             if quote.caption or quote.layout == "caption":
                 yield from labels_in(quote.caption or quote.text)
             if quote.kind == "image":

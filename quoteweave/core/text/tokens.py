@@ -39,6 +39,8 @@ _MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
 _SYMBOLS = re.compile(r"(?:[^\w\s]|_)+")
+# Spaces in place of ASCII's letters and digits: of the pieces left few differ, so that fewer characters are searched.
+_WITHOUT_ASCII_WORDS = "".join(" " if chr(code).isalnum() else chr(code) for code in range(128))
 MAX_SYMBOL_RUN = 20
 """Most characters of a part of a run of symbols (`symbol_runs`)."""
 # More marks than any writing stacks up: they say nothing, and normalising takes time square in their number.
@@ -66,8 +68,11 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
 
     `stem=False` leaves words as written, `stop=False` keeps English stop words.
     """
+    return _words_of(normalize_text(text), stem=stem, stop=stop)
+
+
+def _words_of(folded: str, *, stem: bool = True, stop: bool = True) -> list[str]:
     found: list[str] = []
-    folded = normalize_text(text)
     if stem and stop and folded.isascii():
         return [known for known in map(_STEMS.__getitem__, _ASCII_TOKEN.findall(folded)) if known]
     for word in _TOKEN.findall(folded):
@@ -98,7 +103,8 @@ def symbol_runs(text: str) -> set[str]:
     """
     return {
         run[at : at + MAX_SYMBOL_RUN]
-        for run in set(_SYMBOLS.findall(text))
+        for piece in set(text.translate(_WITHOUT_ASCII_WORDS).split())
+        for run in _SYMBOLS.findall(piece)
         for at in range(max(len(run) - MAX_SYMBOL_RUN, 0) + 1)
     }
 
@@ -131,7 +137,7 @@ class Vocabulary:
         """The numbers of `words(text)`."""
         folded = normalize_text(text)
         if not folded.isascii():
-            return self.of_words(words(text))
+            return self.of_words(_words_of(folded))
         return [number for number in map(self._seen.__getitem__, _ASCII_TOKEN.findall(folded)) if number >= 0]
 
     def of_words(self, found: Iterable[str]) -> list[int]:
