@@ -264,9 +264,10 @@ class BlockCollector:
 
     def mark_arranging(self) -> None:
         """The innermost table holds headings or tables, so it arranges the page."""
-        tables = [frame for frame in self._frames if frame.tag == "table"]
-        if tables:
-            tables[-1].arranges_page = True
+        # From the innermost on: of a thousand nested tables each would look at all others.
+        table = next((frame for frame in reversed(self._frames) if frame.tag == "table"), None)
+        if table is not None:
+            table.arranges_page = True
 
     def open_row(self) -> None:
         """A row of the innermost frame begins."""
