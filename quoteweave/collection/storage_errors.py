@@ -100,6 +100,9 @@ def repair_command(root: Path) -> str:
     return f"make again what can be made again with: quoteweave check -c {shlex.quote(str(root))} --repair"
 
 
+OTHER_VERSION = "the lexical index was made by another version"
+
+
 def renewal_advice(root: Path) -> str:
     """What makes the lexical index of the collection at `root` anew."""
     return f"the next add makes it anew, and so does: quoteweave check -c {shlex.quote(str(root))} --repair"

@@ -17,7 +17,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import LEXICAL_FOLDER, RECOVERED_FOLDER, CollectionFolder, check_format
 from quoteweave.collection.records import IndexPlan, IndexState
 from quoteweave.collection.segments.segment import read_segment
-from quoteweave.collection.storage_errors import DamagedFile, renewal_advice
+from quoteweave.collection.storage_errors import OTHER_VERSION, DamagedFile, renewal_advice
 from quoteweave.collection.stores.content import ContentStore
 from quoteweave.collection.stores.generations import PLAN, try_read_manifest
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, DamagedLine, read_descriptions
@@ -167,7 +167,7 @@ class _Check:
                 indexed += segment.names
                 rows += segment.rows.tolist()
         if collection.has_older_segments():
-            self._notes.append(f"the lexical index was made by another version; {renewal_advice(self.root)}")
+            self._notes.append(f"{OTHER_VERSION}; {renewal_advice(self.root)}")
         names = [document.name for document in collection.documents()]
         if not whole:
             return

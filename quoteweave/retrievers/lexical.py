@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.storage_errors import renewal_advice
+from quoteweave.collection.storage_errors import OTHER_VERSION, renewal_advice
 from quoteweave.core.errors import note_text
 from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query, Quote
@@ -73,7 +73,7 @@ class LexicalRetriever(Bm25Retriever):
         """One sentence where another version made the index, so that questions may meet other rules than its own."""
         if not self._collection.has_older_segments():
             return ()
-        summary = "the lexical index was made by another version: pages may be found by fewer of their sections' names"
+        summary = f"{OTHER_VERSION}: pages may be found by fewer of their sections' names"
         return (note_text(summary, remedy=renewal_advice(self._collection.root)),)
 
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> PageEvidence:

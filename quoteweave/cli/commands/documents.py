@@ -23,7 +23,7 @@ from quoteweave.cli.indexes import index_json, index_line
 from quoteweave.cli.options.collection import CollectionOption, JsonOption, valid_text
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.storage_errors import renewal_advice
+from quoteweave.collection.storage_errors import OTHER_VERSION, renewal_advice
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import CollectionLocked, StorageError, UsageError
 from quoteweave.core.files.temporary import TemporaryFolder
@@ -115,7 +115,7 @@ def status(collection: CollectionOption, as_json: JsonOption = False) -> None:
     if read := read_by_ocr(ocr_pages, ocr_pictures):
         typer.echo(f"  {read}")
     if has_older_segments:
-        typer.echo(f"the lexical index was made by another version; {renewal_advice(collection)}")
+        typer.echo(f"{OTHER_VERSION}; {renewal_advice(collection)}")
     for index in indexes:
         typer.echo(printable(index_line(index)))
     for failure in failures:

@@ -149,11 +149,10 @@ def number_words() -> frozenset[str]:
 def heading_names(heading: str) -> list[str]:
     """The names of the section under a heading; for '3.2 Results' also that of the enclosing chapter."""
     words = reference_words()
-    line, found = heading.strip(), list[str]()
+    line = heading.strip()
     # "Chapter Thirty", but "Thirty Years" has no number of its own.
-    if found := list(_leading_parts(words.numerals.with_digits(line, is_heading=True), words)):
-        pass
-    elif match := _HEADING_NUMBER.match(line):
+    found = list(_leading_parts(words.numerals.with_digits(line, is_heading=True), words))
+    if not found and (match := _HEADING_NUMBER.match(line)):
         number, roman, lettered, letter = match.groups()
         name = number or (roman and _arabic(roman.lower())) or (lettered or letter or "").lower()
         outer = [] if not name else [name.rsplit(".", times)[0] for times in range(name.count(".") + 1)]
