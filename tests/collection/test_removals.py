@@ -1,14 +1,11 @@
 """After a removal no byte of what was removed is in the folder: every byte is searched, whatever was killed when."""
 
-import itertools
 import random
-import shutil
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from killed_processes import die_at, in_a_process
+from killed_processes import left_by_kills
 from made_collections import made_quote, make_collection, put, reading
 
 from quoteweave.collection.catalog import database as catalog
@@ -25,8 +22,6 @@ MANY = ("exact", "two-stage", "pool2", "binary")
 SHARED = b"a picture that another document shows too"
 OWN = b"a picture of the wren alone"
 KEPT = {"kept.txt": [f"what stays {number}" for number in range(30)]}
-# Of the moments to die at, one in so many is tried: each takes a process.
-STRIDE = 7
 
 
 @pytest.fixture(autouse=True)
@@ -176,8 +171,7 @@ def test_a_removal_that_is_not_finished_tells_nothing_of_the_name(with_wren: Col
     assert len(hashed) == 64
 
 
-def remove_and_die(root: Path, moment: int) -> None:
-    die_at(moment)
+def remove(root: Path) -> None:
     with Collection.open(root) as collection:
         remove_documents(collection, [NAME])
 
@@ -187,14 +181,10 @@ def test_killed_at_any_step_the_same_command_or_another_finishes(with_wren: Coll
     words = words_of_pages(with_wren)
     with_wren.close()
     half_done = 0
-    for moment in itertools.count(step=STRIDE):
-        root = shutil.copytree(with_wren.root, tmp_path / str(moment))
-        status = in_a_process(remove_and_die, root, moment)
-        if status == 0:
-            break
-        assert status == -signal.SIGKILL
+    left = left_by_kills(with_wren.root, tmp_path / "copies", remove, with_wren.root)
+    for number, root in enumerate(left):
         with Collection.open(root) as collection:
-            if moment % 2 and not any(document.name == NAME for document in collection.documents()):
+            if number % 2 and not any(document.name == NAME for document in collection.documents()):
                 with collection.writer() as writer:  # as any command that writes
                     assert (*refresh_indexes(collection, writer), *writer.finish_removals()) == ()
                 half_done += 1
@@ -202,8 +192,8 @@ def test_killed_at_any_step_the_same_command_or_another_finishes(with_wren: Coll
                 outcome = remove_documents(collection, [NAME]) if _is_known(collection) else None
                 assert outcome is None or outcome.remaining_traces == ()
             assert {document.name for document in collection.documents()} == {"kept.txt", "other.txt"}
-        assert found_in(root, *vectors(*WORDS), *words) == {}, f"killed at {moment}"
-    assert moment > 50
+        assert found_in(root, *vectors(*WORDS), *words) == {}, f"killed in state {number}"
+    assert len(left) > 20
     assert half_done > 3
 
 

@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from killed_processes import die_at, in_a_process
+from killed_processes import die_at, in_a_process, left_by_kills
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionError, UsageError
@@ -20,6 +20,8 @@ from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing.fakes import FakeEncoder
 
+# Of the states that kills leave, one in so many is tried: each is checked three times.
+STRIDE = 3
 NAMES = ["first.txt", "second.txt", "third.txt"]
 
 
@@ -63,11 +65,6 @@ def lose_the_rows_of_indexes(root: Path) -> None:
         db.commit()
 
 
-def repair_and_die(root: Path, moment: int) -> None:
-    die_at(moment)
-    check_and_repair(root)
-
-
 def held(root: Path) -> tuple[list[str], list[str]] | None:
     """Its documents and indexes, once a command has written; None where it refuses to."""
     with suppress(CollectionError):
@@ -89,18 +86,14 @@ def test_a_repair_that_was_killed_at_any_step_is_finished_by_the_next(
 ) -> None:
     damaged = Path(shutil.copytree(original, tmp_path / "damaged"))
     lose(damaged)
-    moment, killed = 0, -signal.SIGKILL
-    while killed == -signal.SIGKILL:
-        root = Path(shutil.copytree(damaged, tmp_path / str(moment)))
-        killed = in_a_process(repair_and_die, root, moment)
+    left = left_by_kills(damaged, tmp_path / "copies", check_and_repair, damaged)
+    for root in left[::STRIDE]:
         if held(root) != (NAMES, ["one@flat"]):
             assert not check(root).whole  # whatever another command that writes has done
         assert check_and_repair(root).whole
         assert held(root) == (NAMES, ["one@flat"])
         assert check(root).whole
-        shutil.rmtree(root)
-        moment += 37
-    assert moment > 37
+    assert len(left) > 10
 
 
 @pytest.fixture
@@ -178,16 +171,13 @@ def test_files_of_documents_without_names_are_set_aside_before_the_catalogue_is_
 ) -> None:
     sources = {path.name for path in (copy / "sources").rglob("*.txt")}
     (copy / "catalog.sqlite").write_bytes(b"nothing is left")
-    moment, killed = 0, -signal.SIGKILL
-    while killed == -signal.SIGKILL:
-        root = Path(shutil.copytree(copy, tmp_path / str(moment)))
-        killed = in_a_process(repair_and_die, root, moment)
+    left = left_by_kills(copy, tmp_path / "copies", check_and_repair, copy)
+    for root in left[::STRIDE]:
         check_and_repair(root)
         held(root)
         assert {path.name for path in (root / "recovered").iterdir()} == sources
         assert any(note.startswith("recovered/ holds 3 files whose documents' names") for note in check(root).notes)
-        shutil.rmtree(root)
-        moment += 97
+    assert len(left) > 10
 
 
 def test_what_a_killed_writer_said_of_itself_is_left_over_until_the_next_one(copy: Path) -> None:
