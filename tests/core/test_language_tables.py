@@ -32,7 +32,7 @@ LACKING: Mapping[str, Mapping[str, str]] = {
         "zh": f"{_COUNTED} {_UNSPACED} back",
         "ja": f"{_COUNTED} {_UNSPACED} algorithm numbers references table",
     },
-    "whole_document/front_matter": {"de": "abstract", "fr": "abstract", "es": "abstract"},
+    "whole_document/front_matter": dict.fromkeys(("de", "fr", "es"), "abstract family_names"),
 }
 # Keys that English has no use for: other forms of its ordinals, counters behind a number in place of names, and what
 # tells a part of a document from a share.

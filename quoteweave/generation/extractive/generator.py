@@ -283,7 +283,7 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
         found = len({hit.quote.document for hit in hits})
         # Of a single document the front matter would be there; without words of the text nothing may be found at all.
         return not (front.document_words or context.front_matter) and (
-            found > 1 or (not found and front.part != "email")
+            found > 1 or (not found and "email" not in front.parts)
         )
     request = read_structure_request(question)
     if request is None or request.document_words:

@@ -21,6 +21,8 @@ from quoteweave.pipeline.introduced import Neighbours, fitted
 
 MAX_QUOTES = 40
 """Most quotes above a document's text."""
+MAX_PAGE_WORDS = 5000
+"""Words of a page beyond which nothing of it is read as what stands above a text: it is no cover."""
 MIN_PROSE_WORDS, MIN_PROSE_SHARE = 20, 0.5
 """Least words of a paragraph with which a document's text begins, and least share of those with a small letter."""
 ROW_HEIGHT = 4.0
@@ -44,13 +46,14 @@ def add_front_matter(question: str, context: Context, neighbours: Neighbours, si
     if document is None:
         return context
     front = _front_matter(document, neighbours)
-    if not front or (request.part == "email" and not any("@" in line for lines in front.values() for line in lines[1])):
+    if not front or (request.parts == ("email",) and not any("@" in line for _, own in front.values() for line in own)):
         return context
     lines, quotes = {id: lines for id, (_, lines) in front.items()}, [quote for quote, _ in front.values()]
     filled = context.model_copy(
         update={"front_matter": lines, "titles": {**context.titles, **neighbours.titles([document])}}
     )
-    answering = {line.quote.id for line in FrontMatterReader(front_quotes(filled, quotes)).read(request.part)}
+    reader = FrontMatterReader(front_quotes(filled, quotes))
+    answering = {line.quote.id for part in request.parts for line in reader.read(part)}
     present = {hit.quote.id for hit in context.texts}
     missing = [quote for id, (quote, _) in front.items() if quote.kind == "text" and id not in present]
     missing.sort(key=lambda one: one.id not in answering)
@@ -96,10 +99,14 @@ def _front_matter(document: str, neighbours: Neighbours) -> Mapping[str, tuple[Q
     if not neighbours.where.first_page and not any(one.kind == "text" for one in first):
         first = neighbours.of_page(document, 1)
     page_words = neighbours.words_of_page(document, first[0].page) if first and first[0].has_pages else []
-    texts = [one for one in first if one.kind == "text"]
-    further = [word for word in page_words if not any(_holds(one, word) for one in texts)]
+    if len(page_words) > MAX_PAGE_WORDS:
+        return {}
+    texts, above = [one for one in first if one.kind == "text"], _above_text(first)[:MAX_QUOTES]
+    further = []
+    if any(one.kind == "image" for one in above):
+        further = [word for word in page_words if not any(_holds(one, word) for one in texts)]
     found: dict[str, tuple[Quote, tuple[str, ...]]] = {}
-    for one in _above_text(first)[:MAX_QUOTES]:
+    for one in above:
         lines = _lines(one, page_words if one.kind == "text" else further)
         lines = lines or (one.text.splitlines() if one.kind == "text" else [])
         if lines:

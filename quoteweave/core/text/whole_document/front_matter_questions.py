@@ -25,6 +25,8 @@ from quoteweave.core.text.whole_document.structure_questions import document_wor
 
 FrontMatterPart = Literal["author", "date", "title", "institution", "email"]
 
+MAX_JOINTS = 4
+"""Most places at which a question is parted into two."""
 MAX_WORDS_BEFORE = 5
 """Most words between an article and "report": "the third annual harbour report"."""
 _ELISION = re.compile(r"\b(l|d|s|m)'(?=\w)")
@@ -35,7 +37,7 @@ _AROUND = " \t\n?!.¿¡"
 class FrontMatterRequest(Record):
     """What a question asks of a document's front matter."""
 
-    part: FrontMatterPart
+    parts: tuple[FrontMatterPart, ...] = Field(description="one, or two: 'Who wrote it, and when?'")
     document_words: tuple[str, ...] = Field(
         description="by which it tells the document from others, stemmed; none for 'the paper' and 'this annual report'"
     )
@@ -50,14 +52,33 @@ def read_front_matter_request(question: str) -> FrontMatterRequest | None:
     if len(question) > MAX_ANALYSED_CHARACTERS:
         return None
     text = _normalized(analyse_question(question).text)
+    joints = list(_joint().finditer(text))[:MAX_JOINTS]
+    return _request(text) or next(filter(None, (_double_request(text, joint) for joint in joints)), None)
+
+
+def _request(text: str) -> FrontMatterRequest | None:
     for part in get_args(FrontMatterPart):
         for template in _templates(part):
             asked = template.fullmatch(f" {text}")  # a blank stands before each word
             phrase = (asked["it"] or "") if asked else ""
             named = _document_named(phrase) if asked else None
             if named is not None:
-                return FrontMatterRequest(part=part, document_words=named, is_pointing=_points(phrase))
+                return FrontMatterRequest(parts=(part,), document_words=named, is_pointing=_points(phrase))
     return None
+
+
+def _double_request(text: str, joint: re.Match[str]) -> FrontMatterRequest | None:
+    """The request of two questions for parts of one document, of which the second may be "when" alone."""
+    first, then = _request(text[: joint.start()]), text[joint.end() :]
+    if first is None:
+        return None
+    if any(template.fullmatch(f" {then}") for template in _when_alone()):
+        parts: tuple[FrontMatterPart, ...] = (*first.parts, "date")
+    elif (second := _request(then)) is not None and second.document_words in ((), first.document_words):
+        parts = (*first.parts, *second.parts)
+    else:
+        return None
+    return first.model_copy(update={"parts": parts}) if len(set(parts)) == len(parts) else None
 
 
 def _points(phrase: str) -> bool:
@@ -107,6 +128,17 @@ def _small_words() -> frozenset[str]:
 @cache
 def _templates(part: FrontMatterPart) -> list[re.Pattern[str]]:
     return [_template(text) for each in front_matter_languages() for text in each["asks"][part]]
+
+
+@cache
+def _when_alone() -> list[re.Pattern[str]]:
+    return [_template(text) for text in front_matter_words("when_alone")]
+
+
+@cache
+def _joint() -> re.Pattern[str]:
+    """What may stand between two questions."""
+    return re.compile(rf"[?.;,]+\s+(?:{front_matter_pattern('and')}\s+)?|\s+{front_matter_pattern('and')}\s+")
 
 
 def _template(text: str) -> re.Pattern[str]:

@@ -11,13 +11,16 @@ from quoteweave.core.text.whole_document.front_matter_questions import read_fron
 from quoteweave.generation.answer_text import add_mark, escape_marks, tidy
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.extractive.composition import sources_sentence
-from quoteweave.generation.extractive.locating import MAX_PLACES, LocatedQuote, compose_places
+from quoteweave.generation.extractive.locating import MAX_PLACES, LocatedQuote, compose_places, compose_rest
 from quoteweave.generation.extractive.whole_document.front_matter_reader import (
     MAX_LINE,
     FrontMatterReader,
     FrontQuote,
 )
 from quoteweave.generation.relevance import question_terms
+
+_NOT_AT_THE_TOP = frozenset({"institution", "email"})
+"""Parts that may as well stand at the end of a document."""
 
 
 def front_matter_answer(question: str, context: Context, model: str) -> Answer | None:
@@ -28,14 +31,17 @@ def front_matter_answer(question: str, context: Context, model: str) -> Answer |
     request = read_front_matter_request(question)
     if request is None or not context.front_matter:
         return None
-    found = FrontMatterReader(front_quotes(context, _quotes(context))).read(request.part)
-    numbered = _numbered(context)
+    reader = FrontMatterReader(front_quotes(context, _quotes(context)))
+    by_part = {part: reader.read(part) for part in request.parts}
+    found, numbered = [line for lines in by_part.values() for line in lines], _numbered(context)
     if not found or any(one.quote.id not in numbered for one in found):
         return None
     cited = [numbered[one.quote.id] for one in found]
     lines = [add_mark(escape_marks(one.text), f"[{number}]") for one, (number, _) in zip(found, cited, strict=True)]
     text = lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines)
-    text = f"{text}\n\n{sources_sentence(quote for _, quote in cited)}"
+    shown = {one.quote.id for one in found}
+    rest = [] if all(by_part.values()) else [one for one in _places(context) if one.quote.id not in shown]
+    text = "\n\n".join(filter(None, [text, compose_rest(rest), sources_sentence(quote for _, quote in cited)]))
     return build_answer(question, text, context, model=model, status="answered")
 
 
@@ -45,21 +51,24 @@ def front_matter_located(question: str, context: Context, model: str, *, found_e
     An institution or address may as well stand at the end of a document: None if the search has found places.
     """
     request = read_front_matter_request(question)
-    if request is None or not context.front_matter or (found_elsewhere and request.part in ("institution", "email")):
+    if request is None or not context.front_matter or (found_elsewhere and _NOT_AT_THE_TOP.issuperset(request.parts)):
         return None
+    places = compose_places(_places(context), question_terms(question))
+    return build_answer(question, places, context, model=model, status="located")
+
+
+def _places(context: Context) -> list[LocatedQuote]:
+    """The first quotes above a document's text, the title first, as places."""
     numbered = _numbered(context)
     shown = [
         one.id
         for one in sorted(front_quotes(context, _quotes(context)), key=lambda one: not one.is_title)
         if one.id in numbered
     ]
-    places = [
+    return [
         LocatedQuote(hit=context.texts[number - 1], number=number, excerpt=tidy(quote.text, MAX_LINE), matches=())
         for number, quote in (numbered[id] for id in shown[:MAX_PLACES])
     ]
-    return build_answer(
-        question, compose_places(places, question_terms(question)), context, model=model, status="located"
-    )
 
 
 def _numbered(context: Context) -> dict[str, tuple[int, Quote]]:

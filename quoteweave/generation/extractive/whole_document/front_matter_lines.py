@@ -55,6 +55,7 @@ def _is_name(text: str) -> bool:
         and _begins("by").match(text) is None
         and _begins_large(said[-1])
         and no_persons.isdisjoint(word.casefold() for word in said)
+        and not any(word.endswith(("'s", "’s")) for word in said)
         and not names_institution(text)
     )
 
@@ -77,14 +78,10 @@ def said_by(lines: Sequence[str]) -> str:
     by = _begins("labelled").match(lines[0]) or _begins("by").match(lines[0])
     if by is None:
         return ""
-    line = lines[0]
-    for below in lines[1:]:
-        if not goes_on(line, below):
-            if names_in(below):
-                return ""  # another author, or the publisher
-            break
-        line = f"{line} {below}"
-    line = re.sub(rf"[\s,;|·•–—-]*(?<!\w){_date()}\W*$", "", line, flags=re.IGNORECASE)
+    end = next((at for at in range(1, len(lines)) if not goes_on(lines[at - 1], lines[at])), len(lines))
+    if end < len(lines) and names_in(lines[end]):
+        return ""  # another author, or the publisher
+    line = _without_last_date(" ".join(lines[:end]))
     text = line[by.end() :].strip()
     if not _begins_with_name(text):
         return ""
@@ -92,6 +89,14 @@ def said_by(lines: Sequence[str]) -> str:
     has_and = any(re.search(r"\w|&", between[0]) for between in _separator().finditer(text))
     is_list = len(names) == 1 or (names and has_and)
     return " ".join(MARKER.sub("", text).split()) if is_list else line
+
+
+def _without_last_date(line: str) -> str:
+    """A line without the date at its end, and what parts them."""
+    *_, last = [None, *re.finditer(rf"(?<!\w){_date()}", line, re.IGNORECASE)]
+    if last is None or re.search(r"\w", line[last.end() :]):
+        return line
+    return line[: last.start()].rstrip(" ,;|·•–—-")
 
 
 def surely_names_person(line: str) -> bool:
@@ -103,16 +108,32 @@ def surely_names_person(line: str) -> bool:
     by = _begins("by").match(line)
     if by is None:
         return _begins("labelled").match(line) is not None
-    if " " in by[0].strip():  # "written by"
+    if says_written(line):
         return True
     text = line[by.end() :]
     first, *rest = _separator().split(text.replace("(", ", "))
     return (
-        first.casefold().partition(" ")[0] in front_matter_words("titles")
-        or _INITIAL.search(first) is not None
+        any(map(shows_person, (first, *rest)))
         or _RAISED.search(text) is not None
         or re.search(rf"[\s,]{front_matter_pattern('behind_names')}(?!\w)", text, re.IGNORECASE) is not None
         or (_is_name(first) and any(map(names_institution, rest)))
+    )
+
+
+def says_written(line: str) -> bool:
+    """Whether a line begins with "written by" or the like, rather than with "by" alone."""
+    by = _begins("by").match(line)
+    return by is not None and " " in by[0].strip()
+
+
+def shows_person(name: str) -> bool:
+    """Whether a name shows by more than capitals that it is a person's: by "Dr", an initial, or a common given name."""
+    first, *rest = MARKER.sub(" ", name).casefold().split() or [""]
+    given, family = front_matter_words("given_names"), front_matter_words("family_names")
+    return (
+        first in front_matter_words("titles")
+        or _INITIAL.search(name) is not None
+        or (bool(rest) and (first.partition("-")[0] in given or not family.isdisjoint((first, rest[-1]))))
     )
 
 

@@ -1,10 +1,11 @@
 """Reads the lines above a document's text: its authors, date and title, their institutions and addresses.
 
-Only what is surely there is read. Authors are named after "Author:", after "by" where more than capitals shows persons
-(two names, "Dr", a mark, an abstract), or as in a paper: directly below the title, with an abstract, or with marks that
-lead to institutions. Two words with capitals alone may be a firm, an addressee or a subtitle, and a date below them
-signs nothing. A line of which a part is not understood is given as it is written, so that no author is left out; where
-a block of names has such a line, nothing is read. The words are data (`front_matter.toml`), by language.
+Only what is surely there is read. Authors are named after "Author:", after "by" directly below the title where more
+than capitals shows persons ("Dr", an initial, a common given name, a mark, an abstract), or as in a paper: directly
+below the title, with an abstract and what shows persons, or with marks that lead to institutions. Two words with
+capitals alone may be a firm, an addressee or a subtitle, and a date below them signs nothing. A line of which a part is
+not understood is given as it is written, so that no author is left out; where a block of names has such a line, nothing
+is read. The words are data (`front_matter.toml`), by language.
 """
 
 import re
@@ -35,6 +36,8 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
     said_by,
     says,
     says_only_dates,
+    says_written,
+    shows_person,
     surely_names_person,
 )
 
@@ -155,8 +158,12 @@ class FrontMatterReader:
             return None
         at, text = found[0]
         above = self._quotes[0 if self._title is None else self._title + 1 : at]
-        if any((one.is_heading and not _is_stamp(one)) or is_one_of("parts", one.lines[-1]) for one in above):
-            return None  # a chapter, or a foreword, and by whom that is
+        others = [one for one in above if not _is_stamp(one)]
+        # A chapter or a foreword, and by whom that is, or "Translated" and by whom.
+        if any(one.is_heading or is_one_of("parts", one.lines[-1]) for one in others) or (
+            others and not says_written(self._quotes[at].lines[0])
+        ):
+            return None
         names, below = names_in(text), self._quotes[at + 1].lines[0] if at + 1 < len(self._quotes) else ""
         if len(names) == 1 and names_in(below):
             return None  # a second author, or the publisher
@@ -164,8 +171,7 @@ class FrontMatterReader:
 
     def _is_sure(self, byline: FrontLine) -> bool:
         """Whether it names persons, and does not say how something was done: "By Unanimous Consent"."""
-        several, has_abstract = len(names_in(byline.text)) > 1, any(map(_is_abstract, self._quotes))
-        return several or has_abstract or surely_names_person(byline.quote.lines[0])
+        return any(map(_is_abstract, self._quotes)) or surely_names_person(byline.quote.lines[0])
 
     @cached_property
     def _block(self) -> list[_Cell]:
@@ -230,7 +236,10 @@ def _is_signed(cells: Sequence[_Cell], has_abstract: bool) -> bool:
     On an invitation stand names, institutions and addresses, too.
     """
     marked = all(cell.has_marker for cell in cells if cell.names)
-    return has_abstract or (marked and any(names_institution(line) for cell in cells for line in cell.others))
+    affiliated = any(names_institution(line) for cell in cells for line in cell.others)
+    persons = any(shows_person(name) for cell in cells for name in cell.names)
+    addressed = any(cell.emails for cell in cells)
+    return (marked and affiliated) or (has_abstract and (marked or affiliated or persons or addressed))
 
 
 def _is_stamp(quote: FrontQuote) -> bool:
