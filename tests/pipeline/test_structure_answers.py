@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +110,77 @@ def test_a_single_number_of_a_chapter_says_no_count(tmp_path: Path) -> None:
     with make_collection(tmp_path / "made", {"paper.md": PAPER}) as made:
         answer = ask(made, "How many chapters are there?", "paper.md")
     assert (answer.status, answer.text.splitlines()[0]) == ("located", "The parser found 1 chapter in paper.md:")
+
+
+@pytest.mark.parametrize(
+    ("headings", "status", "said"),
+    [
+        (("Chapter 1", "Chapter 2", "Chapter 4"), "located", "The parser found 3 chapters in book.md:"),
+        (("1 Oak", "2 Elm", "4 Ash", "5 Fir", "6 Yew"), "located", "The parser found 5 chapters in book.md:"),
+        (("1 Oak", "2 Elm", "4 Ash"), "located", "The parser found 2 chapters in book.md:"),
+        (("1 Oak", "2 Elm", "12 V", "3 Ash"), "answered", "book.md has 3 chapters, by the numbers of its headings:"),
+        (("Chapter 5", "Chapter 6"), "answered", "book.md has 2 chapters, by the numbers of its headings:"),
+        (
+            ("Part I", "Chapter 1", "Chapter 2", "Part II", "Chapter 1", "Chapter 2"),
+            "answered",
+            "book.md has 4 chapters, by the numbers of its headings:",
+        ),
+        (
+            ("Chapter 1", "Chapter 1", "Chapter 2"),
+            "answered",
+            "book.md has 2 chapters, by the numbers of its headings:",
+        ),
+    ],
+)
+def test_chapters_that_are_missing_or_begin_anew_are_told(
+    tmp_path: Path, headings: tuple[str, ...], status: str, said: str
+) -> None:
+    with make_collection(tmp_path / "made", {"book.md": [title(text, 0) for text in headings]}) as made:
+        answer = ask(made, "How many chapters are there?")
+    assert (answer.status, answer.text.splitlines()[0]) == (status, said)
+    assert ("No heading was found of Chapter" in answer.text) == (len(answer.citations) > 2 and status == "located")
+
+
+def test_sections_know_a_chapter_without_its_own_heading_and_those_of_one_chapter_are_counted(tmp_path: Path) -> None:
+    quotes = [title(text, 0) for text in ("1 A", "1.1 Aa", "2 B", "2.1 Ba", "2.2 Bb", "3.1 Ca", "4 D")]
+    with make_collection(tmp_path / "made", {"book.md": quotes}) as made:
+        whole = ask(made, "How many sections are there?").text
+        assert whole.startswith("book.md has 4 sections and 4 within these, by the numbers of its headings:")
+        assert "- 3, known by 3.1 Ca (page 1)" in whole
+        within = ask(made, "How many sections are in chapter 2?").text
+        assert within.startswith("book.md has 2 sections in chapter 2, by the numbers of its headings:")
+
+
+CHAPTERS = [title(f"Chapter {number}", number - 1) for number in range(1, 6)]
+
+
+def test_chapters_on_some_pages_are_numbered_over_the_whole_document(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "made", {"book.md": CHAPTERS}) as made:
+        for question in ("How many chapters are on pages 3 to 5?", "How many chapters are on pages 3 to 99?"):
+            assert ask(made, question).text.startswith("book.md has 3 chapters on pages 3 to ")
+        assert ask(made, "How many chapters are on page 4?").text.startswith("book.md has 1 chapter on page 4, by")
+        search = Search(LexicalRetriever(made), collection=made)
+        where = Filter(documents=("book.md",), first_page=2, last_page=3)
+        rag = Rag(search, ExtractiveGenerator(), where=where)
+        said = "book.md has 2 chapters on pages 3 to 4, by the numbers of its headings:"
+        assert rag.answer("How many chapters are there?").text.startswith(said)
+        assert rag.answer("How many pages are there?").text == "book.md has 5 pages, of which 2 are asked about [1]."
+        said = "book.md has 5 pages, and none of those that the question names is on pages 3 to 4."
+        assert rag.answer("How many figures are on page 1?").text == said
+
+
+def test_chapters_of_a_part_are_those_up_to_the_next(tmp_path: Path) -> None:
+    quotes = [title(text, 0) for text in ("Part I", "Chapter 1", "Part II", "Chapter 1", "Chapter 2")]
+    with make_collection(tmp_path / "made", {"book.md": quotes}) as made:
+        assert ask(made, "How many chapters are in part II?").text.startswith("book.md has 2 chapters in part 2")
+
+
+def test_many_headings_of_one_name_are_read_in_no_time(tmp_path: Path) -> None:
+    quotes = [title("2 Beech", 0) for _ in range(1500)]
+    with make_collection(tmp_path / "made", {"book.md": quotes}) as made:
+        start = time.perf_counter()
+        structure_context("How many figures are in chapter 2?", made, Filter())
+    assert time.perf_counter() - start < 10
 
 
 @pytest.mark.parametrize("word", ["available", "visible", "given"])

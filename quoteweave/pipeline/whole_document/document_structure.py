@@ -24,6 +24,7 @@ from quoteweave.core.records import Document, Filter, Hit, Page, Quote
 from quoteweave.core.text.mentions import heading_names, labels_in, page_names
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
+from quoteweave.pipeline.whole_document.numbered_headings import NumberedHeading, number_headings
 
 MAX_TEXTS, MAX_IMAGES = 30, 5
 """Most quotes of each kind that a context shows of the parts found."""
@@ -38,7 +39,6 @@ _LAYOUTS: dict[StructureKind, frozenset[str]] = {
 _PANEL = re.compile(r"\b[Pp]art \d+ of \d+\b")
 _NUMBER = re.compile(r"^\s*\d{1,2}(?:\.\d{1,2})*\.?\s+(?=[^\W\d_])")  # outlines have titles without theirs
 _LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[A-Z]")
-_TOP_LEVEL, _NUMBERED = "chapter ", ("chapter ", "section ")
 
 
 def structure_context(question: str, collection: Collection, where: Filter) -> Context | None:
@@ -65,6 +65,7 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
         document=document.name,
         pages=document.pages,
         pages_within=len(within.pages),
+        limits=reader.limits,
         request=request,
         counts=counts,
     )
@@ -147,13 +148,26 @@ class _StructureReader:
         layouts = ("title", "caption", "figure", "chart", "table")
         own = where.intersect(Filter(documents=(document.name,)))
         self._own = own.model_copy(update={"kind": None})
-        self._quotes = self._select(self._own.intersect(Filter(layouts=layouts)))
         first, last = own.first_page or 0, own.last_page
         self._pages = [
             page
             for page in collection.pages(document.name)
             if page.number >= first and (last is None or page.number <= last)
         ]
+        # Chapters are numbered over the whole document, whatever the filter leaves of it.
+        whole = self._own.model_copy(update={"first_page": None, "last_page": None})
+        quotes = self._select(whole.intersect(Filter(layouts=layouts)))
+        self._titles = [quote for quote in quotes if quote.layout == "title"]
+        self._names = {quote.id: heading_names(quote.text) for quote in self._titles}
+        numbers = {page.number for page in self._pages}
+        self._quotes = [quote for quote in quotes if quote.page in numbers]
+
+    @property
+    def limits(self) -> tuple[str, str] | None:
+        """The labels of the first and last page that the filter leaves; None where it leaves all, or none."""
+        if not self._pages or len(self._pages) == self._document.pages:
+            return None
+        return self._pages[0].label, self._pages[-1].label
 
     def _select(self, where: Filter) -> list[Quote]:
         found = self._collection.quotes_at(self._collection.select(where).tolist())
@@ -184,17 +198,18 @@ class _StructureReader:
 
     def _section(self, name: str) -> "_Scope | None":
         """What stands between the heading of that name and the next heading that is numbered otherwise."""
-        titles = [at for at, quote in enumerate(self._quotes) if quote.layout == "title"]
         best: list[Quote] = []
-        for start in (at for at in titles if name in heading_names(self._quotes[at].text)):
-            end = next((at for at in titles if at > start and self._is_other(at, name)), len(self._quotes))
-            best = max(best, self._quotes[start + 1 : end], key=len)
+        start: int | None = None
+        for at, quote in enumerate(self._quotes):
+            names = self._names.get(quote.id, ())
+            if start is None and name in names:
+                start = at
+            elif start is not None and _ends_section(name, names):
+                best, start = max(best, self._quotes[start + 1 : at], key=len), None
+        if start is not None:
+            best = max(best, self._quotes[start + 1 :], key=len)
         numbers = {quote.page for quote in best}
         return _Scope([page for page in self._pages if page.number in numbers], best) if best else None
-
-    def _is_other(self, at: int, name: str) -> bool:
-        names = heading_names(self._quotes[at].text)
-        return bool(names) and name not in names
 
     def count(self, kind: StructureKind, within: "_Scope") -> _Found:
         """Find the parts of one kind."""
@@ -240,11 +255,13 @@ class _StructureReader:
         if kind == "heading":
             return _Found(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
         if kind == "appendix":
-            return _appendices(titles)
-        prefixes = (_TOP_LEVEL,) if kind == "chapter" else _NUMBERED
-        numbered = list(_numbered_in_order(titles, prefixes))
-        if len(numbered) > 1:
-            return _Found(kind, "numbers", len(numbered), numbered)
+            return self._appendices(titles)
+        names = [self._names[quote.id] for quote in self._titles]
+        numbers = number_headings(self._titles, names, with_sections=kind == "section")
+        ids = {quote.id for quote in titles}
+        numbered = [_numbered(heading) for heading in numbers.found if heading.quote.id in ids]
+        if len(numbers.found) > 1:
+            return _Found(kind, "numbers" if numbers.is_complete else "parser", len(numbered), numbered)
         outline = list(self._outline(titles, within))
         if outline:
             return _Found(kind, "outline", len(outline), outline)
@@ -252,6 +269,32 @@ class _StructureReader:
             return _Found("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
         # Nobody numbers a single chapter: of the others the headings were not found.
         return _Found(kind, "parser", len(numbered), numbered)
+
+    def _appendices(self, titles: Iterable[Quote]) -> _Found:
+        """Headings that say "Appendix A", and after the references those that begin with a letter ("B.1 Tests").
+
+        Their numbers count where none is missing before the last. Where none has one, "Appendix" alone is the heading.
+        """
+        found: dict[int, _Part] = {}
+        alone: list[_Part] = []
+        after_references = False
+        for quote in titles:
+            names = self._names[quote.id]
+            after_references = after_references or "references" in names
+            letter = _LETTERED.match(quote.text) if after_references else None
+            label = (
+                next((name for name in names if name.startswith("appendix ")), None) if "appendix" in names else None
+            )
+            name = letter[1].lower() if letter else (label or "").removeprefix("appendix ")
+            if name.isdecimal() or (len(name) == 1 and name.isascii()):
+                number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
+                found.setdefault(number, _heading(quote, f"appendix {name}"))
+            elif "appendix" in names:
+                alone.append(_heading(quote, None))
+        if not found:
+            return _Found("appendix", "parser", len(alone[:1]), alone[:1])
+        complete = set(found) == set(range(1, len(found) + 1))
+        return _Found("appendix", "numbers" if complete else "parser", len(found), list(found.values()))
 
     @staticmethod
     def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:
@@ -264,17 +307,14 @@ class _StructureReader:
             for heading in page.headings[:1]:
                 if heading not in seen:
                     seen.add(heading)
-                    first = _first_page(heading, within.pages[: at + 1])
+                    begins = at
+                    while begins and heading in within.pages[begins - 1].headings:
+                        begins -= 1
+                    first = within.pages[begins]
                     asked = words(_NUMBER.sub("", heading))
                     here = (one for one in titles if one.page == first.number)
                     own = (one for one in here if words(_NUMBER.sub("", one.text)) == asked)
                     yield _Part(heading, None, next(own, None), first.label)
-
-
-def _first_page(heading: str, pages: Sequence[Page]) -> Page:
-    """The first of the last pages that all have a heading; the last one has it."""
-    without = [at for at, page in enumerate(pages) if heading not in page.headings]
-    return pages[without[-1] + 1 if without else 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,53 +323,18 @@ class _Scope:
     quotes: Sequence[Quote]
 
 
-def _numbered_in_order(titles: Iterable[Quote], prefixes: tuple[str, ...]) -> Iterator[_Part]:
-    """Headings numbered as chapters, or sections within them, whose chapters follow each other from 0 or 1 on.
-
-    What only looks numbered, such as "12 V battery" among chapters 1 to 5, breaks the order and is left out.
-    """
-    chapter, seen = -1, set[str]()
-    for quote in titles:
-        called = heading_names(quote.text)
-        names = [name for name in called if name.startswith(prefixes)]
-        top = next((name.removeprefix(_TOP_LEVEL) for name in called if name.startswith(_TOP_LEVEL)), "")
-        if not names or not top.isdecimal() or names[0] in seen:
-            continue
-        number = int(top)
-        inner = "." in names[0]
-        follows = number == chapter + 1 or (chapter == -1 and number == 1)
-        if (inner and number == chapter and prefixes == _NUMBERED) or (follows and not inner):
-            chapter = number
-            seen.add(names[0])
-            found = _heading(quote, names[0])
-            if "." in called[0] and not inner:  # a chapter whose own heading was not found
-                found = replace(found, name=f"{number}, known by {found.name}")
-            yield found
+def _ends_section(name: str, names: Sequence[str]) -> bool:
+    """Whether a heading with these names ends the section of that name; a part goes on over its chapters."""
+    kind = "part " if name.startswith("part ") else ""
+    return name not in names and any(each.startswith(kind) for each in names)
 
 
-def _appendices(titles: Iterable[Quote]) -> _Found:
-    """Headings that say "Appendix A", and after the references those that begin with a letter ("B DATA", "B.1 Tests").
-
-    Their numbers count where none is missing before the last. Where none has one, it is the heading "Appendix" alone.
-    """
-    found: dict[int, _Part] = {}
-    alone: list[_Part] = []
-    after_references = False
-    for quote in titles:
-        names = heading_names(quote.text)
-        after_references = after_references or "references" in names
-        letter = _LETTERED.match(quote.text) if after_references else None
-        label = next((name for name in names if name.startswith("appendix ")), None) if "appendix" in names else None
-        name = letter[1].lower() if letter else (label or "").removeprefix("appendix ")
-        if name.isdecimal() or (len(name) == 1 and name.isascii()):
-            number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
-            found.setdefault(number, _heading(quote, f"appendix {name}"))
-        elif "appendix" in names:
-            alone.append(_heading(quote, None))
-    if not found:
-        return _Found("appendix", "parser", len(alone[:1]), alone[:1])
-    complete = set(found) == set(range(1, len(found) + 1))
-    return _Found("appendix", "numbers" if complete else "parser", len(found), list(found.values()))
+def _numbered(heading: NumberedHeading) -> _Part:
+    found = _heading(heading.quote, heading.name)
+    # A chapter whose own heading was not found.
+    return replace(
+        found, name=f"{heading.name.rpartition(' ')[2]}, known by {found.name}" if heading.is_inner else found.name
+    )
 
 
 def _heading(quote: Quote, label: str | None) -> _Part:

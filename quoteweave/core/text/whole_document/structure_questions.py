@@ -24,6 +24,8 @@ from quoteweave.core.text.question_words import question_languages
 from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 
+MAX_PAGES = 10_000
+"""Pages beyond which a range is taken for its first and last page."""
 _ELIDED = re.compile(r"\bd['’]")  # "combien d'annexes"
 
 
@@ -46,6 +48,7 @@ def read_structure_request(question: str) -> StructureRequest | None:
     for kind in kinds:
         text = patterns[kind].sub(" ", text)
     places = tuple(place for place in places_in(analysis.text) if place not in kinds)
+    places = _long_range(analysis.text, places) or places
     says_document = bool(places) or any(patterns[name].search(text) for name in ("document", "page"))
     for name in ("counts", "names", "exists", "heading", "page", "document", "besides"):
         text = patterns[name].sub(" ", text)
@@ -60,6 +63,21 @@ def read_structure_request(question: str) -> StructureRequest | None:
         document_words=document_words,
         says_document=says_document,
     )
+
+
+def _long_range(question: str, places: tuple[str, ...]) -> tuple[str, ...]:
+    """All pages of a range of which `places_in` gives the ends alone, as a search needs no more; () for none.
+
+    It is a range if the same words name what lies between where the pages are close to each other.
+    """
+    numbers = [place.removeprefix("page ") for place in places if place.startswith("page ")]
+    if len(numbers) != 2 or len(places) != 2 or not all(map(str.isdecimal, numbers)):
+        return ()
+    first, last = map(int, numbers)
+    closer = re.sub(rf"(?<!\d){last}(?!\d)", str(first + 2), question)
+    if not 2 < last - first <= MAX_PAGES or f"page {first + 1}" not in places_in(closer):
+        return ()
+    return tuple(f"page {number}" for number in range(first, last + 1))
 
 
 def _kinds_in(question: str) -> tuple[list[StructureKind], str]:

@@ -27,7 +27,7 @@ MAX_NAME = 160
 """Most characters of a heading or caption."""
 COUNTED_REASON = "Counted by the parser; the document does not say this itself."
 
-_PICTURES: frozenset[StructureKind] = frozenset({"figure", "chart", "table"})
+_NUMBERED: frozenset[StructureKind] = frozenset({"figure", "chart", "table", "chapter"})
 _BASES = {"captions": "by numbered captions", "numbers": "by the numbers of its headings", "outline": "by its outline"}
 _NUMBER = re.compile(r"\d+")
 _PLURALS = {"appendix": "appendices"}
@@ -49,15 +49,19 @@ def structure_answer(question: str, context: Context, structure: DocumentStructu
 
 
 def _paragraph(count: StructureCount, structure: DocumentStructure, context: Context) -> str:
-    document, within = escape_marks(structure.document), _within(structure.request.places)
+    document, within = escape_marks(structure.document), _within(structure.request.places) or _limited(structure)
     inner = sum("." in (element.label or "") for element in count.elements) if count.kind == "section" else 0
+    inner = 0 if inner == count.count else inner
     plural = _PLURALS.get(count.kind, f"{count.kind}s")
     number = pluralize(count.count - inner, count.kind, plural)
     if not structure.pages_within:
-        return f"{document} has {pluralize(structure.pages, 'page')}, and none of those that the question names."
+        among = "" if structure.limits is None else f" is{_limited(structure)}"
+        return f"{document} has {pluralize(structure.pages, 'page')}, and none of those that the question names{among}."
     if not count.count:
         return f"The parser found no {plural}{within} in {document}."
     if count.kind == "page":
+        if structure.limits is not None and not structure.request.places:
+            within, number = f", of which {count.count} are asked about", pluralize(structure.pages, "page")
         return add_mark(f"{document} has {number}{within}", _mark(count.elements[-1], context))
     known = f"The parser found {number}{within} in {document}"
     if count.basis in _BASES:
@@ -93,11 +97,12 @@ def _notes(count: StructureCount, *, whole: bool) -> str:
     labels = [element.label for element in count.elements if element.label]
     numbers = {int(match[0]) for label in labels if (match := _NUMBER.fullmatch(label.rpartition(" ")[2]))}
     first = 1 if whole else min(numbers, default=1)
-    missing = sorted(set(range(first, max(numbers, default=0))) - numbers) if count.kind in _PICTURES else []
+    first = min(numbers, default=1) if count.kind == "chapter" else first
+    missing = sorted(set(range(first, max(numbers, default=0))) - numbers) if count.kind in _NUMBERED else []
     notes = []
     if missing:
         named = join_with_and([f"{count.kind.capitalize()} {number}" for number in missing])
-        notes.append(f"No caption was found of {named}.")
+        notes.append(f"No {'heading' if count.kind == 'chapter' else 'caption'} was found of {named}.")
     if count.unnumbered:
         pages = _pages(count.unnumbered)
         more = pluralize(len(count.unnumbered), "picture" if count.kind == "figure" else count.kind)
@@ -108,6 +113,14 @@ def _notes(count: StructureCount, *, whole: bool) -> str:
 def _pages(elements: Sequence[StructureElement]) -> str:
     labels = list(dict.fromkeys(element.page_label for element in elements))
     return f"page{'s' if len(labels) > 1 else ''} {join_with_and(labels)}"
+
+
+def _limited(structure: DocumentStructure) -> str:
+    """The pages to which a filter limits the question as a phrase; "" for all."""
+    if structure.limits is None:
+        return ""
+    first, last = structure.limits
+    return f" on page {first}" if first == last else f" on pages {first} to {last}"
 
 
 def _within(places: Sequence[str]) -> str:
