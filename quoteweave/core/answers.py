@@ -83,9 +83,7 @@ class DocumentStructure(Record):
     document: str
     pages: int = Field(ge=0, description="how many the document has")
     pages_within: int = Field(ge=0, description="how many of them the question is about")
-    limits: tuple[str, str] | None = Field(
-        default=None, description="labels of the ends of the pages that a filter leaves"
-    )
+    limits: tuple[str, str] | None = Field(default=None, description="labels of the first and last page by a filter")
     request: StructureRequest
     counts: tuple[StructureCount, ...] = Field(description="one for each kind that was asked for")
 

@@ -1,5 +1,7 @@
 """What a question asks of a document's structure, and which questions ask for something else."""
 
+import time
+
 import pytest
 
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
@@ -108,3 +110,10 @@ def test_whether_a_question_says_that_it_is_about_the_document(question: str, sa
 )
 def test_texts_that_say_a_number_of_tables(text: str, says: bool) -> None:
     assert states_number(text, ["table"]) is says
+
+
+@pytest.mark.parametrize("run", ["1,", "1.", "a-", "a ", "1 a "])
+def test_a_long_run_of_numbers_or_words_is_read_in_no_time(run: str) -> None:
+    start = time.perf_counter()
+    assert not states_number(run * 20_000, ["table", "figure"])
+    assert time.perf_counter() - start < 15

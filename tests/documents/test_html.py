@@ -202,6 +202,7 @@ def test_too_many_blocks_are_refused_while_reading(monkeypatch: pytest.MonkeyPat
         "<b>" * 50_000 + "deep",
         "<table><tr><td>" * 20_000 + "deep",
         "<figure>" * 20_000 + "<figcaption>deep",
+        "<figure><h2></h2>" * 20_000 + "deep",
         "<ul><li>" * 20_000 + "deep",
         "<a " + " ".join(f"a{number}=1" for number in range(50_000)) + ">deep",
         "<table><tr>" + "<td>" * 50_000 + "deep",

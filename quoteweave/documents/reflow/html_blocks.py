@@ -88,6 +88,7 @@ class OpenContainer:
         self.captions: list[str] = []
         self.rows: list[list[Cell]] = []
         self.arranges_page = False  # of a table: it holds no data
+        self.table: OpenContainer | None = self if tag == "table" else None  # the innermost, of those around it too
         self.before_cells = 0  # how many blocks stand before its first cell
 
     def result(self) -> list[FlowBlock]:
@@ -240,7 +241,7 @@ class BlockCollector:
         """A table or figure begins. What is nested more than 50 deep gathers nothing of its own."""
         self._end_lines()
         frame = OpenContainer(tag, self._frames[-1].blocks if len(self._frames) > _MAX_FRAMES else [])
-        frame.arranges_page = arranges_page
+        frame.arranges_page, frame.table = arranges_page, frame.table or self._frames[-1].table
         self._frames.append(frame)
         self._outer_lists.append(self._lists)
         self._lists = []
@@ -264,9 +265,7 @@ class BlockCollector:
 
     def mark_arranging(self) -> None:
         """The innermost table holds headings or tables, so it arranges the page."""
-        # From the innermost on: of a thousand nested tables each would look at all others.
-        table = next((frame for frame in reversed(self._frames) if frame.tag == "table"), None)
-        if table is not None:
+        if (table := self._frames[-1].table) is not None:
             table.arranges_page = True
 
     def open_row(self) -> None:

@@ -117,9 +117,9 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     said["counted parts"] = rf"{said['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(said[kind] for kind in kinds)})"
     said["kind asked"] = rf"^\W*[\w'’]+\s+(?:{'|'.join(said[kind] for kind in kinds)})"
     # "2019 tables" are those of a year.
-    number = rf"(?:(?!(?:19|20)\d\d(?!\d))\d[\d.,]*|{said['numbers']}|{alternation(number_words())})"
+    number = rf"(?:(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d[\d.,]*+|{said['numbers']}|{alternation(number_words())})"
     # "Hundreds of pictures" and "42 new garden tables", but not the line "10 List of tables" of a table of contents.
-    between = rf"\s+(?:{said['between']}\s+)?(?:(?!{said['between']}\b)[^\W\d][\w-]*\s+){{0,2}}"
+    between = rf"\s+(?:{said['between']}\s+)?(?:(?!{said['between']}\b)(?<!-)[^\W\d][\w-]*+\s+){{0,2}}"
     for kind in kinds:
         behind = rf"{said[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
         said[f"number of {kind}"] = rf"{number}{between}{said[kind]}|{behind}"
