@@ -85,6 +85,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+        gc.set_threshold(20_000, 50, 100)  # tests make little that refers to itself: looking for it took a tenth
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import typer
 
-from quoteweave.cli.console import console, place, plain, shown_name, snippet
+from quoteweave.cli.console import console, place, plain, snippet
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Hit, Layout
-from quoteweave.interchange.responses import FoundQuote
 
 
 class ShownHit(NamedTuple):
@@ -26,12 +25,6 @@ def hit_of_search(hit: Hit) -> ShownHit:
     """Return what is printed of a hit of this process."""
     quote = hit.quote
     return ShownHit(hit.rank, hit.score, quote.id, place(quote), quote.layout, snippet(quote.all_text(), quote.layout))
-
-
-def hit_of_server(hit: FoundQuote) -> ShownHit:
-    """Return what is printed of a hit of a server."""
-    shown = f"{shown_name(hit.document)}, {hit.place}"
-    return ShownHit(hit.rank, hit.score, hit.quote_id, shown, hit.layout, snippet(hit.text, hit.layout))
 
 
 def print_hits(hits: Sequence[ShownHit], reasons: Mapping[str, Sequence[Reason]]) -> None:

@@ -1,85 +1,32 @@
-"""Asks a running server for the commands `ask` and `search`, by their options, and prints what they print."""
+"""Asks a running server for the commands `ask` and `search`, and prints what they print.
+
+Loads the forms of all that servers say, so commands import it only where --server is given.
+"""
 
 from collections.abc import AsyncGenerator, Mapping
-from collections.abc import Collection as Names
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from pydantic_core import to_jsonable_python
 
 from quoteweave.cli.answers import AnswerFormat, ask_and_print
-from quoteweave.cli.console import print_json, print_trace
-from quoteweave.cli.hits import hit_of_server, print_hits
-from quoteweave.cli.options.collection import parse_path
+from quoteweave.cli.console import print_json, print_trace, shown_name, snippet
+from quoteweave.cli.hits import ShownHit, print_hits
 from quoteweave.cli.terminal_pictures import PicturesName, pictures_on_stdout
 from quoteweave.client.asynchronous import AsyncClient
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.pictures import UnfitPicture, opened, unpack
 from quoteweave.core.records import Filter
-from quoteweave.interchange.responses import ModelSummary
+from quoteweave.interchange.responses import FoundQuote, ModelSummary
 from quoteweave.pipeline.rag import Answered, StreamEvent
 from quoteweave.pipeline.runs.config import read_answer_settings
 from quoteweave.pipeline.settings import Limits
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-ServerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--server",
-        help="Ask this running server (quoteweave serve); its key, if it wants one, is that of QUOTEWEAVE_KEY.",
-        metavar="URL",
-    ),
-]
-FolderOrNameOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--collection",
-        "-c",
-        envvar="QUOTEWEAVE_COLLECTION",
-        help="The collection's folder; with --server its name there, where that serves several.",
-        metavar="DIR",
-        parser=parse_path,
-    ),
-]
-
-
-def folder(collection: Path | None) -> Path:
-    """Return the folder of the collection. Raises UsageError where none is named."""
-    if collection is None:
-        raise UsageError("no collection is named: give its folder with --collection (-c), or a server with --server")
-    return collection
-
-
-def name_on_server(ctx: typer.Context, collection: Path | None) -> str | None:
-    """Return the name by which a server is asked for a collection; None for its only one.
-
-    The folder of QUOTEWEAVE_COLLECTION is one of this machine, and says nothing of a server.
-    """
-    return str(collection) if _was_given(ctx, "collection") else None
-
-
-def refuse_others(ctx: typer.Context, usable: Names[str]) -> None:
-    """Raise UsageError for options that a server is not asked with; `usable` are the parameters that it is."""
-    refused = [
-        parameter.opts[0]
-        for parameter in ctx.command.params
-        if parameter.name is not None and parameter.name not in usable and _was_given(ctx, parameter.name)
-    ]
-    if refused:
-        raise UsageError(
-            f"{', '.join(refused)}: not with --server, where the server's own settings hold; leave it out, or ask the "
-            "collection's folder without --server"
-        )
-
-
-def _was_given(ctx: typer.Context, name: str) -> bool:
-    source = ctx.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +91,13 @@ def search_server(remote: RemoteCollection, question: str, k: int, *, as_json: b
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
-        print_hits([hit_of_server(hit) for hit in found.hits], found.trace.reasons)
+        print_hits([_shown(hit) for hit in found.hits], found.trace.reasons)
+
+
+def _shown(hit: FoundQuote) -> ShownHit:
+    """Return what is printed of a hit of a server."""
+    shown = f"{shown_name(hit.document)}, {hit.place}"
+    return ShownHit(hit.rank, hit.score, hit.quote_id, shown, hit.layout, snippet(hit.text, hit.layout))
 
 
 def _model(remote: RemoteCollection) -> ModelSummary | None:

@@ -17,18 +17,9 @@ from quoteweave.cli.options.collection import (
     QuestionArgument,
     make_filter,
 )
+from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.settings import CHAT, Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.remote import (
-    FolderOrNameOption,
-    ServerOption,
-    ask_server,
-    folder,
-    name_on_server,
-    refuse_others,
-    remote_collection,
-    settings_to_send,
-)
 from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictures_on_stdout, stored_crops_of
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
@@ -125,6 +116,8 @@ def ask(
             "--setting names one of the settings of a file, and there is none", remedy="give the file with --config"
         )
     if server is not None:
+        from quoteweave.cli.remote import ask_server, remote_collection, settings_to_send
+
         refuse_others(ctx, ON_SERVER)
         chosen = {**({} if config is None else settings_to_send(config, setting)), **given}
         served = remote_collection(server, name_on_server(ctx, collection), where, chosen)

@@ -15,17 +15,9 @@ from quoteweave.cli.options.collection import (
     QuestionArgument,
     make_filter,
 )
+from quoteweave.cli.options.server import FolderOrNameOption, ServerOption, folder, name_on_server, refuse_others
 from quoteweave.cli.options.settings import RANKING, RESOURCES, Given, make_settings, takes_settings
 from quoteweave.cli.progress import TerminalProgress
-from quoteweave.cli.remote import (
-    FolderOrNameOption,
-    ServerOption,
-    folder,
-    name_on_server,
-    refuse_others,
-    remote_collection,
-    search_server,
-)
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Hit, Query
@@ -68,6 +60,8 @@ def search(
     """
     where = make_filter(doc, pages, meta).model_copy(update={"kind": None if kind is None else kind.value})
     if server is not None:
+        from quoteweave.cli.remote import remote_collection, search_server
+
         refuse_others(ctx, ON_SERVER)
         options = {key: value for key, value in given.items() if key in CHOSEN}
         search_server(
