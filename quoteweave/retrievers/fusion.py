@@ -20,8 +20,6 @@ from quoteweave.core.records import Filter, Hit, Kind, Query
 RANK_CONSTANT = 60
 # Hits of each retriever that are fused at least, so that a quote found by several at low ranks can rise.
 DEPTH = 100
-# Latest questions whose rankings are kept for explanations: as many as may be asked at once.
-MAX_SEARCHED = 32
 
 Ranking = Sequence[Hit]
 
@@ -119,9 +117,9 @@ def checked_weights(weights: Sequence[float] | None, rankings: int) -> Sequence[
 class FusedRetriever:
     """Searches with several retrievers and fuses their rankings by a rule.
 
-    Each is asked once, for all questions, and for at least `depth` hits, so that asking for fewer gives the beginning
-    of the same list. Explanations call the retrievers by their `names`. Raises UsageError for no retriever, or for
-    weights that are not one positive number for each.
+    Each is asked once, for all questions, and for `depth` hits, so that asking for fewer gives the beginning of the
+    same list; where more are asked for, for twice as many, and so on. Explanations call the retrievers by their
+    `names`. Raises UsageError for no retriever, or for weights that are not one positive number for each.
 
     >>> fused = FusedRetriever([LexicalRetriever(collection), Bm25Retriever(collection)], weights=[2, 1])
     >>> (hits,) = fused.search([Query(text="timber")], k=1)
@@ -145,8 +143,6 @@ class FusedRetriever:
         self._weights = checked_weights(weights, len(retrievers))
         self._names = names or [type(retriever).__name__ for retriever in retrievers]
         self._depth = depth
-        # Replaced whole, never changed, as threads may search at once.
-        self._searched: tuple[tuple[Query, Filter | None, tuple[Ranking, ...]], ...] = ()
 
     def warnings(self) -> tuple[str, ...]:
         """Those of its retrievers."""
@@ -155,9 +151,9 @@ class FusedRetriever:
     def explain(self, query: Query, hits: Sequence[Hit], *, where: Filter | None = None) -> Explanation:
         """Explain each hit by what each retriever adds to its score, with the reasons of those that give any.
 
-        The rankings are those of the last search for the question, as scores may depend on how many hits were asked
-        for; if it was long ago, it is searched again. Words have the rarity that the first one knows. Raises what
-        retrievers raise.
+        It searches again, as deep as a search that asks for the lowest of the hits: of a search for more than that and
+        `depth`, scores can be higher than what the reasons add up to. Words have the rarity that the first retriever
+        knows. Raises what retrievers raise.
         """
         explanations = [
             each.explain(query, hits, where=where) if isinstance(each, Explains) else Explanation()
@@ -176,9 +172,7 @@ class FusedRetriever:
         self, query: Query, hits: Sequence[Hit], where: Filter | None, explanations: Sequence[Explanation]
     ) -> dict[str, tuple[Reason, ...]]:
         """By quote id, what each retriever that finds a quote adds to its score, largest first."""
-        rankings = next((known for *asked, known in self._searched if asked == [query, where]), None)
-        if rankings is None:
-            (rankings,) = self._rankings([query], max(hit.rank for hit in hits), where)
+        (rankings,) = self._rankings([query], max(hit.rank for hit in hits), where)
         added: dict[str, list[Reason]] = defaultdict(list)
         for at, (name, ranking) in enumerate(zip(self._names, rankings, strict=True)):
             found, own = {hit.quote.id: hit for hit in ranking}, explanations[at].reasons
@@ -193,15 +187,21 @@ class FusedRetriever:
         """At most `k` hits a query, best first, with the rule's scores. Raises as `Retriever.search` of each."""
         if k < 1:
             return [[] for _ in queries]
-        rankings = self._rankings(queries, k, where)
-        latest = [(query, where, ranked) for query, ranked in zip(queries[:MAX_SEARCHED], rankings, strict=False)]
-        self._searched = (*latest, *self._searched)[:MAX_SEARCHED]
-        return [self._rule(ranked, self._weights)[:k] for ranked in rankings]
+        return [self._rule(ranked, self._weights)[:k] for ranked in self._rankings(queries, k, where)]
 
     def _rankings(self, queries: Sequence[Query], k: int, where: Filter | None) -> list[tuple[Ranking, ...]]:
         """For each query, the ranking of each retriever."""
-        found = [retriever.search(queries, max(k, self._depth), where=where) for retriever in self._retrievers]
+        depth = depth_for(k, self._depth)
+        found = [retriever.search(queries, depth, where=where) for retriever in self._retrievers]
         return list(zip(*found, strict=True))
+
+
+def depth_for(k: int, least: int) -> int:
+    """How many hits each retriever is asked for, for `k` fused ones: `least`, twice as many, and so on.
+
+    In such steps, so that searches for different `k` give the same scores, and explanations those of their search.
+    """
+    return least << max(0, math.ceil(math.log2(k / least)))
 
 
 def _described(hit: Hit, own: Sequence[Reason]) -> str:

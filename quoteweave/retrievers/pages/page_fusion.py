@@ -6,6 +6,7 @@ from statistics import fmean, pstdev
 
 from quoteweave.core.protocols import Explains, Explanation, Reason, Retriever, ScoresPages, collect_warnings
 from quoteweave.core.records import Filter, Hit, PageHit, Query, Quote
+from quoteweave.retrievers.fusion import depth_for
 
 # Hits of each retriever that are fused at least; of the others, also as many as are of so many pages. A retriever of
 # whole pages gives all quotes of a page, and its first hundred are of few.
@@ -96,9 +97,7 @@ class PageFusion:
 
     def _rankings(self, queries: Sequence[Query], k: int, where: Filter | None) -> list[tuple[list[Hit], ...]]:
         """For each query, the ranking of each retriever, that by evidence first."""
-        depth = self._depth
-        while depth < k:
-            depth *= 2
+        depth = depth_for(k, self._depth)
         found = [_of_enough_pages(retriever, queries, depth, where) for retriever in self._others]
         known = self._evidence.search(queries, max(k, self._depth), where=where)
         return list(zip(known, *found, strict=True))
