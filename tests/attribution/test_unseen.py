@@ -9,6 +9,8 @@ from made_sources import MadeSource
 
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate, Snippet, identifiers_of
 from quoteweave.attribution.literature.sources.unseen import MAX_REQUESTED, HidingRule, Unseen, is_same_title
+from quoteweave.evaluation.text.titles import MIN_RATIO, letters, ratio
+from quoteweave.testing import make_library
 
 OWN = Paper(
     id="own", title="Grain Ships of the Skarn Coast", identifiers={"doi": "10.1/SKARN", "arxiv": "2005.01234v2"}
@@ -196,6 +198,15 @@ def test_without_a_limit_of_date_only_the_own_paper_is_hidden() -> None:
 def test_titles_that_are_taken_for_one(title: str, other: str, same: bool) -> None:
     assert is_same_title(title, other) is same
     assert is_same_title(other, title) is same
+
+
+def test_titles_that_cannot_match_are_told_apart_as_the_match_itself_would() -> None:
+    titles = [paper.title for paper in make_library().papers[:60]]
+    titles += [f"{title[: 3 * number]}, {title[number:]}" for number, title in enumerate(titles)]
+    for one in titles[::7]:
+        for other in titles:
+            near = letters(one) == letters(other) or max(ratio(one, other), ratio(other, one)) > MIN_RATIO
+            assert is_same_title(one, other) is near, (one, other)
 
 
 @pytest.mark.parametrize(

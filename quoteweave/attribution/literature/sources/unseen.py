@@ -7,7 +7,6 @@ CiteGuard (arXiv 2510.17853) added it has no filter by date. Here every search a
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Literal, TypeVar, get_args
 
@@ -106,7 +105,10 @@ class TitleMatcher:
     def __init__(self, title: str) -> None:
         self._title = _compared(title)
         self._letters, self._words = letters(self._title), _as_words(title)
-        self._matcher = SequenceMatcher(b=self._title.lower())
+        self._length = len(self._title.lower())
+        self._places: dict[str, int] = {}  # of each character, the bits that stand for where it is
+        for place, character in enumerate(self._title.lower()):
+            self._places[character] = self._places.get(character, 0) | 1 << place
 
     def is_same(self, other: str) -> bool:
         """Whether titles are equal but for case, accents and punctuation, or CiteME's match takes them for one."""
@@ -124,9 +126,21 @@ class TitleMatcher:
         return len(self._words.split()) >= _MIN_TITLE_WORDS and self._words in _as_words(text)
 
     def _may_match(self, other: str) -> bool:
-        """Whether upper bounds of the ratio are above the threshold: by length alone, then by letters."""
-        self._matcher.set_seq1(other.lower())
-        return self._matcher.real_quick_ratio() > MIN_RATIO and self._matcher.quick_ratio() > MIN_RATIO
+        """Whether an upper bound of the ratio is above the threshold: what matches in order is a common subsequence."""
+        lowered = other.lower()
+        in_all = self._length + len(lowered)
+        if 2 * min(self._length, len(lowered)) <= MIN_RATIO * in_all:
+            return False
+        return 2 * self._common_subsequence(lowered) > MIN_RATIO * in_all
+
+    def _common_subsequence(self, other: str) -> int:
+        """The length of the longest common subsequence, a row of its table at once as bits (Hyyrö 2004)."""
+        every = (1 << self._length) - 1
+        row = every
+        for character in other:
+            matched = row & self._places.get(character, 0)
+            row = (row + matched | row - matched) & every
+        return self._length - row.bit_count()
 
 
 def is_same_title(title: str, other: str) -> bool:
