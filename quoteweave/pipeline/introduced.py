@@ -165,6 +165,12 @@ class Neighbours:
         """The names of the documents that pass the filter."""
         return [one.name for one in self._collection.documents() if self.where.admits(one)]
 
+    def all_titles(self) -> dict[str, str]:
+        """The titles, as `titles` knows them, of all documents that pass the filter, read at once."""
+        first = self.where.intersect(Filter(layouts=("title",), first_page=0, last_page=0))
+        found = self._collection.quotes_at(self._collection.select(first).tolist())
+        return {one.document: " ".join(one.text.split()) for one in reversed(found) if one is not None}
+
     def after(self, quote: Quote) -> Iterator[Quote]:
         """Those after a quote on its page and the next."""
         own = self.of_page(quote.document, quote.page)

@@ -498,6 +498,17 @@ def test_of_this_document_what_is_said_besides_has_to_be_true(tmp_path: Path) ->
         assert ask(made, "Who wrote this report on wrecks?", "skarn.md").text.startswith("Lea Holm [")
 
 
+def test_of_two_documents_of_a_name_none_is_meant_however_few_are_found(tmp_path: Path) -> None:
+    said = "\n\n".join(f"## Berth {n}\n\nWho wrote the harbour report of berth {n} is not said." for n in range(29))
+    texts = {
+        "a": f"# Harbour report 2018\n\nby Ada Brask\n\n{said}",
+        "b": "# Harbour report 2019\n\nby Jon Dell\n\nFog.",
+    }
+    with written(tmp_path, **texts) as made:
+        assert ask(made, "Who wrote the harbour report?").status != "answered"
+        assert ask(made, "Who wrote the harbour report?", "a.md").text.startswith("Ada Brask [")
+
+
 def test_only_what_stands_with_the_authors_is_theirs(tmp_path: Path) -> None:
     thesis = ("# Silt", "Ada Brask", "Prof. Lea Holm, University of Tolland", "May 2019", "Abstract", *PROSE)
     leaflet = ("# Kelp", "Jon Dell", "Abstract", "Subscriptions: sales@press.example", *PROSE)

@@ -42,7 +42,7 @@ def add_front_matter(question: str, context: Context, neighbours: Neighbours, si
     where, request = neighbours.where, read_front_matter_request(question)
     if request is None or where.kind == "image" or where.layouts is not None:
         return context
-    document = _document_asked(request, context, neighbours)
+    document = _document_asked(request, neighbours)
     if document is None:
         return context
     front = _front_matter(document, neighbours)
@@ -62,7 +62,7 @@ def add_front_matter(question: str, context: Context, neighbours: Neighbours, si
     return filled.model_copy(update={"texts": fitted(filled, missing, size, must)["texts"]})
 
 
-def _document_asked(request: FrontMatterRequest, context: Context, neighbours: Neighbours) -> str | None:
+def _document_asked(request: FrontMatterRequest, neighbours: Neighbours) -> str | None:
     """The document that a question asks about; None where none has the question's words, or several may be meant."""
     where, asked = neighbours.where, frozenset(request.document_words)
     within = list(where.documents) if where.documents is not None else neighbours.documents()
@@ -70,9 +70,8 @@ def _document_asked(request: FrontMatterRequest, context: Context, neighbours: N
     if not asked:
         named = within
     else:
-        found = dict.fromkeys(within if in_view else where.documents or [hit.quote.document for hit in context.hits])
-        titles = neighbours.titles(found) if in_view else context.titles
-        named = [one for one in found if _is_named(one, titles.get(one, ""), asked, further=in_view)]
+        titles = neighbours.all_titles()
+        named = [one for one in within if _is_named(one, titles.get(one, ""), asked, further=in_view)]
     return named[0] if len(named) == 1 else None
 
 
