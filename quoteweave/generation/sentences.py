@@ -122,7 +122,8 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     before = re.split(r"[\s(\[\"'“‘]", text[max(start, match.start() - 20) : match.start()])[-1]
     if word in _MONTHS and _DAY.fullmatch(before):
         return False
-    if before.casefold() in _SHORT or _DOTTED.fullmatch(before):
+    last = re.split("[-–—/]", before)[-1]  # "Oct. 21-Nov. 15"
+    if last.casefold() in _SHORT or _DOTTED.fullmatch(before):
         return word in _STARTERS or (
             not (following and len(word) == 1 and text.startswith(".", following.end()))
             and _MEASURED.search(text, max(start, match.start() - 40), match.start()) is not None

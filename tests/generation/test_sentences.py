@@ -20,6 +20,7 @@ def cut(text: str) -> list[str]:
         ["Boats, e.g. ferries, i.e. ships, call at 5 p.m. on Sundays.", "They wait."],
         ["Tveit et al. (2019) disagree.", "So do Olavsen et al.", "The rest agree."],
         ["It left the U.S. Navy in 1998.", "It came to the U.S.", "The crew stayed."],
+        ["It ran from Oct. 21-Nov. 15 in 2015.", "Then it ended."],
         ["J. K. Rowan and Mr. Smith of Rowan Inc. signed.", "Dr. Holm did not."],
         ['He said: "Stop."', "(She did.)", "Then they left."],
         ["The index fell [12].", "[13] disagrees."],

@@ -530,6 +530,15 @@ def test_a_name_that_is_read_after_the_abstract_or_stands_in_a_picture_is_not_le
     assert FrontMatterReader((*quotes[:2], inside, quotes[2])).read("author") == []
 
 
+@pytest.mark.parametrize(
+    ("above", "said"),
+    [("ON THE MARL SLATE", ["G. A. Brask"]), ("TRANSLATED FROM THE GERMAN", []), ("On the marl slate", [])],
+)
+def test_without_a_title_capitals_above_a_byline_are_one(above: str, said: list[str]) -> None:
+    quotes = FrontQuote("1", ("165",)), FrontQuote("2", (above,)), FrontQuote("3", ("By G. A. Brask",))
+    assert [line.text for line in FrontMatterReader(quotes).read("author")] == said
+
+
 def test_a_cover_takes_at_most_half_of_a_context_and_no_prohibition_leaves_it(tmp_path: Path) -> None:
     cover = "\n\n".join(f"Cover line {number}" for number in range(12))
     said = "\n\n".join(f"The report of pier {number} was published in May 20{number}." for number in range(10, 22))

@@ -39,6 +39,7 @@ from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind
 from quoteweave.generation.extractive.answer_names import says_where, tells_another
+from quoteweave.generation.extractive.asked_verbs import tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import Statement, refers_back, title_words, words_with_headings
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
@@ -73,6 +74,8 @@ _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 _DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
 """Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
 _ALSO_BEFORE = frozenset({"next", "last"})
+_ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
+"""What may stand between a noun and its verb: "Builds are always run in parallel"."""
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
 # "Is there a discount?" and "How heavy is the router?" name one thing, and what has it, or its weight, answers them.
 _ASKS_WHAT_ONE_IS = re.compile(
@@ -139,7 +142,8 @@ class AnswerCriteria:
         keeps_together = statement.is_row or self._keeps_adjacent_pairs(statement)
         says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.introduced)
-        return keeps_together and says_more and has_answer_kind(statement, self._question)
+        tells = keeps_together and says_more and has_answer_kind(statement, self._question)
+        return tells and tells_as_asked(statement, self._question)
 
     def _is_opposite(self, statement: Statement) -> bool:
         """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote"."""
@@ -269,7 +273,9 @@ class AnswerCriteria:
             return False
         if "chart" in analysis.picture_types and layout != "chart":
             return False
-        return layout == "list" or not statement.text[:1].islower()
+        first = words(statement.text.partition(" ")[0])  # "zoo objects", of the manual of zoo
+        named = bool(first) and set(first) <= set(words(PurePosixPath(statement.quote.document).stem))
+        return layout == "list" or named or not statement.text[:1].islower()
 
     def _matches_identity(self, statement: Statement) -> bool:
         """Whether names, numbers and distinguishing words of the question occur in the statement or around it.
@@ -315,7 +321,7 @@ class AnswerCriteria:
         pairs = {pair for pair in self._pairs if held.issuperset(pair)}
         pairs |= {pair[::-1] for pair in pairs if pair[1] in _ALSO_BEFORE}
         turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
-        adjacent = set(itertools.pairwise(said))
+        adjacent = set(itertools.pairwise(said)).union(itertools.pairwise(one for one in said if one not in _ADVERBS))
         return not pairs or not pairs.union(self._all_pairs).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
 
 

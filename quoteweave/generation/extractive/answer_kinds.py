@@ -19,11 +19,12 @@ from quoteweave.core.text.tokens import STOP_WORDS, words
 from quoteweave.core.text.units import CURRENCIES, dimensions_in
 from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.answer_names import names_person, names_place
+from quoteweave.generation.extractive.asked_verbs import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.facts import Facts, plain, read_evidence
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
-from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, begins_with, says_what
+from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, says_what
 
 DEFINED_WITHIN = 25
 """Characters after a word within which a sentence that defines it has "is" or the like."""
@@ -48,7 +49,6 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 _ASKS_ALONE = re.compile(r"what(?:'s|\s+is|\s+are|\s+does)\b", re.IGNORECASE)
-_MODAL = r"(?:can|may|could|must|should|shall|will)\b"
 _AUXILIARY = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|shall|may|must)\b"
 _ASKED_NOUN = re.compile(
     r"\s*(?:what\s+(?P<verb>is|are|was|were)\s+"
@@ -99,17 +99,13 @@ ASKED_ACT = re.compile(r"\W*how\s+(?:(?:do|can|should|could|would|must)\s+(?:I|y
 _LATER_STEP = re.compile(r"\W*(?:[2-9]|\d\d)[.)]?\s+(?=[A-Z])")
 _EXAMPLE = re.compile(r"\W*(?:For (?:example|instance)|E\.g\.)", re.IGNORECASE)
 # "Whether it is so or not" denies nothing.
-_NEGATES = re.compile(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t)\b", re.IGNORECASE)
+_NEGATES = re.compile(r"\b(?:(?<!\bor )not|not(?=\s+\w)|never|no|cannot|\w+n[’']t|fail\w*\s+to)\b", re.IGNORECASE)
 # "The following classes: A and B" lists them at once, and what falls "below a level" introduces nothing.
 _INTRODUCES = re.compile(
     r"(?i):\W*$|\b(?:following|as follows|below(?!\s+(?:(?:an?|the|this|its)\b|[\d$€£])))\b(?!.*:\s+\w)"
 )
 _JOINED = re.compile(r"^(\S*?\d)-(?=[^\W\d])")  # "a 9-speaker system"
 _FOLLOWING = re.compile(r"\bfollowing\s+((?:[\w-]+\s+){0,2}[\w-]+)\s*:\W*$", re.IGNORECASE)
-_ASKS_WHAT_IT_DOES = re.compile(
-    rf"\s*what\s+(?:(?:does|do|did)|(?P<may>{_MODAL}))\s+(?!(?:I|we|you|one)\b)(?P<subject>.{{1,80}}?)\s+do\b",
-    re.IGNORECASE,
-)
 _IN_A_CASE = re.compile(r"\W*(?:if|when|whenever|unless|where)\b", re.IGNORECASE)
 _HYPOTHETICAL = re.compile(
     r"\b(?:should|would|could|might|whether|argu(?:es?|ed|ing)|claim(?:s|ed|ing)|alleg(?:es?|ed|ing))\b", re.IGNORECASE
@@ -124,6 +120,7 @@ _CONDITION = re.compile(
     r"|or\s+(?:longer|shorter|more|less)|from|where|only)\b",
     re.IGNORECASE,
 )
+_ASKS_IF_MAY, _SHOULD = re.compile(r"(?:can|may)\b", re.IGNORECASE), re.compile(r"\bshould\b", re.IGNORECASE)
 _ASKS_ADVICE = re.compile(r"(?:should|must)\s+(?:I|we|one|you)\b|do\s+(?:I|we)\s+(?:have|need)\s+to\b", re.IGNORECASE)
 _ADVISES = re.compile(
     r"\b(?:should|must|may|can|cannot|could|need|needs|needed|have to|has to|required?|recommended?|advised?|allowed"
@@ -245,9 +242,10 @@ def _costs(statement: Statement, question: QuestionTerms) -> bool:
 
 def _dates(statement: Statement, question: QuestionTerms) -> bool:
     facts, amounts = _facts(statement, question)
-    if _ASKS_WHEN_ALLOWED.match(question.analysis.text) and _ADVISES.search(statement.text):
-        return _CONDITION.search(statement.text) is not None  # on what condition
-    return bool(facts.dates or facts.clocks) or any(one.year for one in amounts)
+    if bool(facts.dates or facts.clocks) or any(one.year for one in amounts):
+        return True
+    allowed = _ASKS_WHEN_ALLOWED.match(question.analysis.text) and _ADVISES.search(statement.text)
+    return bool(allowed) and _CONDITION.search(statement.text) is not None  # on what condition
 
 
 def _defines(statement: Statement, question: QuestionTerms) -> bool:
@@ -318,7 +316,9 @@ def _settles(statement: Statement, question: QuestionTerms) -> bool:
     if _ASKS_ADVICE.match(question.analysis.text) and not (statement.is_row or _ADVISES.search(statement.text)):
         return False
     asked = _HYPOTHETICAL.search(question.analysis.text) is not None
-    return (asked or _HYPOTHETICAL.search(statement.text) is None) and _is_substantive(statement, question)
+    # "It should not hold two" settles whether it may.
+    told = _SHOULD.sub(" ", statement.text) if _ASKS_IF_MAY.match(question.analysis.text) else statement.text
+    return (asked or _HYPOTHETICAL.search(told) is None) and _is_substantive(statement, question)
 
 
 def _compares(statement: Statement, question: QuestionTerms) -> bool:
@@ -330,12 +330,8 @@ def _compares(statement: Statement, question: QuestionTerms) -> bool:
 def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement does more than introduce what follows, or mention what is asked for ("the limits of X")."""
     text = question.analysis.text[:MAX_ANALYSED_CHARACTERS]
-    if (doing := _ASKS_WHAT_IT_DOES.match(text)) is not None and not statement.is_row:
-        own = statement.text.partition(" reads “")[2] or statement.text  # that of a picture
-        may = not doing["may"] or re.search(rf"\b{_MODAL}\s+\w", own, re.IGNORECASE) is not None
-        # "During the strike, the harbour hired crane drivers" begins with it, too.
-        begins = any(begins_with(part, doing["subject"]) for part in (own, own.partition(", ")[2]))
-        return may and begins and not _only_introduces(statement)
+    if asks_what_it_does(text) and not statement.is_row:
+        return tells_what_it_does(statement.text, text) and not _only_introduces(statement)
     asked = None if question.analysis.asks_denied else _ASKED_NOUN.match(text)
     if statement.is_row or asked is None:
         return statement.is_row or not _only_introduces(statement)

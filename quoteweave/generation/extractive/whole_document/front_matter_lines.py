@@ -160,6 +160,12 @@ def may_name_another(line: str) -> bool:
     return _is_name(line.partition(",")[0]) or bool(names_in(line))
 
 
+def may_be_title(lines: Sequence[str]) -> bool:
+    """Whether lines are in capitals, as a title may be that is known for none, and say no part that others have."""
+    said = re.findall(r"\w+", " ".join(lines).casefold())
+    return all(map(str.isupper, lines)) and front_matter_words("of_others").isdisjoint(said)
+
+
 def led_by_marker(line: str) -> bool:
     """Whether a line begins with what leads from a name to it: "1 University of Tolland"."""
     return _LED_BY_MARKER.match(line) is not None

@@ -28,6 +28,7 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
     is_published,
     leading_names,
     led_by_marker,
+    may_be_title,
     may_name_another,
     name_lines,
     names_in,
@@ -159,6 +160,8 @@ class FrontMatterReader:
         at, text = found[0]
         above = self._quotes[0 if self._title is None else self._title + 1 : at]
         others = [one for one in above if not _is_stamp(one)]
+        if self._title is None and others and may_be_title(others[-1].lines):
+            others = []
         # A chapter or a foreword, and by whom that is, or "Translated" and by whom.
         if any(one.is_heading or is_one_of("parts", one.lines[-1]) for one in others) or (
             others and not says_written(self._quotes[at].lines[0])

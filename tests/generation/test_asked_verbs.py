@@ -1,0 +1,79 @@
+"""Statements with all words of a question that tell of another act, and those that tell of it in another form."""
+
+import asyncio
+
+import pytest
+from harbour_quotes import context
+
+from quoteweave.core.answers import Answer
+from quoteweave.core.records import Query
+from quoteweave.generation.extractive import ExtractiveGenerator
+
+
+def ask(question: str, *texts: str) -> Answer:
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), context(texts)))
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What must be in the harbour log?", "The harbour log and the harbour news are always printed."),
+        (
+            "When must the permit be submitted?",
+            "Those who need a week more to submit a permit may ask for it in May 2020.",
+        ),
+        ("When must the permit be submitted?", "The request for a refund has to be submitted by 3 May 2020."),
+        ("Can I use the crane while loading?", "The crane can be loaded from the quay using the supplied hook."),
+        ("Can I use the crane while loading?", "If the crane is not used for a month, loading may take longer."),
+        ("Can the crane be used without a licence?", "The use of a licence is common, and the crane is red."),
+        ("Do pilots approve of the crane?", "Only a quarter of all visitors approved of the crane."),
+        ("Do pilots approve of the crane?", "The pilots and the approval of the crane are told of below in May."),
+        ("What fees were declared?", "Payment of fees is subject to declaration by the Board of Directors."),
+        ("How are berths allotted?", "These allotted berths are then listed, and the allotment of berths goes on."),
+        ("How are berths allotted?", "This chapter tells of the berths, and of how to allot berths."),
+        (
+            "When was the special fee paid?",
+            "During 2021, there was a benefit related to the part of the special fee paid to us.",
+        ),
+        ("When was the survey conducted?", "Surveys conducted in December 2015 and in January 2014."),
+        ("What training do pilots receive?", "The failure to ensure that pilots received training was a breach."),
+        ("What trips are offered to guests?", "We asked whether trips were offered to guests on Sundays."),
+        ("Which key opens the lock gate?", "To open the lock gate you have to press a key or key combination."),
+    ],
+)
+def test_another_act_does_not_answer(question: str, text: str) -> None:
+    assert ask(question, text).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What must be in the harbour log?", "The harbour log must list each ship and its berth."),
+        ("When must the permit be submitted?", "The permit must be submitted by 3 May 2020."),
+        ("When must the permit be submitted?", "A permit, submitted no later than 3 May 2020, is valid for a year."),
+        ("Can I use the crane while loading?", "You can use the crane while loading a ship."),
+        ("Can I use the crane while loading?", "The crane can be used while loading."),
+        ("Can I replace the crane battery?", "The battery of the crane is replaceable by the maker."),
+        ("Can the crane be used without a licence?", "The use of the crane without a licence is forbidden."),
+        ("Can the crane be used without a licence?", "The crane may be used without a licence."),
+        ("Do pilots approve of the crane?", "Most pilots approve of the crane."),
+        ("Does the ferry carry cars?", "Cars are carried by the ferry."),
+        ("May I sell copies of the map?", "If you honour the rules, it is allowed to sell copies of the map."),
+        ("Are ships built in parallel?", "Ships are always built in parallel at the yard."),
+        ("What fees were declared?", "The fees declared were a berth fee and a crane fee."),
+        ("How are berths allotted?", "Berths are allotted by the harbour master in the order of arrival."),
+        ("How are berths allotted?", "The harbour master allots berths by the length of the ship."),
+        ("When was the special fee paid?", "The special fee was paid on 3 May 2021."),
+        ("When was the special fee paid?", "In May 2021, the special fee was paid to the port."),
+        ("When was the survey conducted?", "The survey was conducted in December 2015."),
+        ("Which key opens the lock gate?", "The F2 key opens the lock gate."),
+        ("Which file opens the lock gate?", "Any file named Override.xml opens the lock gate."),
+        (
+            "What must ships do after passing the lock?",
+            "After passing or mooring at the lock, ships MUST sound the horn.",
+        ),
+        ("Can a berth hold two ships?", "A berth should not normally hold two ships."),
+    ],
+)
+def test_the_act_in_another_form_answers(question: str, text: str) -> None:
+    assert ask(question, text).status == "answered"
