@@ -15,6 +15,7 @@ from quoteweave.core.text.whole_document.front_matter_questions import read_fron
 from quoteweave.documents.ingest import add
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.front_matter_answer import front_matter_answer
+from quoteweave.generation.extractive.whole_document.front_matter_lines import says
 from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader, FrontQuote
 from quoteweave.pipeline.introduced import Neighbours
 from quoteweave.pipeline.rag import Rag
@@ -290,6 +291,14 @@ def test_the_document_is_meant_by_a_pronoun_or_what_documents_are_called(questio
     assert (request.parts, request.document_words) == ((part,), ())
 
 
+def test_a_later_version_of_a_preprint_is_dated_as_that_and_a_year_tells_a_report() -> None:
+    stamps = {"arXiv:1706.03762v7 [cs.CL] 2 Aug 2023": False, "arXiv:1706.03762v1 [cs.CL] 12 Jun 2017": True}
+    assert {stamp: says("published", stamp) for stamp in stamps} == stamps
+    request = read_front_matter_request("Who wrote this 1999 report?")
+    assert request is not None
+    assert request.document_words == ("1999",)
+
+
 def test_the_words_by_which_a_document_is_told_from_others_are_read() -> None:
     request = read_front_matter_request("Who wrote the annual report on wrecks?")
     assert request is not None
@@ -401,6 +410,9 @@ UNDATED = {
     "act": ("Falcons", "Tariff Act (revised 1999)", "Charter (issued 3 May 1604)"),
     "passport": ("Hawks", "Passport; issued 2015", "Licence; issued 3 May 2015"),
     "charter": ("Shrikes", "Charter (issued 1604)"),
+    "meeting": ("Finches", "by Dr. Ada Brask", "Next meeting", "3 May 2019"),
+    "closing": ("Tits", "by Dr. Ada Brask", "Applications close", "3 May 2019"),
+    "misread": ("Jays", "by Dr. Ada Brask", "Published 99 May 2019"),
     "days": ("Wrens", "by Dr. Ada Brask", "3 May 2019", "4 June 2020"),
 }
 

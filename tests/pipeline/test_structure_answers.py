@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -289,6 +289,49 @@ def test_a_filter_by_page_narrows_what_is_counted(collection: Collection) -> Non
     found = asyncio.run(search.context(Query(text="How many figures are there?"), where=where)).context.structure
     assert found is not None
     assert [element.label for element in found.counts[0].elements] == ["figure 3"]
+
+
+def test_a_caption_that_mentions_a_table_is_none_and_missing_numbers_of_chapters_are_told(tmp_path: Path) -> None:
+    captions = ("Table 1.1: Oak", "Table 2.1: Elm", "Table 2.3: Elm", "See Table 1.1 for oak")
+    tables = [made_quote("", layout="table", caption=caption) for caption in captions]
+    with make_collection(tmp_path / "made", {"book.md": tables}) as made:
+        text = ask(made, "How many tables are there?").text
+    assert text.startswith("book.md has 3 tables, by numbered captions:")
+    assert "No caption was found of Table 2.2." in text
+    assert "the parser found 1 table without a numbered caption" in text
+
+
+def outlined(folder: Path, headings: Sequence[tuple[str, ...]]) -> Collection:
+    pages = [
+        Page(number=n, label=str(n + 1), width=600, height=800, text_source="text_layer", headings=own)
+        for n, own in enumerate(headings)
+    ]
+    made = Collection.create(folder / "made")
+    file = folder / "guide.md"
+    file.write_text("Fares")
+    with made.writer() as writer:
+        parsed = ParsedDocument(pages=tuple(pages), quotes=())
+        origin = Origin(root=folder, content=hashlib.sha256(b"Fares").hexdigest(), parser="made/1", metadata={})
+        writer.store([writer.prepare(file, name="guide.md", format="text", origin=origin, parsed=parsed)])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("headings", "status", "said"),
+    [
+        # Cover, preface and index are no chapters, and the last one begins on the last page.
+        ([("Cover",), ("Cover", "Preface"), ("Preface", "Oak"), ("Oak", "Elm"), ("Elm", "Index")], "answered", "has 2"),
+        ([("Oak",), ("Oak", "Elm"), ("Elm", "Ash")], "answered", "has 3"),
+        ([("Oak", "Bark"), ("Oak", "Elm"), ("Elm", "Leaf")], "located", "found 2"),
+    ],
+)
+def test_chapters_of_an_outline_are_those_that_are_surely_some(
+    tmp_path: Path, headings: Sequence[tuple[str, ...]], status: str, said: str
+) -> None:
+    with outlined(tmp_path, headings) as made:
+        answer = ask(made, "How many chapters are there?")
+    assert f"{said} chapters" in answer.text
+    assert answer.status == status
 
 
 def test_chapters_without_numbers_are_those_of_the_outline(tmp_path: Path) -> None:

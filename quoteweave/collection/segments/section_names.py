@@ -51,7 +51,8 @@ class SectionNames:
         numbered = [name for names in self._names.values() for name in names if name[-1].isdigit()]
         self._kinds = {name.partition(" ")[0] for name in numbered} - {"section"}
         self._outline = {_words_of(each) for each in headings} if len(headings) >= _MIN_OUTLINE else set()
-        self._top = _top_level(pages) if self._outline and not numbered else {}
+        outermost = (page.headings[0] for page in pages if page.headings)
+        self._top = number_chapters(outermost) if self._outline and not numbered else {}
         self._chapters = _pages_of(self._top, pages)
         self._under: list[tuple[int, list[str]]] = []
         self._before: frozenset[str] = frozenset()
@@ -338,13 +339,13 @@ def _steps(shown: Sequence[Quote]) -> set[int]:
     return {*follow, *(at + 1 for at in follow)}
 
 
-def _top_level(pages: Sequence[Page]) -> dict[str, int]:
-    """The chapters: the outermost headings of the outline, counted from 1 behind the contents up to the references.
+def number_chapters(outermost_headings: Iterable[str]) -> dict[str, int]:
+    """The chapters among the outermost headings of an outline, counted from 1 behind the contents up to the references.
 
     Appendices are none, nor are prefaces, indexes and the like before the first and behind the last; between two,
     "Copyright" and "Index" are what the document is about.
     """
-    outermost = {page.headings[0]: heading_names(page.headings[0]) for page in pages if page.headings}
+    outermost = {heading: heading_names(heading) for heading in outermost_headings}
     headings = list(outermost)
     contents = [at for at, heading in enumerate(headings) if "contents" in outermost[heading]]
     chapters = headings[contents[-1] + 1 if contents else 0 :]

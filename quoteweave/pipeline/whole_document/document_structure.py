@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.segments.section_names import number_chapters
 from quoteweave.core.answers import (
     Context,
     DocumentStructure,
@@ -21,15 +22,13 @@ from quoteweave.core.answers import (
     StructureRequest,
 )
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote
-from quoteweave.core.text.mentions import heading_names, labels_in, page_names
+from quoteweave.core.text.mentions import caption_label, heading_names, page_names
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.pipeline.whole_document.numbered_headings import NumberedHeading, number_headings
 
 MAX_TEXTS, MAX_IMAGES = 30, 5
 """Most quotes of each kind that a context shows of the parts found."""
-LABEL_WITHIN = 30
-"""Characters at the beginning of a caption within which its label stands."""
 _LAYOUTS: dict[StructureKind, frozenset[str]] = {
     "figure": frozenset({"figure", "chart"}),
     "chart": frozenset({"chart"}),
@@ -149,11 +148,8 @@ class _StructureReader:
         own = where.intersect(Filter(documents=(document.name,)))
         self._own = own.model_copy(update={"kind": None})
         first, last = own.first_page or 0, own.last_page
-        self._pages = [
-            page
-            for page in collection.pages(document.name)
-            if page.number >= first and (last is None or page.number <= last)
-        ]
+        self._whole = collection.pages(document.name)
+        self._pages = [page for page in self._whole if page.number >= first and (last is None or page.number <= last)]
         # Chapters are numbered over the whole document, whatever the filter leaves of it.
         whole = self._own.model_copy(update={"first_page": None, "last_page": None})
         quotes = self._select(whole.intersect(Filter(layouts=layouts)))
@@ -237,14 +233,13 @@ class _StructureReader:
         others: list[_Part] = []
         for quote in within.quotes:
             caption = quote.text if quote.layout == "caption" else quote.caption or ""
-            labels = [label for label in labels_in(caption[:LABEL_WITHIN]) if label.startswith(f"{kind} ")][:1]
-            for label in labels:
+            label = caption_label(caption)
+            if label is not None and label.startswith(f"{kind} "):
                 known = numbered.get(label)
                 # The caption's own words, rather than the picture, show how it is numbered.
                 if known is None or (quote.layout == "caption" and known.quote and known.quote.layout != "caption"):
                     numbered[label] = _Part(_one_line(caption), label, quote, quote.page_label)
-            is_other = quote.layout in _LAYOUTS[kind] and not labels_in(caption[:LABEL_WITHIN])
-            if is_other and not _PANEL.search(caption):
+            if label is None and quote.layout in _LAYOUTS[kind] and not _PANEL.search(caption):
                 others.append(_picture(quote))
         if not numbered:
             return _Found(kind, "parser", len(others), others)
@@ -262,9 +257,11 @@ class _StructureReader:
         numbered = [_numbered(heading) for heading in numbers.found if heading.quote.id in ids]
         if len(numbers.found) > 1:
             return _Found(kind, "numbers" if numbers.is_complete else "parser", len(numbered), numbered)
-        outline = list(self._outline(titles, within))
+        outermost = _Outermost(self._whole)
+        named = number_chapters(outermost.headings) if kind == "chapter" else outermost.headings
+        outline = [part for part in self._outline(titles, within) if part.name in named]
         if outline:
-            return _Found(kind, "outline", len(outline), outline)
+            return _Found(kind, "outline" if outermost.is_sure else "parser", len(outline), outline)
         if kind == "section" and not numbered:
             return _Found("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
         # Nobody numbers a single chapter: of the others the headings were not found.
@@ -298,13 +295,13 @@ class _StructureReader:
 
     @staticmethod
     def _outline(titles: Sequence[Quote], within: "_Scope") -> Iterator[_Part]:
-        """The outermost headings of the outline, each with the title of that text on its page, if there is one.
+        """The headings of the outline, each with the title of that text on its page, if there is one.
 
         A heading may begin on a page below the end of another, which stands before it there.
         """
         seen: set[str] = set()
         for at, page in enumerate(within.pages):
-            for heading in page.headings[:1]:
+            for heading in page.headings:
                 if heading not in seen:
                     seen.add(heading)
                     begins = at
@@ -315,6 +312,22 @@ class _StructureReader:
                     here = (one for one in titles if one.page == first.number)
                     own = (one for one in here if words(_NUMBER.sub("", one.text)) == asked)
                     yield _Part(heading, None, next(own, None), first.label)
+
+
+class _Outermost:
+    """The outermost headings of an outline, and whether these are surely all.
+
+    A page has what reaches onto it before what begins there, but not how deep that is. So the first heading of a page
+    is an outermost one, and on the last page a further one too where no other page has headings within such.
+    """
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        first = dict.fromkeys(page.headings[0] for page in pages if page.headings)
+        further = [heading for page in pages[:-1] for heading in page.headings[1:] if heading not in first]
+        before = {heading for page in pages[:-1] for heading in page.headings}
+        last = [heading for page in pages[-1:] for heading in page.headings[1:] if heading not in before]
+        self.headings = [*first, *([] if further else last)]
+        self.is_sure = not (further and last)
 
 
 @dataclass(frozen=True, slots=True)

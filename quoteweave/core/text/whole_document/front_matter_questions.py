@@ -31,6 +31,7 @@ MAX_WORDS_BEFORE = 5
 """Most words between an article and "report": "the third annual harbour report"."""
 _ELISION = re.compile(r"\b(l|d|s|m)'(?=\w)")
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?=\s)")
+_YEAR = re.compile(r"\d{4}")
 _AROUND = " \t\n?!.¿¡"
 
 
@@ -114,7 +115,7 @@ def _document_named(phrase: str) -> tuple[str, ...] | None:
     if after and after[0] not in front_matter_words("about"):
         return None
     if pointing:
-        said = [word for word in before if word in front_matter_words("others")] + after
+        said = [word for word in before if word in front_matter_words("others") or _YEAR.fullmatch(word)] + after
     small = _small_words() | document_words()
     return tuple(words(" ".join(word for word in said if word not in small)))
 

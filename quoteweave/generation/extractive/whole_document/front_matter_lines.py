@@ -19,6 +19,7 @@ MARKER = re.compile(r"(?<!\d)\d{1,2}(?!\d)|[*∗⋆†‡§¶#✉]+")
 RAISED_LETTER = re.compile(r"[^\W\d_]\s+,")
 """Letters that lead to institutions touch the names: "Gaoa , Yun Xiongb"."""
 PREPRINT_STAMP = re.compile(r"arxiv:\d", re.IGNORECASE)
+_LATER_VERSION = re.compile(r"arxiv:\S+v(?!1\b)\d", re.IGNORECASE)
 _LED_BY_MARKER = re.compile(rf"\s*(?:{MARKER.pattern})")
 _RAISED = re.compile(rf"(?<=[^\W\d_])(?:{MARKER.pattern})(?!\w)")
 _INITIAL = re.compile(r"(?<!\S)[^\W\d_]\.\s")
@@ -192,7 +193,9 @@ def says(key: str, line: str) -> bool:
     What stands behind other words, or in parentheses, may be the date of what these name: "Tariff Act (revised 1999)".
     A year alone is one only behind a word with which the line begins.
     """
-    if key == "published" and PREPRINT_STAMP.match(line):
+    if PREPRINT_STAMP.match(line):
+        if (key == "published") == (_LATER_VERSION.match(line) is not None):
+            return False
         return re.search(rf"{_date()}$", line, re.IGNORECASE) is not None
     return _dated(key).search(line) is not None
 
@@ -241,9 +244,11 @@ def _begins(key: str) -> re.Pattern[str]:
 @cache
 def _date() -> str:
     """A pattern of a date with its month: "3 May 2019", "May 3, 2019", "3. Mai 2019", "le 1er mai 2019", "3/5/2019"."""
-    month, day = front_matter_pattern("months"), r"\d{1,2}(?:st|nd|rd|th|er|[.ºª])?"
+    number = r"(?:0?[1-9]|[12]\d|3[01])"
+    month, day = front_matter_pattern("months"), rf"(?<!\d){number}(?!\d)(?:st|nd|rd|th|er|[.ºª])?"
+    in_figures = rf"{number}([./-])(?:0?[1-9]|1[0-2])\1|(?:0?[1-9]|1[0-2])([./-]){number}\2"
     return (
-        rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}([./-])\d{{1,2}}\1\d{{4}}"
+        rf"(?:\d{{4}}-(?:0[1-9]|1[0-2])-{number}(?!\d)|(?<!\d)(?:{in_figures})\d{{4}}"
         rf"|(?:{day}\s+(?:of\s+|de\s+)?)?(?<!\w){month}\.?(?:\s+{day})?,?\s+(?:de\s+)?\d{{4}}(?!\d))"
     )
 

@@ -9,7 +9,7 @@ is read. The words are data (`front_matter.toml`), by language.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -121,10 +121,25 @@ class FrontMatterReader:
         """The lines that say when it was published, or else a date alone beside authors, or that of a version."""
         lines = [FrontLine(line, one) for one in self._quotes if not one.is_title for line in one.lines]
         published, revised = ([one for one in lines if says(key, one.text)] for key in ("published", "revised"))
-        alone = [one for one in lines if is_date(one.text)] if not published and self._author_lines() else []
+        authors = {one.quote.id for one in self._author_lines()} if not published else set()
+        alone = [one for one in lines if is_date(one.text) and self._signs(one, authors)] if authors else []
         found = published or alone or revised
         most = 1 if found is alone else MAX_DATES
         return [FrontLine(tidy(one.text, MAX_LINE), one.quote) for one in found] if len(found) <= most else []
+
+    def _signs(self, line: FrontLine, authors: Set[str]) -> bool:
+        """Whether a date stands where one is the document's: with its authors, or directly below them or the title.
+
+        Below anything else it may be that of a meeting, or a deadline.
+        """
+        at = self._quotes.index(line.quote)
+        above = self._quotes[:at] if line.text == line.quote.lines[0] else []
+        while above and _is_stamp(above[-1]):
+            above = above[:-1]
+        below_block = above and any(cell.quote is above[-1] for cell in self._block)
+        return line.quote.id in authors or bool(
+            above and (above[-1].is_title or above[-1].id in authors or below_block)
+        )
 
     def _title_lines(self) -> list[FrontLine]:
         """The first heading, where the authors or the abstract follow it."""

@@ -23,6 +23,8 @@ from quoteweave.generation.extractive.statements import image_mark
 
 MAX_NAMED = {"names": 30, "count": 8}
 """Most parts that an answer names, by what the question wants; of further ones it gives the number."""
+MAX_DIGITS = 3
+"""Most digits of a number between which and others some may be missing; a longer one is no count."""
 MAX_NAME = 160
 """Most characters of a heading or caption."""
 COUNTED_REASON = "Counted by the parser; the document does not say this itself."
@@ -95,10 +97,7 @@ def _mark(element: StructureElement, context: Context) -> str:
 def _notes(count: StructureCount, *, whole: bool) -> str:
     """What the numbers leave open: numbers between them that were not found, and pictures without any."""
     labels = [element.label for element in count.elements if element.label]
-    numbers = {int(match[0]) for label in labels if (match := _NUMBER.fullmatch(label.rpartition(" ")[2]))}
-    first = 1 if whole else min(numbers, default=1)
-    first = min(numbers, default=1) if count.kind == "chapter" else first
-    missing = sorted(set(range(first, max(numbers, default=0))) - numbers) if count.kind in _NUMBERED else []
+    missing = _missing(labels, whole=whole and count.kind != "chapter") if count.kind in _NUMBERED else []
     notes = []
     if missing:
         named = join_with_and([f"{count.kind.capitalize()} {number}" for number in missing])
@@ -108,6 +107,21 @@ def _notes(count: StructureCount, *, whole: bool) -> str:
         more = pluralize(len(count.unnumbered), "picture" if count.kind == "figure" else count.kind)
         notes.append(f"Besides, the parser found {more} without a numbered caption, on {pages}.")
     return " ".join(notes)
+
+
+def _missing(labels: Sequence[str], *, whole: bool) -> list[str]:
+    """The numbers between those of labels, from 1 on of a whole document: 3 of 2 and 4, 2.2 of 2.1 and 2.3."""
+    numbers: dict[str, set[int]] = {}
+    for label in labels:
+        chapter, dot, number = label.rpartition(" ")[2].rpartition(".")
+        if number.isdecimal() and len(number) <= MAX_DIGITS:
+            numbers.setdefault(f"{chapter}{dot}", set()).add(int(number))
+    return [
+        f"{chapter}{number}"
+        for chapter, found in numbers.items()
+        for number in range(1 if whole else min(found), max(found))
+        if number not in found
+    ]
 
 
 def _pages(elements: Sequence[StructureElement]) -> str:
