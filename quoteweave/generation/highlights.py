@@ -24,9 +24,9 @@ from functools import cache
 from quoteweave.core.records import Quote
 from quoteweave.core.text.mentions import number_words
 from quoteweave.core.text.question_words import denials
-from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
+from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.sentences import Sentence, split_sentences
 
 MIN_REPEATED_WORDS = 5

@@ -12,8 +12,8 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import imperative_verbs
-from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.sentences import split_sentences
 
 LISTED_WORDS = 3

@@ -10,7 +10,7 @@ from quoteweave.collection.segments.acronyms import definitions_in, definitions_
 from quoteweave.collection.segments.merge import merge_segments
 from quoteweave.collection.segments.section_names import SectionNames
 from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment
-from quoteweave.core.boxes import area, inside
+from quoteweave.core.boxes import Box, area, inside
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, symbol_runs, words
@@ -98,11 +98,11 @@ class SegmentBuilder:
         A part of an image is found by what is on it; what its caption and its section's title say is of the whole.
         """
         if quote.kind == "text":
-            return array("i", self._vocabulary.of_text(quote.all_text()))
+            return self._vocabulary.of_text(quote.all_text())
         found = words(_own_words(quote))
         known = set(found)
         found += [word for word in words(quote.ocr_text or "") if word not in known]
-        return array("i", self._vocabulary.of_words(found))
+        return self._vocabulary.of_words(found)
 
     def _add_words_of_page(self, quotes: Sequence[Quote], tokens: "Sequence[array[int]]") -> None:
         number, own = self._pages, _without_repeats(quotes)
@@ -112,9 +112,9 @@ class SegmentBuilder:
         page = self._document_pages.get(quotes[0].page)
         headings = page.headings if page else ()
         for heading in headings:
-            self._fields["outline"].add(number, array("i", self._vocabulary.of_text(heading)))
+            self._fields["outline"].add(number, self._vocabulary.of_text(heading))
         names = {*self._names_of_page(quotes), *self._sections.of_page(quotes)}
-        self._fields["references"].add(number, array("i", self._vocabulary.of_words(sorted(names))))
+        self._fields["references"].add(number, self._vocabulary.of_words(sorted(names)))
 
     def _names_of_page(self, quotes: Sequence[Quote]) -> Iterator[str]:
         """By which people call the page, and its figures and tables."""
@@ -200,17 +200,18 @@ def _without_repeats(quotes: Sequence[Quote]) -> set[str]:
 
     Parts of a large table, and paragraphs set on a picture, stand inside a quote that holds their words too.
     """
-    pictures = [(i, q) for i, q in enumerate(quotes) if q.kind == "image" and q.layout != "page" and q.all_text()]
+    pictures = [(i, q.bbox) for i, q in enumerate(quotes) if q.kind == "image" and q.layout != "page" and q.all_text()]
     kept = {
         quote.id
         for i, quote in enumerate(quotes)
-        if quote.layout != "page" and not any(_repeats(i, quote, j, other) for j, other in pictures)
+        if quote.layout != "page" and not any(_repeats(i, quote.bbox, j, other) for j, other in pictures)
     }
     return kept or {quote.id for quote in quotes}
 
 
-def _repeats(i: int, quote: Quote, j: int, picture: Quote) -> bool:
+def _repeats(i: int, quote: Box, j: int, picture: Box) -> bool:
     """Of two quotes in one place, the first counts."""
-    if i == j or inside(quote.bbox, picture.bbox) <= 0.95:
+    # Few boxes meet, and to compare their edges takes less time than to compute areas.
+    if i == j or quote[1] >= picture[3] or quote[3] <= picture[1] or inside(quote, picture) <= 0.95:
         return False
-    return j < i or area(picture.bbox) > 1.02 * area(quote.bbox)
+    return j < i or area(picture) > 1.02 * area(quote)

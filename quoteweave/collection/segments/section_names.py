@@ -301,7 +301,13 @@ def _rank_of(name: str) -> int:
 
 def _words_of(heading: str) -> tuple[str, ...]:
     """The words of a heading without its number, which outlines may leave out."""
-    return tuple(words(_NUMBER.sub("", heading, count=1) if _NUMBER.match(heading) else heading, stop=False))
+    return tuple(words(_without_number(heading) or heading, stop=False))
+
+
+def _without_number(heading: str) -> str:
+    """The heading without its number; "" where it has none."""
+    match = _NUMBER.match(heading)
+    return heading[match.end() :] if match else ""
 
 
 class _Headings:
@@ -322,7 +328,9 @@ class _Headings:
         if not self.left or quote.kind != "text" or len(quote.text.split()) > _MAX_HEADING_WORDS:
             return None
         said = tuple(words(quote.text, stop=False))
-        found = [*self._whole.get(said, ()), *self._whole.get(_words_of(quote.text), ())]
+        found = list(self._whole.get(said, ()))
+        if bare := _without_number(quote.text):
+            found += self._whole.get(tuple(words(bare, stop=False)), ())
         for length in self._lengths:
             found += self._leading.get(said[:length], ())
         first = min((each for each in found if each in self.left), key=self.left.__getitem__, default=None)

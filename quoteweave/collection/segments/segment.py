@@ -196,7 +196,7 @@ class PostingsBuilder:
         self.items = array("i")
 
     def add(self, item: int, tokens: "array[int]") -> None:
-        """Add tokens of an item; more of them may be added later."""
+        """Add tokens of an item by their numbers, which begin at 1; more of them may be added later."""
         self.tokens += tokens
         self.items += array("i", (item,)) * len(tokens)
 
@@ -207,11 +207,12 @@ class PostingsBuilder:
         """
         import numpy as np
 
-        tokens, items = order[np.array(self.tokens, dtype=np.int64)], np.array(self.items, dtype=np.int64)
+        places, items = np.array(self.tokens, dtype=np.int64) - 1, np.array(self.items, dtype=np.int64)
+        tokens = order[places]
         pairs, counts = np.unique(tokens << 32 | items, return_counts=True)
         starts = np.zeros(len(order) + 1, dtype=np.int64)
         np.cumsum(np.bincount(pairs >> 32, minlength=len(order)), out=starts[1:])
-        light = np.bincount(items, numbers[np.array(self.tokens, dtype=np.int64)], minlength=size).astype(np.int64)
+        light = np.bincount(items, numbers[places], minlength=size).astype(np.int64)
         lengths = np.bincount(items, minlength=size) - light + -(-light // numbers_per_word)
         return Postings(narrow(starts), narrow(pairs & 0xFFFFFFFF), narrow(counts), narrow(lengths))
 
@@ -234,7 +235,7 @@ def make_segment(
 ) -> Segment:
     """A segment of documents, each given by name and numbers of quotes and pages.
 
-    `quotes` holds the arrays of quotes by name; `counted` the tokens of each field, by their place in `vocabulary`.
+    `quotes` holds the arrays of quotes by name; `counted` the tokens of each field, numbered as in `vocabulary` from 1.
     """
     import numpy as np
 

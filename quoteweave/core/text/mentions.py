@@ -17,9 +17,11 @@ The words for places are data (`reference_words.toml`), by language.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
-from quoteweave.core.text.reference_words import NUMBER, UNREAD, MentionPattern, ReferenceWords, reference_words
+from quoteweave.core.text.reference_words import NUMBER, UNREAD, ReferenceWords, reference_words
+from quoteweave.core.text.word_patterns import MentionPattern
 
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _LISTED_ROMAN = re.compile(r"\b[IVXL]+\b")
@@ -148,6 +150,12 @@ def number_words() -> frozenset[str]:
 
 def heading_names(heading: str) -> list[str]:
     """The names of the section under a heading; for '3.2 Results' also that of the enclosing chapter."""
+    return list(_heading_names(heading))
+
+
+# Of a title it is asked several times which part begins there, and many pages begin with the same one.
+@lru_cache(maxsize=1024)
+def _heading_names(heading: str) -> tuple[str, ...]:
     words = reference_words()
     line = heading.strip()
     # "Chapter Thirty", but "Thirty Years" has no number of its own.
@@ -160,7 +168,7 @@ def heading_names(heading: str) -> list[str]:
         found += [f"{'chapter' if each.isdigit() else 'appendix'} {each}" for each in outer[-1:]]
     match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
     role = words.headings.get(match[1].casefold()) if match else None
-    return [*found, *([role] if role and not (found and role.endswith(UNREAD)) else [])]
+    return (*found, *([role] if role and not (found and role.endswith(UNREAD)) else []))
 
 
 def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[str]:

@@ -59,6 +59,8 @@ class Numerals:
             ordinals |= {f"{word} {name}": 100 * value for (value, word), name in product(starts, hundredth)}
             self._ordinals |= ordinals
         self._starts = {name.split()[0] for name in (*self._cardinals, *self._ordinals)} | self._articles | self._larger
+        # Without one of them there is no number: "a" alone is none.
+        self._needed = (self._starts - self._articles).union(*self._hundreds) - self._articles
         self._cardinal_words = {name for name in self._cardinals if " " not in name} | self._larger
         self._tens = {name for name, value in self._ordinals.items() if value % 10 == 0}
 
@@ -71,6 +73,8 @@ class Numerals:
         """The text with numbers above `MAX_UNIT` as digits, and such ordinals as "21th"."""
         if not text.isascii():
             text = _HAN_RUN.sub(lambda run: _han_digits(run[0]), text.translate(_AS_READ))
+        if self._needed.isdisjoint(_WORD.findall(text.casefold())):
+            return text
         return _RUN.sub(lambda run: self._run_with_digits(run[0], is_heading=is_heading), text)
 
     def _run_with_digits(self, text: str, *, is_heading: bool) -> str:

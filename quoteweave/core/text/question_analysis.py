@@ -23,9 +23,9 @@ from quoteweave.core.text.question_words import (
     denying_words,
     question_languages,
 )
-from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amounts_in
+from quoteweave.core.text.word_patterns import alternation
 
 MAX_QUESTION_CHARACTERS = 100_000
 """Maximum length of a question; some thirty pages."""

@@ -8,8 +8,9 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from quoteweave.core.text.reference_words import MentionPattern, alternation, reference_words
+from quoteweave.core.text.reference_words import reference_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.word_patterns import MentionPattern, alternation
 
 # What stands after such a word is a condition: "What do I do if it does not start?" asks for nothing that is denied.
 _ASKS_WHAT = re.compile(

@@ -5,13 +5,14 @@ The words are data (`reference_words.toml`), by language; `core.text.mentions` f
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from typing import Any
 
 from quoteweave.core.text.numerals import HAN_NUMERALS, Numerals
+from quoteweave.core.text.word_patterns import MentionPattern, alternation
 
 NUMBER = r"(?<!\d)\d{1,12}(?:[.-]\d{1,12})*(?!\d)"
 # Also "Item 1A", "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
@@ -36,56 +37,6 @@ _TO_LAST = r"(?:\s+to)?\s+last|(?:-to)?-last"
 _BEFORE_NAME = r"(?:\.?\s+|(?<=§))"
 # "A 30 second session" is not the second one.
 _BEFORE_ORDINAL = r"(?<![\w-])(?<!\d\s)"
-
-
-_LETTERS = re.compile(r"[^\W\d_]+")
-
-
-class MentionPattern:
-    """A pattern whose matches have a word of `having`, compiled for the first text that has one, too.
-
-    Few texts refer to a place or compare, and to compile the patterns of all languages takes a third of a second.
-    """
-
-    def __init__(self, text: str, having: Iterable[str] = ("",), *, flags: int = 0) -> None:
-        self._text, self._flags = text, flags
-        words = {word.lower() for word in having}
-        self._words = {word for word in words if word.isalpha() and word < "\u3000"}
-        self._lengths = {len(word) for word in self._words}
-        self._others = words - self._words
-
-    @cached_property
-    def compiled(self) -> re.Pattern[str]:
-        """The pattern itself."""
-        return re.compile(self._text, self._flags)
-
-    def finditer(self, text: str, *bounds: int) -> Iterator[re.Match[str]]:
-        """As of `re.Pattern`."""
-        return self.compiled.finditer(text, *bounds) if self._may_match(text) else iter(())
-
-    def findall(self, text: str) -> list[str]:
-        """As of `re.Pattern`."""
-        return self.compiled.findall(text) if self._may_match(text) else []
-
-    def match(self, text: str, *bounds: int) -> re.Match[str] | None:
-        """As of `re.Pattern`."""
-        return self.compiled.match(text, *bounds) if self._may_match(text) else None
-
-    def search(self, text: str, *bounds: int) -> re.Match[str] | None:
-        """As of `re.Pattern`."""
-        return self.compiled.search(text, *bounds) if self._may_match(text) else None
-
-    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str) -> str:
-        """As of `re.Pattern`."""
-        return self.compiled.sub(replacement, text) if self._may_match(text) else text
-
-    def _may_match(self, text: str) -> bool:
-        if "compiled" in self.__dict__:
-            return True
-        lowered = text.lower()
-        # A number or label may stand right behind a word: "TableA1", "pageiv".
-        begun = {letters[:length] for letters in _LETTERS.findall(lowered) for length in self._lengths}
-        return not self._words.isdisjoint(begun) or any(word in lowered for word in self._others)
 
 
 @dataclass(frozen=True)
@@ -377,11 +328,6 @@ def _label(kinds: Iterable[str], separators: Iterable[str]) -> MentionPattern:
 
 def _pattern(text: str, having: Iterable[str] = ("",)) -> MentionPattern:
     return MentionPattern(text, having, flags=re.IGNORECASE)
-
-
-def alternation(words: Iterable[str]) -> str:
-    """A regular expression that matches any of these words, the longest first."""
-    return "(?:" + "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word))) + ")"
 
 
 def _alone(words: Iterable[str]) -> str:

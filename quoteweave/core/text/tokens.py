@@ -11,8 +11,10 @@
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import islice
 
 _UNSPACED = (
     "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
@@ -26,8 +28,11 @@ _NUMBERS = (
     r"|\d++(?:\.\d++)++"  # 12.4
     r"|\d{1,2}:\d\d(?!\d)"  # 10:40
 )
-# The same tokens in text of ASCII alone, found three times as fast.
+# The same tokens in text of ASCII alone, found three times as fast; and where no number has a mark inside, as in most
+# texts, they are what stands between all other characters, found twice as fast again.
 _ASCII_TOKEN = re.compile(rf"{_NUMBERS}|[a-z0-9]++")
+_MARK_IN_NUMBER = re.compile(r"[.,:]\d(?<=\d..)")
+_ASCII_WORDS_ALONE = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 _TOKEN = re.compile(
     rf"{_NUMBERS}"
     rf"|[{_UNSPACED}]++"
@@ -74,13 +79,19 @@ def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
 def _words_of(folded: str, *, stem: bool = True, stop: bool = True) -> list[str]:
     found: list[str] = []
     if stem and stop and folded.isascii():
-        return [known for known in map(_STEMS.__getitem__, _ASCII_TOKEN.findall(folded)) if known]
+        return list(filter(None, map(_STEMS.__getitem__, _ascii_tokens(folded))))
     for word in _TOKEN.findall(folded):
         if _RUN.match(word):
             found.extend([word[at : at + 2] for at in range(len(word) - 1)] or [word])
         elif not (stop and word in STOP_WORDS):
             found.append(_STEMS[word] or _stemmed(word) if stem else word.replace(",", ""))
     return found
+
+
+def _ascii_tokens(folded: str) -> list[str]:
+    if _MARK_IN_NUMBER.search(folded):
+        return _ASCII_TOKEN.findall(folded)
+    return folded.translate(_ASCII_WORDS_ALONE).split()
 
 
 def written_forms(text: str) -> dict[str, str]:
@@ -119,34 +130,34 @@ def normalize_text(text: str) -> str:
 
 
 class Vocabulary:
-    """Assigns numbers to words, from 0, in order of first occurrence."""
+    """Assigns numbers to words, from 1, in order of first occurrence."""
 
     def __init__(self) -> None:
-        self._numbers = _Numbers()
+        self._numbers = _Numbers({"": 0})
         self._seen = _Seen(self._numbers)
 
     def __iter__(self) -> Iterator[str]:
         """The words, in the order of their numbers."""
-        return iter(self._numbers)
+        return islice(self._numbers, 1, None)
 
     def __len__(self) -> int:
         """How many words there are."""
-        return len(self._numbers)
+        return len(self._numbers) - 1
 
-    def of_text(self, text: str) -> list[int]:
+    def of_text(self, text: str) -> "array[int]":
         """The numbers of `words(text)`."""
         folded = normalize_text(text)
         if not folded.isascii():
             return self.of_words(_words_of(folded))
-        return [number for number in map(self._seen.__getitem__, _ASCII_TOKEN.findall(folded)) if number >= 0]
+        return array("i", filter(None, map(self._seen.__getitem__, _ascii_tokens(folded))))
 
-    def of_words(self, found: Iterable[str]) -> list[int]:
+    def of_words(self, found: Iterable[str]) -> "array[int]":
         """The number of each word."""
-        return list(map(self._numbers.__getitem__, found))
+        return array("i", map(self._numbers.__getitem__, found))
 
 
 class _Numbers(dict[str, int]):
-    """The numbers of words in their indexed form."""
+    """The numbers of words in their indexed form; 0 stands for a stop word."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -154,15 +165,14 @@ class _Numbers(dict[str, int]):
 
 
 class _Seen(dict[str, int]):
-    """Cache of the number of each written form, -1 for a stop word, so that each word of a text takes one look-up."""
+    """Cache of the number of each written form, so that each word of a text takes one look-up."""
 
     def __init__(self, numbers: _Numbers) -> None:
         super().__init__()
         self._numbers = numbers
 
     def __missing__(self, word: str) -> int:
-        stem = _STEMS[word]
-        number = self[word] = self._numbers[stem] if stem else -1
+        number = self[word] = self._numbers[_STEMS[word]]
         return number
 
 

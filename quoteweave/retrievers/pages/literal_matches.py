@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
-from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings, amounts_in
+from quoteweave.core.text.word_patterns import alternation
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.index.term_weights import inverse_frequency
 from quoteweave.retrievers.pages.terminology import Sources

@@ -5,7 +5,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from quoteweave.core.text.reference_words import alternation
+from quoteweave.core.text.word_patterns import alternation
 
 
 @cache

@@ -21,8 +21,8 @@ from quoteweave.core.text.question_analysis import (
     request_words,
 )
 from quoteweave.core.text.question_words import question_languages
-from quoteweave.core.text.reference_words import alternation
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.word_patterns import alternation
 
 MAX_PAGES = 10_000
 """Pages beyond which a range is taken for its first and last page."""

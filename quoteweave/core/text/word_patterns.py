@@ -1,0 +1,79 @@
+"""Regular expressions of many words, found fast and compiled late."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class MentionPattern:
+    """A pattern whose matches have a word of `having`, compiled for the first text that has one, too.
+
+    Few texts refer to a place or compare, and to compile the patterns of all languages takes a third of a second.
+    """
+
+    def __init__(self, text: str, having: Iterable[str] = ("",), *, flags: int = 0) -> None:
+        self._text, self._flags = text, flags
+        words = {word.lower() for word in having}
+        self._words = {word for word in words if word.isalpha() and word < "\u3000"}
+        self._lengths = {len(word) for word in self._words}
+        self._others = words - self._words
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The pattern itself."""
+        return re.compile(self._text, self._flags)
+
+    def finditer(self, text: str, *bounds: int) -> Iterator[re.Match[str]]:
+        """As of `re.Pattern`."""
+        return self.compiled.finditer(text, *bounds) if self._may_match(text) else iter(())
+
+    def findall(self, text: str) -> list[str]:
+        """As of `re.Pattern`."""
+        return self.compiled.findall(text) if self._may_match(text) else []
+
+    def match(self, text: str, *bounds: int) -> re.Match[str] | None:
+        """As of `re.Pattern`."""
+        return self.compiled.match(text, *bounds) if self._may_match(text) else None
+
+    def search(self, text: str, *bounds: int) -> re.Match[str] | None:
+        """As of `re.Pattern`."""
+        return self.compiled.search(text, *bounds) if self._may_match(text) else None
+
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str) -> str:
+        """As of `re.Pattern`."""
+        return self.compiled.sub(replacement, text) if self._may_match(text) else text
+
+    def _may_match(self, text: str) -> bool:
+        if "compiled" in self.__dict__:
+            return True
+        lowered = text.lower()
+        # A number or label may stand right behind a word: "TableA1", "pageiv".
+        begun = {letters[:length] for letters in _LETTERS.findall(lowered) for length in self._lengths}
+        return not self._words.isdisjoint(begun) or any(word in lowered for word in self._others)
+
+
+def alternation(words: Iterable[str]) -> str:
+    r"""Return a regular expression that matches any of these words, which are in one case, and the longest that it can.
+
+    Words share what they begin with, so that few letters are compared where none of them stands.
+
+    >>> print(alternation(["chap.", "chapter", "page", "pages"]))
+    (?:(?:chap(?:\.|ter)|page(?:s)?))
+    """
+    beginnings: dict[str, Any] = {}
+    for word in sorted(set(words)):
+        reached = beginnings
+        for letter in word:
+            reached = reached.setdefault(letter, {})
+        reached[""] = {}
+    return f"(?:{_behind(beginnings)})"
+
+
+def _behind(beginnings: Mapping[str, Any]) -> str:
+    """What may follow what has been matched."""
+    branches = [re.escape(letter) + _behind(others) for letter, others in beginnings.items() if letter]
+    found = f"(?:{'|'.join(branches)})" if len(beginnings) > 1 else "".join(branches)
+    return f"{found}?" if branches and "" in beginnings else found
