@@ -6,6 +6,7 @@ import random
 import tempfile
 import threading
 import tracemalloc
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -240,7 +241,7 @@ def test_only_the_words_of_what_changed_are_read_again(
 
     of_text = Vocabulary.of_text
 
-    def spy(self: Vocabulary, text: str) -> list[int]:
+    def spy(self: Vocabulary, text: str) -> "array[int]":
         read.append(text)
         return of_text(self, text)
 
