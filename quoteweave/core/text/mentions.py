@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from quoteweave.core.text.reference_words import NUMBER, UNREAD, ReferenceWords, reference_words
-from quoteweave.core.text.word_patterns import MentionPattern
+from quoteweave.core.text.word_patterns import MentionPattern, without_case
 
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _LISTED_ROMAN = re.compile(r"\b[IVXL]+\b")
@@ -63,10 +63,12 @@ def labels_asked_for(question: str) -> list[str]:
     words = reference_words()
     question = words.numerals.with_digits(question)
     named = [
-        (match[1], words.numbers[match[2].casefold()]) for match in words.patterns["worded label"].finditer(question)
+        (match[1], words.numbers[without_case(match[2])]) for match in words.patterns["worded label"].finditer(question)
     ]
     # "The figure one sees".
-    worded = [f"{words.kinds[kind.casefold()]} {number}" for kind, number in named if number > 1 or kind[0].isupper()]
+    worded = [
+        f"{words.kinds[without_case(kind)]} {number}" for kind, number in named if number > 1 or kind[0].isupper()
+    ]
     return list(dict.fromkeys([*labels_in(question), *worded]))
 
 
@@ -105,7 +107,7 @@ def says_continued(text: str) -> bool:
 
 
 def _labels(match: "re.Match[str]") -> Iterator[str]:
-    kind = reference_words().kinds.get((match[1] or match[2]).casefold())
+    kind = reference_words().kinds.get(without_case(match[1] or match[2]))
     for name in (_arabic(match[3].casefold()), *re.findall(NUMBER, match[4])):
         if kind is not None and name is not None:
             yield f"{kind} {name}"
@@ -167,7 +169,7 @@ def _heading_names(heading: str) -> tuple[str, ...]:
         found += [f"section {each}" for each in outer]
         found += [f"{'chapter' if each.isdigit() else 'appendix'} {each}" for each in outer[-1:]]
     match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
-    role = words.headings.get(match[1].casefold()) if match else None
+    role = words.headings.get(without_case(match[1])) if match else None
     return (*found, *([role] if role and not (found and role.endswith(UNREAD)) else []))
 
 
@@ -176,7 +178,7 @@ def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[str]:
     patterns = [words.patterns[name] for name in ("part", "nth part", "counted part")]
     match = next(filter(None, (pattern.match(heading) for pattern in patterns)), None)
     if match is None and (unread := words.patterns["unread part"].match(heading)):
-        yield f"{words.parts[unread['part'].casefold()]} {UNREAD}"
+        yield f"{words.parts[without_case(unread['part'])]} {UNREAD}"
     while match is not None:
         yield from _part_names(match, words)
         behind = _BETWEEN_PARTS.match(heading, match.end())
@@ -211,7 +213,7 @@ def _listed(said: str, each: MentionPattern, words: ReferenceWords) -> Iterator[
     before, end = "", 0
     for match in each.finditer(said):
         number = words.value(match[0])
-        name = match[0].casefold() if number is None else str(number)
+        name = without_case(match[0]) if number is None else str(number)
         if before and words.patterns["ranging"].search(said, end, match.start()):
             yield from _numbers_between(before, name)
         yield name
@@ -305,7 +307,7 @@ def _parts_of_pages(text: str, words: ReferenceWords) -> set[int]:
 def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
     """'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
     for match in words.patterns["parts"].finditer(text):
-        part = words.plurals.get(match["part"].casefold())
+        part = words.plurals.get(without_case(match["part"]))
         said = _LISTED_ROMAN.sub(lambda one: _arabic(one[0].lower()) or one[0], match[match.lastindex or 0])
         for number in _listed(said, words.patterns["part number"], words):
             yield from _names_of_part(part, _arabic(number))
@@ -318,9 +320,7 @@ def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
     for match in () if text.isascii() else words.patterns["counted part"].finditer(text):
         yield from _part_names(match, words)
     for match in words.patterns["role"].finditer(text):
-        # In Turkish letters case is ignored in ways that folding does not undo: such a word is none of ours.
-        if (name := words.roles.get(match[0].casefold())) is not None:
-            yield name
+        yield words.roles[without_case(match[0])]
 
 
 def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool:
@@ -333,7 +333,7 @@ def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool
 
 
 def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[str]:
-    said, part = match["name"].casefold(), words.parts.get(match["part"].casefold())
+    said, part = without_case(match["name"]), words.parts.get(without_case(match["part"]))
     if match.re is words.patterns["nth part"].compiled:
         number, is_from_end = words.ordinal(said), match["to_last"] or match["from_end"]
         # Of parts from the end, only the last has a name.

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from quoteweave.core.text.numerals import HAN_NUMERALS, Numerals
-from quoteweave.core.text.word_patterns import MentionPattern, alternation
+from quoteweave.core.text.word_patterns import MentionPattern, alternation, without_case
 
 NUMBER = r"(?<!\d)\d{1,12}(?:[.-]\d{1,12})*(?!\d)"
 # Also "Item 1A", "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
@@ -65,12 +65,13 @@ class ReferenceWords:
 
     def value(self, number: str) -> int | None:
         """The number that digits or a word say; None for a label of a page, such as 'iv' or 'F-3'."""
-        return int(number) if number.isdecimal() else self.numbers.get(number.casefold())
+        return int(number) if number.isdecimal() else self.numbers.get(without_case(number))
 
     def ordinal(self, word: str) -> int:
         """Which page 'second', '2nd' or 'last' names."""
         digits = re.match(r"\d+", word)
-        found = self.ordinals.get(word.casefold()) or self.ordinals.get(word.casefold()[:-1])
+        known = without_case(word)
+        found = self.ordinals.get(known) or self.ordinals.get(known[:-1])
         return int(digits[0]) if digits else found or 1
 
 
@@ -168,7 +169,7 @@ def _patterns_of_pages(
     numbered = "|".join(
         rf"{words}\s*(?:{said.either('numbered')}\s*|#\s*)?({each}(?:{_between(own, page)}{each})*)"
         for words, own in said.by_language("page")
-        for each in [rf"(?:{plain}|{own.either('numbers')})\b"]
+        for each in [rf"(?>(?:{plain}|{own.either('numbers')})\b)"]
     )
     article = r"(?:[^\W\d_]{1,3}\s+)?"
     several = rf"(?:{ordinal}(?:\s*,\s*|\s*&\s*|\s+{said.either('and')}\s+){article}){{0,5}}{ordinal}"
@@ -199,7 +200,8 @@ def _patterns_of_pages(
 def _between(own: _Said, again: str = "") -> str:
     """What stands between two numbers of a list in a language; the word for what is listed may come `again`."""
     joining, ranging = own.either("and"), own.either("range", "and")
-    return rf"\s*(?:,|&|-|–|\b(?i:{ranging})\b)\s*(?:\b(?i:{joining})\s+)?(?:{again}\s*)?"
+    again = rf"(?:{again}\s*)?" if again else ""
+    return rf"\s*(?:,|&|-|–|\b(?i:{ranging})\b)\s*(?:\b(?i:{joining})\s+)?{again}"
 
 
 def _patterns_of_parts(
@@ -266,7 +268,8 @@ def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, MentionPattern]:
         rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
         for words, own in said.by_language("plural_part", "part_plural")
         for pronoun in [rf"I\s+(?!(?i:{own.either('range', 'and')})\s+(?:[IVXL]+|\d+)\b)[a-z]"]  # "3 and I think"
-        for each in [rf"(?:(?!{pronoun})(?:{_LISTED_NAME})|(?i:{own.either('numbers')})\b)"]
+        # Of "A-1-A-1-" each is one thing: of several readings of each, those of the list were more than can be tried.
+        for each in [rf"(?>(?!{pronoun})(?:{_LISTED_NAME})|(?i:{own.either('numbers')})\b)"]
     )
     return {
         "parts": MentionPattern(rf"(?<!\w)(?=(?P<part>(?i:{alternation(several)}))\b)(?:{listed})(?![\w-])", several),

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 _LETTERS = re.compile(r"[^\W\d_]+")
+# Letters that are "i" and "s" to a pattern that ignores case, but do not become them in lower case.
+_SAME_LETTERS = str.maketrans("İıſ", "Iis")
 
 
 class MentionPattern:
@@ -49,10 +51,15 @@ class MentionPattern:
     def _may_match(self, text: str) -> bool:
         if "compiled" in self.__dict__:
             return True
-        lowered = text.lower()
+        lowered = text.translate(_SAME_LETTERS).lower()
         # A number or label may stand right behind a word: "TableA1", "pageiv".
         begun = {letters[:length] for letters in _LETTERS.findall(lowered) for length in self._lengths}
         return not self._words.isdisjoint(begun) or any(word in lowered for word in self._others)
+
+
+def without_case(text: str) -> str:
+    """The text in small letters; those that a pattern which ignores case takes for one are one."""
+    return text.translate(_SAME_LETTERS).casefold()
 
 
 def alternation(words: Iterable[str]) -> str:
