@@ -259,7 +259,7 @@ def test_places(text: str, places: list[str]) -> None:
         ("I am here", []),
         ("10-K", []),
         ("LL. B. degree", []),
-        ("UNİT 3", []),
+        ("UNİT 3", ["unit 3"]),
         ("Contents", ["contents"]),
         ("PART II Item 8", ["part 2", "item 8"]),
         ("PART II, Item 8. Statements", ["part 2", "item 8"]),
