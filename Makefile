@@ -30,24 +30,7 @@ lint: $(VENV)/.dev
 # Needs the research data that benchmarks/README.md names. Meant to end within half an hour on two idle cores once
 # documents are in the cache, which is why some scripts measure here but a part of what they do by default.
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/retrieval_mmdocir.py
-	$(BIN)/python benchmarks/answers.py
-	$(BIN)/python benchmarks/off_topic.py
-	$(BIN)/python benchmarks/natural_questions.py
-	$(BIN)/python benchmarks/parsing_mmdocir.py
-	$(BIN)/python benchmarks/gold_boxes.py
-	$(BIN)/python benchmarks/parsing_speed.py --only digital ocr memory
-	$(BIN)/python benchmarks/search_speed.py
-	$(BIN)/python benchmarks/hybrid_mmdocir.py
-	$(BIN)/python benchmarks/dense_speed.py --only speed
-	$(BIN)/python benchmarks/maxsim_speed.py --only made memory
-	$(BIN)/python benchmarks/encoding_speed.py --only speed --quotes 500
-	$(BIN)/python benchmarks/gate_quality.py
-	$(BIN)/python benchmarks/highlights.py
-	$(BIN)/python benchmarks/generation_speed.py
-	$(BIN)/python benchmarks/scoring_speed.py
-	$(BIN)/python benchmarks/serving.py
-	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/run_all.py
 
 clean:
 	rm -rf $(VENV) demo

@@ -25,7 +25,7 @@ from answer_tables import (
     kinds_of,
     times_of,
 )
-from common import add_collection_options, arguments, collection_of, finish, machine, mmdocir
+from common import add_collection_options, arguments, collection_of, finish, machine, research_folders
 from left_out_answers import left_out, left_out_table
 
 from quoteweave.generation.extractive import ExtractiveGenerator
@@ -45,8 +45,7 @@ def main() -> None:
     if options.leave_out and options.sentence_scorer:
         parser.error("--leave-out varies constants of the generator without a model: leave out --sentence-scorer")
     found, before = machine(), read_rows(options.before) if options.before else []
-    folders = [mmdocir(), mmdocir().parent / "mmlongbench"]
-    with collection_of(folders, options) as collection:
+    with collection_of(research_folders(), options) as collection:
         asked = asked_within(collection, examples())
     if options.leave_out:
         chosen = left_out(asked)

@@ -159,18 +159,26 @@ def cache_folder(named: Path | None) -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "quoteweave-benchmarks"
 
 
+def research_folders() -> list[Path]:
+    """The folders of the documents that most benchmarks ask about: MMDocIR's, and MMLongBench-Doc's where they are."""
+    return [mmdocir(), *([second] if (second := mmlongbench()) is not None else [])]
+
+
 @contextmanager
 def collection_of(data: Sequence[Path], options: argparse.Namespace) -> Iterator["Collection"]:
     """A collection of the documents in the `pdf/` of each folder, brought up to date and kept.
 
-    It is in the folder that `--collection` names, or in the cache, where each state of the code that makes it has its
-    own: a collection there is never of other code. With `--as-is` the one that `--collection` names is only opened: it
-    may be of other code, and lack documents.
+    It is in the folder that `--collection` names, or in the cache, where each version of the parser has its own, which
+    all scripts share: there a document is read once, and words are indexed anew where the code that does it is another
+    than the last time. With `--as-is` the one that `--collection` names is only opened: it may be of other code, and
+    lack documents.
     """
     from quoteweave.collection.collection import Collection
+    from quoteweave.collection.folder import FORMAT
     from quoteweave.documents.ingest import AddOptions, add
+    from quoteweave.documents.parser import ParserSettings
 
-    name = "-".join([*(folder.name for folder in data), _digest_of_code()])
+    name = "-".join([*(folder.name for folder in data), str(FORMAT), ParserSettings().fingerprint])
     place: Path = options.collection or cache_folder(options.cache) / name
     print(f"collection: {place}", file=sys.stderr)
     if options.as_is:
@@ -184,7 +192,30 @@ def collection_of(data: Sequence[Path], options: argparse.Namespace) -> Iterator
         report = add(collection, [folder / "pdf" for folder in data], AddOptions(wait_s=None))
         for refused in report.failed:
             print(f"not read: {refused.name}: {refused.reason}", file=sys.stderr)
+        if options.collection is None:
+            _renew_index(collection, place.with_name(f"{name}.json"))
         yield collection
+
+
+def _renew_index(collection: "Collection", made_by: Path) -> None:
+    """Index the words anew if another code did it last, and say if another code read the documents.
+
+    The file `made_by` holds digests of both.
+    """
+    now = {
+        "documents": _digest_of_code("documents", "core/text"),
+        "index": _digest_of_code("collection", "index", "core/text"),
+    }
+    before = json.loads(made_by.read_text("utf-8")) if made_by.is_file() else now
+    if before["documents"] != now["documents"]:
+        print(
+            f"other code of the same parser version read these documents; remove {collection.root} to read them again",
+            file=sys.stderr,
+        )
+    if before["index"] != now["index"]:
+        with collection.writer() as writer:
+            writer.rebuild_lexical()
+    made_by.write_text(json.dumps({**now, "documents": before["documents"]}), encoding="utf-8")
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -224,16 +255,13 @@ def _holds_questions(folder: Path) -> bool:
     return (folder / "annotations.jsonl").is_file() and (folder / "pdf").is_dir()
 
 
-def _digest_of_code() -> str:
-    """Changes with the code that reads documents and indexes their words."""
+def _digest_of_code(*packages: str) -> str:
+    """Changes with the code of these packages."""
     import quoteweave
 
     package = Path(next(iter(quoteweave.__path__)))
-    modules = [
-        path for folder in ("documents", "collection", "index") for path in sorted((package / folder).rglob("*.py"))
-    ]
     digest = hashlib.sha256()
-    for path in (*modules, package / "core" / "text" / "tokens.py"):
+    for path in (path for name in packages for path in sorted((package / name).rglob("*.py"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -13,7 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir, percent
+from common import (
+    Table,
+    add_collection_options,
+    arguments,
+    collection_of,
+    finish,
+    machine,
+    mmdocir,
+    percent,
+    research_folders,
+)
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.boxes import Box, iou
@@ -76,7 +86,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, metavar="DIR", help="other documents and questions in MMDocIR's form")
     options = parser.parse_args()
     found, folder = machine(), options.data or mmdocir()
-    with collection_of([folder], options) as collection:
+    with collection_of([folder] if options.data else research_folders(), options) as collection:
         measured = list(_measured(collection, [one for one in load_mmdocir(folder) if one.reference.boxes]))
     rows, unmet = [row for row, _ in measured], [box for _, boxes in measured for box in boxes]
     types = sorted({name for row in rows for name in row.evidence_types})

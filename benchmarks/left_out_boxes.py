@@ -13,7 +13,18 @@ from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
-from common import Table, add_collection_options, arguments, bounds, collection_of, finish, machine, mmdocir, percent
+from common import (
+    Table,
+    add_collection_options,
+    arguments,
+    bounds,
+    collection_of,
+    finish,
+    machine,
+    mmdocir,
+    percent,
+    research_folders,
+)
 from gold_boxes import contexts_of
 from tuning_lexical import MODULES as OF_PAGES
 from tuning_lexical import TIMES
@@ -41,7 +52,7 @@ def main() -> None:
     options = parser.parse_args()
     found, folder = machine(), mmdocir()
     grid = ["as shipped", *(f"{name} × {times:g}" for _, name in NAMES for times in TIMES)]
-    with collection_of([folder], options) as collection:
+    with collection_of(research_folders(), options) as collection:
         examples = [example for example in load_mmdocir(folder) if example.reference.boxes]
         scores = [c15(collection, examples)]
         for module, name in NAMES:

@@ -33,7 +33,7 @@ from common import (
     collection_of,
     finish,
     machine,
-    mmdocir,
+    research_folders,
     working_folder,
 )
 from made_highlight_pages import make_pages
@@ -96,7 +96,7 @@ def main() -> None:
         return
     lines = QUESTIONS.read_text("utf-8").splitlines()
     counts, told = Counter[tuple[str, str]](), list[dict[str, str]]()
-    with collection_of([mmdocir(), mmdocir().parent / "mmlongbench"], options) as collection:
+    with collection_of(research_folders(), options) as collection:
         search, generator = search_of(collection), ExtractiveGenerator()
         for asked in map(Asked.model_validate_json, lines):
             context = found_for(search, asked.question, asked.document)

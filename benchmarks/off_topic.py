@@ -17,7 +17,17 @@ from typing import Literal, NamedTuple
 
 from answer_rows import MMLONGBENCH, examples, found_for, search_of
 from answer_tables import OUTCOMES
-from common import Table, add_collection_options, arguments, bounds, collection_of, finish, machine, mmdocir, percent
+from common import (
+    Table,
+    add_collection_options,
+    arguments,
+    bounds,
+    collection_of,
+    finish,
+    machine,
+    percent,
+    research_folders,
+)
 from pydantic import BaseModel
 
 from quoteweave.collection.collection import Collection
@@ -83,7 +93,7 @@ def main() -> None:
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the curve there (needs the extra 'report')")
     options = parser.parse_args()
     found = machine()
-    with collection_of([mmdocir(), mmdocir().parent / "mmlongbench"], options) as collection:
+    with collection_of(research_folders(), options) as collection:
         outcomes = _outcomes(collection)
     curve = {step: {scope: _declined(outcomes, scope, step) for scope in SCOPES} for step in STEPS}
     if options.svg is not None:

@@ -9,7 +9,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from common import Table, add_collection_options, arguments, collection_of, finish, machine, mmdocir, percent
+from common import (
+    Table,
+    add_collection_options,
+    arguments,
+    collection_of,
+    finish,
+    machine,
+    mmdocir,
+    percent,
+    research_folders,
+)
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.boxes import Box, area, intersection, iou, union_area
@@ -54,7 +64,7 @@ def main() -> None:
     add_collection_options(parser)
     options = parser.parse_args()
     found = machine()
-    with collection_of([mmdocir()], options) as collection:
+    with collection_of(research_folders(), options) as collection:
         meetings = list(_meetings(collection))
     pictures = [meeting for meeting in meetings if meeting.is_picture]
     missed = [meeting for meeting in pictures if not meeting.is_met]

@@ -20,8 +20,7 @@ from common import (
     collection_of,
     finish,
     machine,
-    mmdocir,
-    mmlongbench,
+    research_folders,
 )
 from page_baseline import baseline, page_texts
 from page_misses import Miss, misses
@@ -89,11 +88,9 @@ def main() -> None:
 
 def question_sets() -> list[QuestionSet]:
     """MMDocIR's, and MMLongBench-Doc's where they are. Ends the script where both have a document of one name."""
-    folders = [mmdocir()]
-    if (second := mmlongbench()) is None:
+    folders = research_folders()
+    if len(folders) == 1:
         print("no mmlongbench/ beside mmdocir/: only that is measured; see benchmarks/README.md", file=sys.stderr)
-    else:
-        folders.append(second)
     names = Counter(path.name for folder in folders for path in (folder / "pdf").iterdir())
     twice = sorted(name for name, count in names.items() if count > 1)
     if twice:

@@ -26,9 +26,8 @@ from common import (
     collection_of,
     finish,
     machine,
-    mmdocir,
-    mmlongbench,
     percent,
+    research_folders,
 )
 
 from quoteweave.collection.collection import Collection
@@ -83,7 +82,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, metavar="N", help="only the first N documents, to try the script")
     options = parser.parse_args()
     found = machine()
-    data = [mmdocir(), *([further] if (further := mmlongbench()) else [])]
+    data = research_folders()
     with collection_of(data, options) as collection:
         examples = _examples(data, collection, options.documents)
         shipped: Setting = tuple(float(getattr(module, name)) for name, module in NAMES.items())
