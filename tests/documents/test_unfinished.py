@@ -21,7 +21,7 @@ from quoteweave.documents.layout.page import PageContent
 from quoteweave.documents.parser import ParserSettings, SourceFile, file_stamp, read_and_keep_pages
 
 OPTIONS = AddOptions(settings=ParserSettings(ocr=False), processes=1)
-PAGES = 40
+PAGES = 20
 # Ends, as the first argument says, once half of the pages are read.
 ENDING = """
 import os, signal, sys
@@ -31,7 +31,7 @@ from quoteweave.collection.collection import Collection
 done = []
 def on_pages(name, pages):
     done.append(pages)
-    if sum(done) > 18:
+    if sum(done) > 8:
         os.kill(os.getpid(), int(sys.argv[1]))
 with Collection.open_or_create(Path(sys.argv[3])) as collection:
     add(collection, [Path(sys.argv[2])], AddOptions(settings=ParserSettings(ocr=False), processes=1),
@@ -41,7 +41,7 @@ with Collection.open_or_create(Path(sys.argv[3])) as collection:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Has `docs`, with a PDF of 40 pages and a picture on each, and `c`, into which adding these was killed."""
+    """Has `docs`, with a PDF of 20 pages and a picture on each, and `c`, into which adding these was killed."""
     from reportlab.lib.utils import ImageReader
     from reportlab.pdfgen.canvas import Canvas
 
@@ -98,7 +98,7 @@ def test_it_goes_on_from_the_pages_that_were_read(
     with Collection.create(tmp_path / "undisturbed") as undisturbed, Collection.open(root) as collection:
         assert collection.documents() == []
         assert pages_to_come(undisturbed, folder) == PAGES
-        assert pages_to_come(collection, folder) <= PAGES - 18
+        assert pages_to_come(collection, folder) <= PAGES - 8
         assert collection.documents() == undisturbed.documents()
         assert collection.document_quotes("long.pdf") == undisturbed.document_quotes("long.pdf")
         keys = [quote.image for quote in collection.document_quotes("long.pdf") if quote.image]
