@@ -23,7 +23,7 @@ from quoteweave.evaluation.datasets.mmlongbench import SAMPLES, load_mmlongbench
 from quoteweave.evaluation.metrics.answers.mmlongbench import MMLongBench
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.search import Search
-from quoteweave.retrievers.registry import make_fused
+from quoteweave.retrievers.make_retriever import make_fused
 
 MET = 0.5
 """Intersection over union of a cited quote and a gold box, from which on the box is cited."""

@@ -17,7 +17,7 @@ from quoteweave.pipeline.composition.make_rag import make_generator
 from quoteweave.pipeline.runs.answerer import Answerer, answer_all
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ChatSettings
-from quoteweave.retrievers.registry import make_retriever
+from quoteweave.retrievers.make_retriever import make_retriever
 from quoteweave.testing.model_server import Reply
 
 AT_ONCE, ANSWER_S = 64, 2.0

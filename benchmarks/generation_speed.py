@@ -35,7 +35,7 @@ from quoteweave.core.answers import TextEvent
 from quoteweave.pipeline.composition.make_rag import make_generator
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import ChatSettings
-from quoteweave.retrievers.registry import make_retriever
+from quoteweave.retrievers.make_retriever import make_retriever
 from quoteweave.testing.model_server import Reply
 
 WAITING = 20  # questions that are asked before and not counted

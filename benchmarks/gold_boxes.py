@@ -43,7 +43,7 @@ from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_inter
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.pipeline.runs.ranking import run_retrieval
 from quoteweave.pipeline.search import Search
-from quoteweave.retrievers.registry import make_fused
+from quoteweave.retrievers.make_retriever import make_fused
 
 FIGURES = ("parser", "page", "c15", "c20", "cited")
 GOALS = {"parser": 0.88, "c15": 0.72}

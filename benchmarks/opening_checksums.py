@@ -27,7 +27,7 @@ import numpy, xxhash
 from quoteweave.collection.catalog import file_checksum
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Query
-from quoteweave.retrievers.registry import make_retriever
+from quoteweave.retrievers.make_retriever import make_retriever
 
 folder, question, known = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
 if known:

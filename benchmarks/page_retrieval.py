@@ -8,7 +8,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.protocols import Retriever
 from quoteweave.pipeline.runs.ranking import SCOPES, run_retrieval
-from quoteweave.retrievers.registry import make_fused
+from quoteweave.retrievers.make_retriever import make_fused
 from quoteweave.retrievers.vector import VectorRetriever
 
 PAGES = tuple(f"page_recall@{k}" for k in (1, 3, 5, 10))

@@ -26,7 +26,7 @@ from quoteweave.core.records import Query
 from quoteweave.core.text.tokens import words
 from quoteweave.documents.importers.import_file import import_file
 from quoteweave.pipeline.search import Search
-from quoteweave.retrievers.registry import make_retriever
+from quoteweave.retrievers.make_retriever import make_retriever
 
 RETRIEVERS = ("bm25", "lexical")
 TOPICS = 300

@@ -22,7 +22,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.protocols import Retriever
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.tokens import words
-from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, make_retriever
+from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, make_retriever
 
 HITS = 10
 OPENINGS = 7

@@ -116,7 +116,7 @@ SLOW_FILES = (
     "test_tables.py",
     "test_citations.py",
     "test_judge_agreement.py",
-    "test_registry.py",
+    "test_make_retriever.py",
     "test_fetching.py",
     "test_okapi.py",
     "test_rerankers_local.py",

@@ -177,17 +177,17 @@ def canaries_in(root: Path, words: Sequence[str]) -> list[str]:
 
 def _command(arguments: list[str], log: Path) -> None:
     from quoteweave.cli.app import main
-    from quoteweave.retrievers import registry
+    from quoteweave.retrievers import make_retriever
     from quoteweave.testing import FakeEncoder
 
-    real = registry.make_encoder_for
+    real = make_retriever.make_encoder_for
 
     def make_encoder(spec: Any, resources: Any) -> Any:
         return (
             real(spec, resources) if spec.name == "minilm" else FakeEncoder(name=spec.name, many=spec.name == "colbert")
         )
 
-    registry.make_encoder_for = make_encoder
+    make_retriever.make_encoder_for = make_encoder
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
     os.dup2(file, 2)

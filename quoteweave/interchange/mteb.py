@@ -18,7 +18,7 @@ from quoteweave.index.base import Shard
 from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.models.checkpoints import Hardware, import_required
 from quoteweave.retrievers.catalogue import ModelRow
-from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, Resources, make_encoder_for
+from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, Resources, make_encoder_for
 from quoteweave.retrievers.spec import parse_spec
 
 if TYPE_CHECKING:

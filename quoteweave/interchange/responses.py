@@ -12,7 +12,7 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.records import Document, Kind, Layout, Page, Quote, Record, heading_of, place_of
 from quoteweave.documents.ingest import AddReport
 from quoteweave.index.encoder_index import IndexReport
-from quoteweave.index.sync import RemovalReport
+from quoteweave.index.removal import RemovalReport
 from quoteweave.interchange.problems import Problem
 from quoteweave.pipeline.rag import Answered
 from quoteweave.pipeline.search import Trace

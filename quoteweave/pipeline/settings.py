@@ -22,7 +22,7 @@ from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.pipeline.context import Window
 from quoteweave.pipeline.presets import PresetKind, PresetSettings, load_preset
-from quoteweave.retrievers.registry import with_published_suffixes
+from quoteweave.retrievers.make_retriever import with_published_suffixes
 
 _PICTURES = PictureLimits()
 

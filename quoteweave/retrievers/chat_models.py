@@ -13,7 +13,7 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import make_shared
-from quoteweave.retrievers.registry import Resources
+from quoteweave.retrievers.make_retriever import Resources
 
 
 def _counted(model: ChatModel) -> ChatModel:

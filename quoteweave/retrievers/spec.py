@@ -106,7 +106,7 @@ def parse_spec(text: str) -> RetrieverSpec:
     """Parse a spec; text after an `@` that is no known suffix belongs to the checkpoint's path or the model's name.
 
     Raises UsageError for a spec that cannot be parsed, or for an unknown suffix after a bare name. Whether the name
-    exists is checked by the registry.
+    exists is checked by `make_retriever`.
     """
     rest = text.strip()
     found: dict[str, str | tuple[str, str]] = {}

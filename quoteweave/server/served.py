@@ -24,7 +24,7 @@ from quoteweave.pipeline.opening_questions import opening_questions
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, Limits
-from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs
+from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, member_specs
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.server.answers.requests import chosen
 from quoteweave.server.monitoring import Metrics, find_tracer

@@ -9,7 +9,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Quote
 from quoteweave.models import checkpoints as weights
 from quoteweave.retrievers.build_estimate import BuildEstimate, combine_estimates, estimate_index
-from quoteweave.retrievers.registry import make_retriever
+from quoteweave.retrievers.make_retriever import make_retriever
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder, ModelServer
 

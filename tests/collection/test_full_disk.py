@@ -22,7 +22,8 @@ from quoteweave.collection.removals import record_removal
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import StorageError
 from quoteweave.index.lexical import current_lexical_index
-from quoteweave.index.sync import refresh_indexes, remove_documents
+from quoteweave.index.removal import remove_documents
+from quoteweave.index.sync import refresh_indexes
 
 WORDS = ["".join(random.Random(seed).choices("abcdefghij", k=6)) for seed in range(3000)]
 LARGE = [f"sealing wax {' '.join(random.Random(seed).choices(WORDS, k=60))}" for seed in range(600)]

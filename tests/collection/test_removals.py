@@ -13,7 +13,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS
 from quoteweave.core.errors import UsageError
 from quoteweave.index.encoder_index import EncoderIndex, make_plan
-from quoteweave.index.sync import refresh_indexes, remove_documents
+from quoteweave.index.removal import remove_documents
+from quoteweave.index.sync import refresh_indexes
 from quoteweave.testing import FakeEncoder
 
 NAME = "kanarienvogel/zaunkönig.txt"

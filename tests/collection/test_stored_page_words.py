@@ -14,7 +14,7 @@ from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.records import PageWord, PageWords, ParsedDocument
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.index.sync import remove_documents
+from quoteweave.index.removal import remove_documents
 from quoteweave.maintenance.check import check
 from quoteweave.maintenance.removal_proof import check_removed
 from quoteweave.maintenance.repair import check_and_repair

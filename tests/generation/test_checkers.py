@@ -14,7 +14,7 @@ from quoteweave.core.protocols import ChatModel, ClaimChecker
 from quoteweave.generation.claim_checkers import ChatClaimChecker, EntailmentClaimChecker, read_verdict
 from quoteweave.pipeline.composition.claim_checkers import make_checker
 from quoteweave.retrievers.chat_models import ChatModels
-from quoteweave.retrievers.registry import Resources
+from quoteweave.retrievers.make_retriever import Resources
 from quoteweave.testing import FakeChat, ModelServer, Reply
 
 YES, NO = '{"supported": "yes"}', '{"supported": "no"}'

@@ -20,7 +20,7 @@ from quoteweave.collection.folder import RECOVERED_FOLDER, CollectionFolder
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, QuoteweaveError
 from quoteweave.core.records import Filter, Query
-from quoteweave.index.sync import remove_documents
+from quoteweave.index.removal import remove_documents
 from quoteweave.maintenance.check import check
 from quoteweave.maintenance.repair import check_and_repair
 from quoteweave.retrievers.spec import RetrieverSpec

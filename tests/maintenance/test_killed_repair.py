@@ -12,7 +12,7 @@ from killed_processes import die_at, in_a_process, left_by_kills
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionError, UsageError
-from quoteweave.index.sync import remove_documents
+from quoteweave.index.removal import remove_documents
 from quoteweave.maintenance.check import check
 from quoteweave.maintenance.repair import check_and_repair
 from quoteweave.pipeline.composition.build import add_documents, list_indexes, remove_indexes

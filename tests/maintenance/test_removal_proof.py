@@ -16,7 +16,8 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.collection.segments.segment import write_segment
 from quoteweave.core.errors import StorageError, UsageError
-from quoteweave.index.sync import refresh_indexes, remove_documents
+from quoteweave.index.removal import remove_documents
+from quoteweave.index.sync import refresh_indexes
 from quoteweave.maintenance.removal_proof import check_removed
 
 NAME = "letters/zaunkönig.txt"

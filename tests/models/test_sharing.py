@@ -5,7 +5,7 @@ import weakref
 
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import make_shared
-from quoteweave.retrievers.registry import Resources, make_encoder_for
+from quoteweave.retrievers.make_retriever import Resources, make_encoder_for
 from quoteweave.retrievers.spec import parse_spec
 
 

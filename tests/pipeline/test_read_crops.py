@@ -21,7 +21,7 @@ from quoteweave.documents.layout.page import encode_image
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.raw_page import Raster
-from quoteweave.index.sync import remove_documents
+from quoteweave.index.removal import remove_documents
 from quoteweave.pipeline.context import with_image_view, with_ocr_texts
 from quoteweave.pipeline.pictures import CollectionPictures
 

@@ -8,7 +8,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.generation.extractive.span_reader import SpanReader
 from quoteweave.pipeline.composition.sentence_scorers import EncodedSentences, RerankedSentences, make_sentence_scorer
-from quoteweave.retrievers.registry import Resources
+from quoteweave.retrievers.make_retriever import Resources
 from quoteweave.testing import FakeEncoder, FakeReranker, ModelServer
 
 PASSAGES = [["Grain came by ship.", "Coal came by rail."], ["Dogs need no ticket."]]

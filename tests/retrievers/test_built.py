@@ -9,7 +9,7 @@ from made_collections import make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.index.encoder_index import EncoderIndex, make_plan
-from quoteweave.retrievers.registry import resolve_built_spec
+from quoteweave.retrievers.make_retriever import resolve_built_spec
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.testing import FakeEncoder
 

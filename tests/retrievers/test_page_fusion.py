@@ -10,6 +10,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import Explains
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.retrievers.lexical import LexicalRetriever
+from quoteweave.retrievers.make_retriever import make_fused
 from quoteweave.retrievers.pages.page_fusion import (
     LEAD,
     MIN_PAGES,
@@ -20,7 +21,6 @@ from quoteweave.retrievers.pages.page_fusion import (
     PageFusion,
     rank_pages,
 )
-from quoteweave.retrievers.registry import make_fused
 
 
 class Given:

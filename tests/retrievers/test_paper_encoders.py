@@ -18,7 +18,7 @@ from quoteweave.models.checkpoints import Hardware
 from quoteweave.pipeline.composition.build import build_indexes
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
-from quoteweave.retrievers.registry import make_retriever
+from quoteweave.retrievers.make_retriever import make_retriever
 
 CPU = Hardware(device="cpu")
 PAPER = "harbour\nthe revenue of the ship\nrose"

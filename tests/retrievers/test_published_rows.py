@@ -23,7 +23,7 @@ from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue, published_row, published_rows
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.colpali_engine import ColPaliEngineModel
-from quoteweave.retrievers.registry import Resources, make_encoder_for
+from quoteweave.retrievers.make_retriever import Resources, make_encoder_for
 from quoteweave.retrievers.spec import parse_spec
 
 CPU = Hardware(device="cpu", dtype="float32")

@@ -22,8 +22,8 @@ from quoteweave.models.checkpoints import Hardware
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.encoders.visual import pad_to_limits
+from quoteweave.retrievers.make_steps import make_local_reranker
 from quoteweave.retrievers.rerankers import reranker_rows
-from quoteweave.retrievers.step_registry import make_local_reranker
 
 CPU = Hardware(device="cpu", dtype="float32")
 TEXTS = ["what is the revenue of the ship?", "grain", "", "the ship is in the harbour " * 30]

@@ -12,7 +12,7 @@ from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.records import Query
 from quoteweave.index.encoder_index import counts_by_reason
 from quoteweave.index.sync import refresh_indexes
-from quoteweave.retrievers.registry import make_retriever
+from quoteweave.retrievers.make_retriever import make_retriever
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import ModelServer, Reply
 

@@ -8,6 +8,7 @@ from reranked_hits import made_hits, ordinals, text_quote
 
 from quoteweave.core.protocols import Reranker, Reranking
 from quoteweave.core.records import Hit, Query
+from quoteweave.retrievers.make_steps import make_local_reranker
 from quoteweave.retrievers.rerankers import (
     passage_text,
     reorder_by_scores,
@@ -15,7 +16,6 @@ from quoteweave.retrievers.rerankers import (
     reranker_row_for_path,
     reranker_rows,
 )
-from quoteweave.retrievers.step_registry import make_local_reranker
 from quoteweave.testing import check_reranker
 
 

@@ -18,7 +18,8 @@ from quoteweave.core.errors import CollectionLocked, StorageError
 from quoteweave.documents.ingest import AddReport, add
 from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.lexical import current_lexical_index
-from quoteweave.index.sync import RemovalReport, indexes_behind
+from quoteweave.index.removal import RemovalReport
+from quoteweave.index.sync import indexes_behind
 from quoteweave.interchange.responses import Job
 from quoteweave.server.jobs import store as store_module
 from quoteweave.server.jobs.records import AddWork, Assignment, EndMessage, IndexWork, RemoveWork, Work

@@ -58,7 +58,7 @@ from quoteweave.pipeline.search import RetrievedContext, Search, Trace
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.fusion import fuse_ranks
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, member_specs, resolve_built_spec
+from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, member_specs, resolve_built_spec
 
 POOL = ContextSize(texts=300, images=60)
 """Quotes that are searched for among the candidates: some of each, long papers and abstracts alike."""

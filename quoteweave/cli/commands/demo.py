@@ -17,7 +17,7 @@ from quoteweave.pipeline.composition.make_rag import make_generator
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import ChatSettings
-from quoteweave.retrievers.registry import DEFAULT_RETRIEVER, make_retriever
+from quoteweave.retrievers.make_retriever import DEFAULT_RETRIEVER, make_retriever
 
 JSON = "--json prints a list of answers, each as ask --json prints it."
 QUESTIONS = (

@@ -31,7 +31,7 @@ from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Document
 from quoteweave.documents.parser import DocumentParser, ParserSettings
-from quoteweave.index.sync import finish_removals_everywhere, remove_documents
+from quoteweave.index.removal import finish_removals_everywhere, remove_documents
 from quoteweave.maintenance.check import CheckReport, Damage
 from quoteweave.maintenance.check import check as check_only
 from quoteweave.maintenance.removal_proof import check_removed

@@ -20,14 +20,15 @@ from quoteweave.index.embedding import EmbedProgress
 from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.index.maxsim.index import MultiVectorIndex
-from quoteweave.index.sync import drop_index, finish_removals_everywhere, indexes_behind, rebuild_note, refresh_indexes
+from quoteweave.index.removal import finish_removals_everywhere
+from quoteweave.index.sync import drop_index, indexes_behind, rebuild_note, refresh_indexes
 from quoteweave.models.checkpoints import is_local
 from quoteweave.pipeline.composition.make_search import resources_for
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.retrievers.build_estimate import BuildEstimate, downloads_disabled, estimate_index
-from quoteweave.retrievers.registry import make_retriever, member_specs, resolve_built_spec
+from quoteweave.retrievers.make_retriever import make_retriever, member_specs, resolve_built_spec
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
 

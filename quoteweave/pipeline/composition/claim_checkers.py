@@ -7,7 +7,7 @@ from quoteweave.generation.entailment import make_entailment
 from quoteweave.models.checkpoints import is_local
 from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels, make_chat_model
-from quoteweave.retrievers.registry import Resources
+from quoteweave.retrievers.make_retriever import Resources
 
 
 def make_checker(name: str, *, resources: Resources | None = None, chats: ChatModels = NO_CHAT_MODELS) -> ClaimChecker:

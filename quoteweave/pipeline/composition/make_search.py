@@ -10,8 +10,8 @@ from quoteweave.pipeline.pictures import CollectionPictures
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
-from quoteweave.retrievers.registry import Resources, make_fused
-from quoteweave.retrievers.step_registry import make_expander, make_reranker
+from quoteweave.retrievers.make_retriever import Resources, make_fused
+from quoteweave.retrievers.make_steps import make_expander, make_reranker
 from quoteweave.retrievers.terms import Terms, read_terms
 
 Settings = TypeVar("Settings", bound=RetrievalSettings)

@@ -36,9 +36,9 @@ from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, Search
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
-from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, make_fused
+from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, make_fused
+from quoteweave.retrievers.make_steps import make_expander, make_reranker
 from quoteweave.retrievers.spec import parse_spec
-from quoteweave.retrievers.step_registry import make_expander, make_reranker
 from quoteweave.retrievers.terms import Terms
 
 

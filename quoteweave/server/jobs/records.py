@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from quoteweave.core.records import Record
 from quoteweave.documents.ingest import AddReport
 from quoteweave.index.encoder_index import IndexReport
-from quoteweave.index.sync import RemovalReport
+from quoteweave.index.removal import RemovalReport
 from quoteweave.interchange.responses import JobProgress
 
 

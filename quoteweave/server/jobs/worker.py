@@ -17,7 +17,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionLocked, QuoteweaveError, withhold_remedies
 from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport
 from quoteweave.index.encoder_index import IndexReport
-from quoteweave.index.sync import RemovalReport, finish_removals_everywhere, remove_documents
+from quoteweave.index.removal import RemovalReport, finish_removals_everywhere, remove_documents
 from quoteweave.interchange.responses import JobProgress
 from quoteweave.pipeline.composition.build import add_documents, build_index, index_specs, update_indexes
 from quoteweave.pipeline.settings import ResourceSettings

@@ -16,7 +16,7 @@ from quoteweave.core.protocols import Expander, Reranker
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.models.loading import make_shared
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels, make_chat_model, split_address
-from quoteweave.retrievers.registry import SPARSE_RETRIEVERS, Resources, member_specs
+from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, Resources, member_specs
 from quoteweave.retrievers.rerankers import RerankerRow, reranker_row_for_path, reranker_rows
 from quoteweave.retrievers.sparse import Bm25Retriever
 from quoteweave.retrievers.spec import unknown_name_error

@@ -11,7 +11,7 @@ from quoteweave.core.records import Filter, Query
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.fusion import FusedRetriever, SplitHybrid
 from quoteweave.retrievers.lexical import LexicalRetriever
-from quoteweave.retrievers.registry import (
+from quoteweave.retrievers.make_retriever import (
     DEFAULT_RETRIEVER,
     ENSEMBLE,
     SPARSE_RETRIEVERS,

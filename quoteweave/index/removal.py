@@ -1,0 +1,63 @@
+"""Removes documents, and every trace of them from the collection's folder and its indexes."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from quoteweave.collection.collection import Collection
+from quoteweave.collection.writer import Writer
+from quoteweave.core.records import Record
+from quoteweave.index.sync import refresh_indexes
+
+
+class RemovalReport(Record):
+    """The result of removing documents.
+
+    >>> with Collection.open("my-collection") as collection:
+    ...     remove_documents(collection, ["port.md"]).remaining_traces
+    ()
+    """
+
+    removed: tuple[str, ...] = Field(description="names of documents that were removed now")
+    finished: tuple[str, ...] = Field(description="names whose removal an earlier command had begun")
+    index_notes: tuple[str, ...] = Field(description="indexes that could not be kept in step, and why")
+    remaining_traces: tuple[str, ...] = Field(
+        description="where traces of what was removed remain, why, and until when"
+    )
+
+
+def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalReport:
+    """Remove documents, and every trace of them from the collection's folder; what `quoteweave remove` calls.
+
+    >>> with Collection.open("my-collection") as collection:
+    ...     remove_documents(collection, ["port.md"]).removed
+    ('port.md',)
+
+    Raises UsageError for an unknown name, and then removes nothing; CollectionLocked while another process writes,
+    StorageError where the disk refuses.
+    """
+    with collection.writer() as writer:
+        known = {document.name for document in collection.documents()}
+        known |= {failure.name for failure in collection.failures() if failure.lost is not None}
+        begun = writer.unfinished_removals(name for name in names if name not in known)
+        wanted = [name for name in dict.fromkeys(names) if name not in begun]
+        for name in (name for name in wanted if name not in known):
+            collection.document(name)  # all names are known before the first is removed
+        if wanted:
+            writer.remove(*wanted)
+        writer.prune()  # makes room for the indexes, on a disk that is full
+        notes = refresh_indexes(collection, writer)
+        remaining_traces = writer.finish_removals()
+    return RemovalReport(
+        removed=tuple(wanted), finished=tuple(sorted(begun)), index_notes=notes, remaining_traces=remaining_traces
+    )
+
+
+def finish_removals_everywhere(collection: Collection, writer: Writer) -> tuple[str, ...]:
+    """Finish what killed commands, and readers that were in the way, left of removed documents.
+
+    Returns what remains and until when, a sentence each. Raises what `refresh_indexes` raises.
+    """
+    if not collection.may_have_traces():
+        return ()
+    return (*refresh_indexes(collection, writer), *writer.finish_removals())
