@@ -163,8 +163,8 @@ from .retrievers.make_steps import make_reranker as make_reranker
 from .retrievers.sparse import Bm25Retriever as Bm25Retriever
 from .retrievers.spec import RetrieverSpec as RetrieverSpec
 from .retrievers.spec import parse_spec as parse_spec
-from .retrievers.terms import Terms as Terms
-from .retrievers.terms import read_terms as read_terms
+from .retrievers.terms.terms import Terms as Terms
+from .retrievers.terms.terms import read_terms as read_terms
 from .retrievers.vector import VectorRetriever as VectorRetriever
 from .version import __version__ as __version__
 

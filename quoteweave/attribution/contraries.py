@@ -70,7 +70,7 @@ _PREFIXED = {
 }
 """Words by the prefix that makes them their opposite; what only looks like one, as in "import", is in no list."""
 _PAIRS = tuple(
-    tuple(frozenset(words(side, stop=False)) for side in pair)
+    tuple(frozenset(words(side, keep_stop_words=True)) for side in pair)
     for pair in (
         *_OPPOSITES,
         *((word, f"{prefix}{word}") for prefix, listed in _PREFIXED.items() for word in listed.split()),
@@ -97,7 +97,7 @@ _OTHERS = frozenset(
     word  # without accents, as `words` writes it
     for language in get_args(Language)
     if language != "English"
-    for word in words(" ".join(function_words(language)), stem=False, stop=False)
+    for word in words(" ".join(function_words(language)), stem=False, keep_stop_words=True)
 )
 _ENGLISH, _FOREIGN = function_words("English") - _OTHERS, _OTHERS - function_words("English") - {"no"}
 _NEGATIONS = frozenset({"no", "not", "never", "nor", "neither", "hardly"})
@@ -108,7 +108,7 @@ _IN_PART = frozenset(
         "only unless except hardly rarely seldom few little fail fails unlikely instead rather if longer"
         " without lack lacks absent missing unable impossible until"
         " nur ohne kaum selten außer seulement sans sauf rarement senza soltanto zonder slechts sem",
-        stop=False,
+        keep_stop_words=True,
     )
 )
 _CLAUSES = re.compile(
@@ -141,7 +141,7 @@ def find_contrary(claim: str, text: str, weights: Mapping[str, float]) -> Contra
 def _plain(sentence: str) -> str:
     """A sentence with its denials as words of their own, and without words that look like one and deny nothing."""
     plain = _WITH_NO.sub("without", _NOT.sub(" not", " ".join(sentence.split())))
-    said = frozenset(words(plain, stem=False, stop=False))
+    said = frozenset(words(plain, stem=False, keep_stop_words=True))
     if len(said & _FOREIGN) > len(said & _ENGLISH):  # "no ano de 2023" is "in the year 2023"
         plain = _DENIALS.sub("not", _NO.sub(" ", plain))
     return _NOT_DENYING.sub(" ", plain)
@@ -164,7 +164,7 @@ def _near(weights: Mapping[str, float], sentences: Sequence[str]) -> list[str]:
 
 def _said(sentence: str) -> frozenset[str]:
     """The words of a sentence, stop words too, but for bounds of numbers."""
-    return frozenset(words(_BOUND.sub("", sentence), stop=False))
+    return frozenset(words(_BOUND.sub("", sentence), keep_stop_words=True))
 
 
 def _opposed(claim: Set[str], sentence: Set[str], pair: Sequence[frozenset[str]]) -> bool | None:
@@ -206,13 +206,13 @@ def _clauses(sentence: str) -> list[str]:
 
 def _says_opposite(clause: str, other: str, *, pair: Sequence[frozenset[str]]) -> bool | None:
     """Whether two clauses have words of the two sides of a pair; None where other words may turn what they say."""
-    own, its = (frozenset(words(one, stop=False)) for one in (clause, other))
+    own, its = (frozenset(words(one, keep_stop_words=True)) for one in (clause, other))
     return None if (_IN_PART - frozenset().union(*pair)) & (own | its) else _opposed(own, its, pair)
 
 
 def _differ(clause: str, other: str) -> bool | None:
     """Whether one of two clauses denies what the other says; None where that cannot be told."""
-    said, its = (frozenset(words(one, stop=False)) for one in (clause, other))
+    said, its = (frozenset(words(one, keep_stop_words=True)) for one in (clause, other))
     if _IN_PART & (said | its):
         return None
     denied, also = _denied(clause), _denied(other)
@@ -223,7 +223,7 @@ def _differ(clause: str, other: str) -> bool | None:
 
 def _denied(clause: str) -> frozenset[str]:
     """What a clause denies: the word after each denial, but for stop words and adverbs; "" where none follows."""
-    found = words(clause, stem=False, stop=False)
+    found = words(clause, stem=False, keep_stop_words=True)
     behind = (found[at + 1 :] for at, word in enumerate(found) if word in _DENIES)
     first = (next((word for word in rest if word not in STOP_WORDS and not word.endswith("ly")), "") for rest in behind)
     return frozenset("".join(words(word)) for word in first)

@@ -33,9 +33,9 @@ BODY_LAYOUTS: frozenset[Layout] = frozenset({"paragraph", "list"})
 HEADERS_AND_FOOTERS: frozenset[Layout] = frozenset({"header", "footer"})
 WITHOUT_STATEMENTS: frozenset[Layout] = frozenset({"title", "caption", "equation", *HEADERS_AND_FOOTERS})
 """The layouts whose text states nothing that could answer a question."""
-BLOCK_ENDS: frozenset[Layout] = frozenset({"title", "page"})
+ENDS_OF_INTRODUCED: frozenset[Layout] = frozenset({"title", "page"})
 """The layouts that end what an element before them introduces ("To install it, run:")."""
-BLOCK_INSERTIONS: frozenset[Layout] = frozenset({"caption", "figure", "chart"})
+MAY_INTERRUPT_INTRODUCED: frozenset[Layout] = frozenset({"caption", "figure", "chart"})
 """The layouts that may stand between an element and what it introduces: the caption of a listing stands above it, and a
 figure at the top of the page on which a list goes on."""
 STATEMENT_WEIGHTS: Mapping[Layout, float] = MappingProxyType(

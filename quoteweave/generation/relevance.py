@@ -90,7 +90,7 @@ def question_terms(question: str) -> QuestionTerms:
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
     name = _words_of_names(asked)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in name]
-    stems = words(" ".join(kept), stop=False)
+    stems = words(" ".join(kept), keep_stop_words=True)
     terms = tuple(dict.fromkeys(stems))
     # Capitals distinguish nothing where every word has them.
     named = () if text.isupper() or text.istitle() else _NAME.finditer(asked)
@@ -131,7 +131,11 @@ def subject_terms(question: QuestionTerms) -> list[str]:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]
         return [term for term in terms if term not in light_words()] or terms
-    phrase = words(analysis.asked_by, stop=False) if " " in analysis.asked_by and analysis.asks != "calculation" else ()
+    phrase = (
+        words(analysis.asked_by, keep_stop_words=True)
+        if " " in analysis.asked_by and analysis.asks != "calculation"
+        else ()
+    )
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
     heavy = [term for term in terms if term not in light_words() or term in question.names]
     return heavy if len(heavy) >= MIN_TERMS else terms

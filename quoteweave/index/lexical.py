@@ -36,7 +36,7 @@ FINGERPRINT = "lexical-16"
 BLOCK = 128
 # By which the last chapter of a document is looked for, before letters.
 PART_NUMBERS = range(1, 61)
-# Least number of pages that shows which words are common (`LexicalIndex.rarity_share`).
+# Least number of pages that shows which words are common (`LexicalIndex.rarity`).
 MIN_PAGES = 100
 
 
@@ -150,11 +150,11 @@ class LexicalIndex:
         """TF-IDF cosine (n,) of every quote for a question's words; 0 where none of them occurs."""
         return self._fields["quotes"].cosines(Counter(self._ids(token) for token in tokens))
 
-    def rarity(self, token: str) -> float:
+    def idf(self, token: str) -> float:
         """The idf of a word among pages; 0 for one that stands on none."""
         return self._rarities(token)
 
-    def rarity_share(self, token: str) -> float:
+    def rarity(self, token: str) -> float:
         """How rare a word is among pages, from near 0 for one on every page to 1 for one that stands on none.
 
         A smaller collection counts as one of `MIN_PAGES` pages, as it does not show which words are common.

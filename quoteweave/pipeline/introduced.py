@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
-from quoteweave.core.records import BLOCK_ENDS, BLOCK_INSERTIONS, Filter, Hit, PageWord, Quote
+from quoteweave.core.records import ENDS_OF_INTRODUCED, MAY_INTERRUPT_INTRODUCED, Filter, Hit, PageWord, Quote
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
@@ -201,15 +201,17 @@ def _introducers_of(quote: Quote, neighbours: Neighbours) -> Iterator[Quote]:
 
 def _introducer_of(quote: Quote, neighbours: Neighbours) -> Quote | None:
     """The text that introduces a quote, by the rules of `_introduced_by`; None where there is none."""
-    if quote.layout in BLOCK_ENDS:
+    if quote.layout in ENDS_OF_INTRODUCED:
         return None
     for one in neighbours.before(quote):
-        if one.layout in BLOCK_ENDS:
+        if one.layout in ENDS_OF_INTRODUCED:
             return None
         if introduces(one.text):
             found = _introduced_by(one, neighbours)
             return one if any(each.id == quote.id for each in found) else None
-        passed = one.layout in BLOCK_INSERTIONS or _FOOTNOTE.match(one.text) or one.layout == quote.layout == "list"
+        passed = (
+            one.layout in MAY_INTERRUPT_INTRODUCED or _FOOTNOTE.match(one.text) or one.layout == quote.layout == "list"
+        )
         if not passed:
             return None
     return None
@@ -219,9 +221,9 @@ def _introduced_by(quote: Quote, neighbours: Neighbours) -> list[Quote]:
     """The quote after a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
     for one in neighbours.after(quote):
-        if one.layout in BLOCK_ENDS:
+        if one.layout in ENDS_OF_INTRODUCED:
             break
-        if not found and (one.layout in BLOCK_INSERTIONS or _FOOTNOTE.match(one.text)):
+        if not found and (one.layout in MAY_INTERRUPT_INTRODUCED or _FOOTNOTE.match(one.text)):
             continue
         if quote.has_pages and one.page != quote.page and one.layout != "list":
             break  # at the top of a page may stand a caption, or what goes on from elsewhere

@@ -152,8 +152,8 @@ class Search:
                 return [structured] * len(sizes), self._trace(state)
         await self._expand(state, where)
         texts, images = max(size.texts for size in sizes), max(size.images for size in sizes)
-        asked_of_texts = self._collection is not None and self._reranker is None
-        defining = asked_of_texts and analyse_question(query.text).asks == "definition"
+        may_reorder = self._collection is not None and self._reranker is None
+        defining = may_reorder and analyse_question(query.text).asks == "definition"
         texts = max(texts, MAX_DEFINING) if defining else texts
         kinds: tuple[tuple[Kind, int], ...] = (("text", texts), ("image", images))
         wanted = [

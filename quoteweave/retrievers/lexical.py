@@ -18,7 +18,7 @@ from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
 from quoteweave.retrievers.pages.literal_matches import has_literally, is_literal, sought_in
 from quoteweave.retrievers.pages.reasons import describe_interpretation, reasons_for
 from quoteweave.retrievers.sparse import Bm25Retriever
-from quoteweave.retrievers.terms import Terms, finance
+from quoteweave.retrievers.terms.terms import Terms, finance
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,7 +109,7 @@ class LexicalRetriever(Bm25Retriever):
         evidence = self.evidence(index, query.text, where)
         scorer = self._scorer_of(index)
         reasons = {hit.quote.id: reasons_for(evidence, scorer, hit.quote) for hit in hits}
-        rarities = {word: index.rarity_share(word) for word in words(query.text, stop=False)}
+        rarities = {word: index.rarity(word) for word in words(query.text, keep_stop_words=True)}
         # A term or acronym that was expanded occurs in the documents, though under another name.
         known = [word for expansion in evidence.expansions for word in expansion.asked]
         rarities.update(dict.fromkeys((word for word in known if rarities.get(word) == 1.0), 0.5))

@@ -30,7 +30,7 @@ from quoteweave.retrievers.spec import (
     unknown_suffix_error,
     with_suffixes,
 )
-from quoteweave.retrievers.terms import Terms
+from quoteweave.retrievers.terms.terms import Terms
 
 
 def resolve_built_spec(text: str, collection: Collection, notify: Callable[[str], None] = lambda _: None) -> str:

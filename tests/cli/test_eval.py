@@ -25,7 +25,7 @@ from quoteweave.pipeline.runs import retrieval
 from quoteweave.pipeline.runs.retrieval import PreparedRetriever, add_dataset_documents
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import RetrievalSettings
-from quoteweave.retrievers.terms import read_terms
+from quoteweave.retrievers.terms.terms import read_terms
 from quoteweave.testing import ModelServer, Reply
 
 Evaluate = Callable[..., Result]

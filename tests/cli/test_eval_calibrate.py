@@ -19,7 +19,7 @@ from quoteweave.evaluation.calibration import answerable, cites_gold
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, request_hash
 from quoteweave.pipeline.gate import abstain_before, abstain_below
-from quoteweave.retrievers.terms import read_terms
+from quoteweave.retrievers.terms.terms import read_terms
 
 Fact = tuple[str, str, int]
 Calibrate = Callable[..., Outcome]

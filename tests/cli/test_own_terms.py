@@ -10,7 +10,7 @@ from made_runs import RunIt
 from quoteweave.core.confidence import Calibration, ConfidenceModel, retriever_name
 from quoteweave.core.errors import UsageError
 from quoteweave.core.runs import read_run
-from quoteweave.retrievers.terms import read_terms
+from quoteweave.retrievers.terms.terms import read_terms
 
 DRAUGHT = '[[term]]\nname = "draught"\nmade_of = ["depth of the keel"]\n'
 BERTH = '[[term]]\nname = "berth"\nmade_of = ["length of the quay"]\n'

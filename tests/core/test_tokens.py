@@ -74,7 +74,7 @@ def test_piled_up_marks_cost_no_more_than_other_text() -> None:
 
 def test_options() -> None:
     assert words("The 1,204 containers", stem=False) == ["1204", "containers"]
-    assert words("The containers", stop=False) == ["the", "contain"]
+    assert words("The containers", keep_stop_words=True) == ["the", "contain"]
 
 
 @settings(deadline=None)

@@ -406,10 +406,10 @@ def test_rarity_is_a_share_and_few_pages_tell_no_word_common(tmp_path: Path) -> 
     make_collection(tmp_path, {"a.md": ["grain silo"], "b.md": ["grain"]}).close()
     with Collection.open(tmp_path / "collection") as collection:
         index = lexical.current_lexical_index(collection)
-    assert index.rarity_share("volcano") == 1.0
+    assert index.rarity("volcano") == 1.0
     # As if 1, and 2, of 100 pages had them: ln(1 + 99.5 / 1.5) / ln(1 + 100.5 / 0.5), and so on.
-    assert index.rarity_share("silo") == pytest.approx(4.2095 / 5.3083, abs=1e-3)
-    assert index.rarity_share("grain") == pytest.approx(3.6988 / 5.3083, abs=1e-3)
+    assert index.rarity("silo") == pytest.approx(4.2095 / 5.3083, abs=1e-3)
+    assert index.rarity("grain") == pytest.approx(3.6988 / 5.3083, abs=1e-3)
 
 
 def test_segments_with_an_array_that_is_no_longer_used_are_read(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from quoteweave.retrievers.make_retriever import (
     retriever_names,
 )
 from quoteweave.retrievers.sparse import Bm25Retriever
-from quoteweave.retrievers.terms import Term, Terms
+from quoteweave.retrievers.terms.terms import Term, Terms
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import ModelServer
 

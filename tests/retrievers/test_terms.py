@@ -14,7 +14,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages.page_fusion import rank_pages
-from quoteweave.retrievers.terms import MAX_FILE_BYTES, Term, Terms, finance, read_terms
+from quoteweave.retrievers.terms.terms import MAX_FILE_BYTES, Term, Terms, finance, read_terms
 
 SEA = Terms(
     [

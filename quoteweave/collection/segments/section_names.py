@@ -301,7 +301,7 @@ def _rank_of(name: str) -> int:
 
 def _words_of(heading: str) -> tuple[str, ...]:
     """The words of a heading without its number, which outlines may leave out."""
-    return tuple(words(_without_number(heading) or heading, stop=False))
+    return tuple(words(_without_number(heading) or heading, keep_stop_words=True))
 
 
 def _without_number(heading: str) -> str:
@@ -320,17 +320,17 @@ class _Headings:
         for heading in headings:
             if bare := _words_of(heading):
                 self._whole.setdefault(bare, []).append(heading)
-                self._leading.setdefault(tuple(words(heading, stop=False)), []).append(heading)
+                self._leading.setdefault(tuple(words(heading, keep_stop_words=True)), []).append(heading)
         self._lengths = sorted({len(each) for each in self._leading})
 
     def take(self, quote: Quote) -> str | None:
         """The first heading with which a quote begins, which is then no longer left."""
         if not self.left or quote.kind != "text" or len(quote.text.split()) > _MAX_HEADING_WORDS:
             return None
-        said = tuple(words(quote.text, stop=False))
+        said = tuple(words(quote.text, keep_stop_words=True))
         found = list(self._whole.get(said, ()))
         if bare := _without_number(quote.text):
-            found += self._whole.get(tuple(words(bare, stop=False)), ())
+            found += self._whole.get(tuple(words(bare, keep_stop_words=True)), ())
         for length in self._lengths:
             found += self._leading.get(said[:length], ())
         first = min((each for each in found if each in self.left), key=self.left.__getitem__, default=None)

@@ -99,7 +99,7 @@ class Threshold(Record):
     """A threshold in the question: a number above or below which something is asked for."""
 
     number: str = Field(description="as written, with its unit")
-    is_least: bool = Field(description="whether what lies above it is asked for")
+    is_lower_bound: bool = Field(description="whether what lies above it is asked for")
 
 
 class QuestionAnalysis(Record):
@@ -173,7 +173,9 @@ def field_of_term(question: str) -> str:
 def interrogative_words() -> frozenset[str]:
     """Question words that carry no topic, tokenised by `core.text.tokens.words`."""
     rules = question_languages()
-    return frozenset(stem for each in rules for word in each.get("asking", ()) for stem in words(word, stop=False))
+    return frozenset(
+        stem for each in rules for word in each.get("asking", ()) for stem in words(word, keep_stop_words=True)
+    )
 
 
 @cache
@@ -198,14 +200,14 @@ def imperative_verbs() -> frozenset[str]:
 def has_opposite_word(question: str, text: str) -> bool:
     """Whether a text has the opposite of a word of the question, but not the word: `up` for `down`."""
     sides = _sides_of(question)
-    found = frozenset(words(text, stop=False)) if sides else frozenset()
+    found = frozenset(words(text, keep_stop_words=True)) if sides else frozenset()
     return any(found & other and not found & own for own, other in sides)
 
 
 @lru_cache(maxsize=64)  # asked of each sentence that was found
 def _sides_of(question: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     """The pairs of opposites of which the question contains only one: the words on its side, and their opposites."""
-    asked = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], stop=False))
+    asked = frozenset(words(question[:MAX_ANALYSED_CHARACTERS], keep_stop_words=True))
     pairs = [pair for pair in _opposites() if bool(asked & pair[0]) != bool(asked & pair[1])]
     return [pair if asked & pair[0] else pair[::-1] for pair in pairs]
 
@@ -233,7 +235,7 @@ def _opposites() -> list[tuple[frozenset[str], frozenset[str]]]:
     """Pairs of sets of words with opposite meanings, as `core.text.tokens.words` stems them."""
     pairs = (pair for each in question_languages() for pair in each.get("opposites", ()))
     return [
-        (frozenset(words(" ".join(one), stop=False)), frozenset(words(" ".join(other), stop=False)))
+        (frozenset(words(" ".join(one), keep_stop_words=True)), frozenset(words(" ".join(other), keep_stop_words=True)))
         for one, other in pairs
     ]
 
@@ -249,7 +251,7 @@ def calculation_words() -> frozenset[str]:
         for said in each.get(table, {}).values()
         for word in said
     )
-    return frozenset(stem for word in found for stem in words(word, stop=False))
+    return frozenset(stem for word in found for stem in words(word, keep_stop_words=True))
 
 
 def analyse_lines(question: str) -> Counter[QuestionAnalysis]:
@@ -315,7 +317,7 @@ class _Rules:
         """The number above or below which something is asked for; None where there is none, or several."""
         sides = zip((True, False), self.limits, strict=True)
         found = [
-            Threshold(number=match[1].strip(" .,"), is_least=over)
+            Threshold(number=match[1].strip(" .,"), is_lower_bound=over)
             for over, side in sides
             for match in side.finditer(text)
         ]
@@ -359,7 +361,7 @@ def _rules() -> _Rules:
             word
             for each in languages
             for said in (*each.get("overview", ()), *each.get("structure", {}).get("document", ()))
-            for word in words(said, stem=False, stop=False)
+            for word in words(said, stem=False, keep_stop_words=True)
         ),
         forms=frozenset(word for each in languages for word in each.get("forms", ())),
         around_forms=frozenset(word for each in languages for word in each.get("around_forms", ())),

@@ -163,7 +163,7 @@ def denials() -> re.Pattern[str]:
 def denying_words() -> frozenset[str]:
     """The words of a question for what is denied that say no more than this, as `core.text.tokens.words` stems them."""
     found = " ".join(_words_of("denials") | _words_of("prohibiting") | _words_of("prohibitable"))
-    return frozenset(words(found, stop=False))
+    return frozenset(words(found, keep_stop_words=True))
 
 
 def asks_what_is_denied(question: str) -> bool:

@@ -68,22 +68,22 @@ while who whoever whom whose why will with within without would wouldn yet you y
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
-def words(text: str, *, stem: bool = True, stop: bool = True) -> list[str]:
+def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:
     """Tokenise `text` as described above, in order and with repeats; the time is linear in the text's length.
 
-    `stem=False` leaves words as written, `stop=False` keeps English stop words.
+    `stem=False` leaves words as written, `keep_stop_words=True` keeps English stop words.
     """
-    return _words_of(normalize_text(text), stem=stem, stop=stop)
+    return _words_of(normalize_text(text), stem=stem, keep_stop_words=keep_stop_words)
 
 
-def _words_of(folded: str, *, stem: bool = True, stop: bool = True) -> list[str]:
+def _words_of(folded: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:
     found: list[str] = []
-    if stem and stop and folded.isascii():
+    if stem and not keep_stop_words and folded.isascii():
         return list(filter(None, map(_STEMS.__getitem__, _ascii_tokens(folded))))
     for word in _TOKEN.findall(folded):
         if _RUN.match(word):
             found.extend([word[at : at + 2] for at in range(len(word) - 1)] or [word])
-        elif not (stop and word in STOP_WORDS):
+        elif keep_stop_words or word not in STOP_WORDS:
             found.append(_STEMS[word] or _stemmed(word) if stem else word.replace(",", ""))
     return found
 

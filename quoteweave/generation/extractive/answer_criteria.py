@@ -331,7 +331,7 @@ def _adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: bo
     The verb of "How much does a new impeller cost?" stands elsewhere in what answers it: `verbs` says whether pairs
     with what may be the verb are there.
     """
-    written = [(word, words(word)) for word in words(question.analysis.text, stem=False, stop=False)]
+    written = [(word, words(word)) for word in words(question.analysis.text, stem=False, keep_stop_words=True)]
     parted = question.analysis.asks in _TOLD_KINDS
     last = (
         [word for word, _ in written if word not in _ALSO_BEFORE][-1:] if _DOES.search(question.analysis.text) else []

@@ -266,7 +266,7 @@ def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]
     held = frozenset(quote_words(quote))
     found: dict[str, str] = {}
     for surface in words(question.analysis.text, stem=False):
-        for stem in words(surface, stop=False):
+        for stem in words(surface, keep_stop_words=True):
             if stem in held and stem in weights and len(surface) > 1 and stem not in interrogative_words():
                 found.setdefault(stem, surface)
     return tuple(found[stem] for stem in sorted(found, key=lambda stem: -weights[stem])[:MAX_MATCHES])

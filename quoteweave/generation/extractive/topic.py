@@ -195,7 +195,9 @@ def _is_absent(stem: str, context: Context) -> bool:
 
 def _asking_words(name: re.Match[str]) -> str:
     """Of several words that begin with capitals, those that ask: "Los Angeles" is a name, "Welche Farben" is none."""
-    return " ".join(word for word in name[0].split() if interrogative_words().intersection(words(word, stop=False)))
+    return " ".join(
+        word for word in name[0].split() if interrogative_words().intersection(words(word, keep_stop_words=True))
+    )
 
 
 def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, ...]:

@@ -119,8 +119,8 @@ class CitedEvidence:
 
     def has_words(self, quoted: str) -> bool:
         """Whether these words occur in this order, ignoring hyphens at line ends and letters that OCR confuses."""
-        wanted = " ".join(words(quoted, stem=False, stop=False))
-        if any(f" {wanted} " in f" {' '.join(words(text, stem=False, stop=False))} " for text in self.texts):
+        wanted = " ".join(words(quoted, stem=False, keep_stop_words=True))
+        if any(f" {wanted} " in f" {' '.join(words(text, stem=False, keep_stop_words=True))} " for text in self.texts):
             return True
         # A match of this length is no coincidence, even where it begins or ends within a word.
         tight = squeezed(quoted)

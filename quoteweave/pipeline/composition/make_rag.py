@@ -31,7 +31,7 @@ from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings, Limits
 from quoteweave.retrievers.chat_models import ChatModels, ChatOptions, open_chat_model
-from quoteweave.retrievers.terms import Terms
+from quoteweave.retrievers.terms.terms import Terms
 
 
 class SharedLimits:

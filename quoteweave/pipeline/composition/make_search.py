@@ -12,7 +12,7 @@ from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, Retriev
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
 from quoteweave.retrievers.make_retriever import Resources, make_fused
 from quoteweave.retrievers.make_steps import make_expander, make_reranker
-from quoteweave.retrievers.terms import Terms, read_terms
+from quoteweave.retrievers.terms.terms import Terms, read_terms
 
 Settings = TypeVar("Settings", bound=RetrievalSettings)
 

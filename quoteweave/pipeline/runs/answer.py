@@ -49,7 +49,7 @@ from quoteweave.pipeline.runs.dataset_pictures import (
 )
 from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints, make_run_search
 from quoteweave.retrievers.chat_models import ChatModels
-from quoteweave.retrievers.terms import Terms
+from quoteweave.retrievers.terms.terms import Terms
 
 EXPANDING, RERANKING = ("expand_system", "expand_user"), ("rerank_system", "rerank_user")
 

@@ -39,7 +39,7 @@ from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels
 from quoteweave.retrievers.make_retriever import SPARSE_RETRIEVERS, make_fused
 from quoteweave.retrievers.make_steps import make_expander, make_reranker
 from quoteweave.retrievers.spec import parse_spec
-from quoteweave.retrievers.terms import Terms
+from quoteweave.retrievers.terms.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)

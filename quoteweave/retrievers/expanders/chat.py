@@ -46,7 +46,7 @@ class ChatExpander:
 
         A question without words is not sent. Raises UsageError when a prompt does not have the right fields.
         """
-        if not words(query.text, stop=False):
+        if not words(query.text, keep_stop_words=True):
             return Expansion(clauses=(query.text,))
         system = self.system_prompt.render({"most": str(self._most)})
         user = self.user_prompt.render({"question": query.text})

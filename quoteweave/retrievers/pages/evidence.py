@@ -1,7 +1,7 @@
 """The evidence for each page of a collection, given a question: words, references, kinds of pictures, and position.
 
-All scores are on the scale of BM25: `index.max_idf` is the score of a word that occurs on one page only. The parts add
-up to `PageEvidence.total`, and `search --explain` reports each of them by its name.
+All scores are on the scale of BM25. A *unit* of the table is `index.max_idf`, the score of a word that occurs on one
+page only. The parts add up to `PageEvidence.total`, and `search --explain` reports each of them by its name.
 
 | part | score of a page |
 |---|---|
@@ -47,11 +47,11 @@ from quoteweave.core.text.question_words import foreign_grammar_words
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.whole_document.structure_questions import document_words
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.pages.literal_matches import Containing, LiteralMatches, sought_in
-from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, PageFeedback, Quotes
+from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
+from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
 from quoteweave.retrievers.pages.terminology import Sources, Terminology, TermMatches
 from quoteweave.retrievers.recent_cache import RecentCache
-from quoteweave.retrievers.terms import TermExpansion, Terms
+from quoteweave.retrievers.terms.terms import TermExpansion, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +144,7 @@ class EvidenceScorer:
     """
 
     def __init__(
-        self, index: LexicalIndex, load_quotes: Quotes, containing: Containing, terms: Sequence[Terms] = ()
+        self, index: LexicalIndex, load_quotes: LoadQuotes, containing: FindPages, terms: Sequence[Terms] = ()
     ) -> None:
         self.index = index
         self.page_feedback = PageFeedback(index, load_quotes)
@@ -355,8 +355,8 @@ class EvidenceScorer:
             found = index.quotes_with((token,))
             found = found if within is None else found[within[index.page_of[found]]]
             if len(found):
-                stated[found] += index.rarity(token)
-                whole += index.rarity(token)
+                stated[found] += index.idf(token)
+                whole += index.idf(token)
         shares: Scores = np.maximum(2 * index.best_on_pages(stated) / np.float32(whole or 1) - 1, np.float32(0))
         return shares
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
 
-Texts = Callable[["Positions"], list[str]]
+LoadTexts = Callable[["Positions"], list[str]]
 """All words of the quotes at some positions, as `Quote.all_text` gives them."""
-Containing = Callable[[str, "Mask | None"], "Mask"]
+FindPages = Callable[[str, "Mask | None"], "Mask"]
 """Which of the pages given have a quote whose text contains a string, to the letter (m,)."""
 
 # Units for a page on which one quote has all words of a quotation, a code or an amount; for one that has a quotation or
@@ -71,7 +71,7 @@ _QUOTATION_MARKS = re.compile("[‘’‚“”„«»`]")
 class LiteralMatches:
     """Looks for what a question writes out in the quotes of one index."""
 
-    def __init__(self, index: LexicalIndex, texts: Texts, containing: Containing) -> None:
+    def __init__(self, index: LexicalIndex, texts: LoadTexts, containing: FindPages) -> None:
         self._index, self._texts, self._containing = index, texts, containing
 
     def quotations(self, sought: Sequence[str], scores: "Scores", within: "Mask | None") -> "tuple[Scores, Sources]":
@@ -183,10 +183,10 @@ class LiteralMatches:
                 yield _joined_but_at(pieces, marks)
 
     def _divided_number(self, left: str, parts: Sequence[str]) -> Iterator[Sequence[str]]:
-        if len(left) <= MAX_GROUP and parts and self._index.rarity(left):
+        if len(left) <= MAX_GROUP and parts and self._index.idf(left):
             yield (*parts, left)
         for size in range(MIN_GROUP, min(MAX_GROUP, len(left) - MIN_GROUP) + 1):
-            if self._index.rarity(left[:size]):
+            if self._index.idf(left[:size]):
                 yield from self._divided_number(left[size:], (*parts, left[:size]))
 
     def _quotes_with_spelling(self, parts: Sequence[str], within: "Mask | None") -> "Positions":
@@ -197,7 +197,7 @@ class LiteralMatches:
         # A letter of a code may be a stop word ("GK 2290 A"), but two words alone are looked for by both.
         if len(stems) < min(len(parts), 2) or not self._has(stems, within):
             return self._no_quotes()
-        if any(len(words(part, stop=False)) != 1 for part in parts):
+        if any(len(words(part, keep_stop_words=True)) != 1 for part in parts):
             return self._no_quotes()
         found = self._index.quotes_with(stems)
         if len(parts) > 1:
@@ -289,7 +289,7 @@ def _misread(word: str) -> Iterator[str]:
 
 def _codes_apart(text: str) -> Iterator[Sequence[str]]:
     """Words that follow one another and may be one code or long number: ("gk", "2290", "a")."""
-    found = words(text, stem=False, stop=False) if any(map(str.isdecimal, text)) else []
+    found = words(text, stem=False, keep_stop_words=True) if any(map(str.isdecimal, text)) else []
     for at in range(len(found)):
         for size in range(2, MAX_CODE_MARKS + 2):
             together = found[at : at + size]

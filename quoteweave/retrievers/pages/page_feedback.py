@@ -48,14 +48,14 @@ MIN_PAGES = 10
 # Cells of the first line of a table that make it a header which tells one table from another.
 _CELLS = 2
 
-Quotes = Callable[["Positions"], list[Quote]]
+LoadQuotes = Callable[["Positions"], list[Quote]]
 """The quotes at some positions."""
 
 
 class PageFeedback:
     """Looks from the best pages of one index to those that belong with them."""
 
-    def __init__(self, index: LexicalIndex, quotes: Quotes) -> None:
+    def __init__(self, index: LexicalIndex, quotes: LoadQuotes) -> None:
         self._index, self._quotes = index, quotes
         # Different questions often have the same best pages.
         self._rare = lru_cache(maxsize=1024)(self._rare_words)
@@ -174,7 +174,7 @@ class PageFeedback:
         weights = {}
         for word, count in counts.items():
             if not (word[0].isdigit() and len(word) < 3):
-                weights[word] = (1 + math.log(count)) * self._index.rarity(word)
+                weights[word] = (1 + math.log(count)) * self._index.idf(word)
         ranked = sorted(weights, key=lambda word: (-weights[word], word))[:SEED_CANDIDATES]
         shared = (word for word in ranked if self._index.on_several_pages(word, page))
         return list(islice(shared, SEED_WORDS))

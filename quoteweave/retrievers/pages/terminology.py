@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.segments.builder import acronym_prefix, meaning_prefix
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.pages.page_feedback import PAGE_B, Quotes
-from quoteweave.retrievers.terms import Phrase, TermExpansion, TermPlaces, Terms
+from quoteweave.retrievers.pages.page_feedback import PAGE_B, LoadQuotes
+from quoteweave.retrievers.terms.terms import Phrase, TermExpansion, TermPlaces, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ class TermMatches:
 class Terminology:
     """Looks for the terms and acronyms of a question in one index."""
 
-    def __init__(self, index: LexicalIndex, load_quotes: Quotes, terms: Sequence[Terms]) -> None:
+    def __init__(self, index: LexicalIndex, load_quotes: LoadQuotes, terms: Sequence[Terms]) -> None:
         self._index, self._load_quotes, self._terms = index, load_quotes, terms
         self._places = TermPlaces(index)
 

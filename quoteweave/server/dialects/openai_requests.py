@@ -129,7 +129,7 @@ def read_conversation(messages: Sequence[InputMessage]) -> tuple[str, tuple[Mess
     last = turns[-1] if turns else None
     if last is None or last.role != "user":
         raise refuse(last.field if last else "messages", "the last message must be a question of the user's")
-    if not words(last.text, stop=False):
+    if not words(last.text, keep_stop_words=True):
         raise refuse(last.field, "the question has no words")
     check_question(last.text)
     before = [message for message in turns[:-1] if message.text.strip()][-MAX_HISTORY:]

@@ -61,9 +61,9 @@ def find_in_text(text: str, words: str, k: int = PASSAGES) -> TextPassages:
     Case, accents, punctuation and line breaks do not matter, and words are stemmed. Passages that have all words in
     their order stand first; the others have the rarest of them first. Of equal ones the first in the text is first.
     """
-    wanted = tokens(words, stop=False)
+    wanted = tokens(words, keep_stop_words=True)
     rare = dict.fromkeys(tokens(words)) or dict.fromkeys(wanted)
-    windows = [(page, window, tokens(window, stop=False)) for page, window in _windows(text)]
+    windows = [(page, window, tokens(window, keep_stop_words=True)) for page, window in _windows(text)]
     counts = Counter(token for _, _, found in windows for token in set(found) & rare.keys())
     weights = {token: log(1 + len(windows) / counts[token]) for token in rare if counts[token]}
     exact, some = list[tuple[float, int]](), list[tuple[float, int]]()

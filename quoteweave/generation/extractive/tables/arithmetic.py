@@ -193,10 +193,10 @@ def _describe_beyond(found: CellSelection, threshold: Threshold) -> str:
     value, unit = amounts[0].value, found.cells[0].unit
     if amounts[0].unit != unit or (unit is None and _LETTERS.search(threshold.number)):
         return ""
-    beyond = [cell.shown for cell in found.cells if (cell.value > value) == threshold.is_least]
+    beyond = [cell.shown for cell in found.cells if (cell.value > value) == threshold.is_lower_bound]
     if len(beyond) > MAX_SHOWN or any(cell.value == value for cell in found.cells):
         return ""
-    side = "above" if threshold.is_least else "below"
+    side = "above" if threshold.is_lower_bound else "below"
     verb = "is" if len(beyond) == 1 else "are"
     sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {threshold.number}"
     return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
