@@ -36,9 +36,9 @@ _REMOVED = Quote(id="", document="", page=0, page_label="", bbox=(0, 0, 0, 0), k
 MIN_PAGE_SHARE = 0.4
 # Weight of the BM25 of the heading above a quote, relative to the quote's own.
 HEADING_WEIGHT = 0.6
-# For questions that ask for steps: headings whose quotes are kept together, how many quotes of each, and how many from
-# the one on that fits best.
-SECTIONS, MAX_TOGETHER, FROM_FITTEST = 2, 8, 2
+# For questions that ask for steps: headings whose quotes are kept together, how many quotes of each, how many from the
+# one on that fits best, and by how much those under the second fit less.
+SECTIONS, MAX_TOGETHER, FROM_FITTEST, NEXT_HEADING = 2, 8, 2, 0.001
 # Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for: a
 # table or picture, if it asks about pictures, names one or contains a term; on so many of the best pages a text with a
 # contact, if it asks for a contact, a quote with a quotation or code of the question to the letter, and one that stands
@@ -179,7 +179,9 @@ class LexicalRetriever(Bm25Retriever):
         alike = fittest == 0
         relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
         if any(analysis.asks == "steps" for analysis in evidence.analyses):
-            relative[np.isin(at, self._under_best_headings(evidence, headings, index.page_of))] = 1
+            # Those under the best heading come before those under the next, which may stand above them on the page.
+            for place, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
+                relative[np.isin(at, under)] = 1 - place * NEXT_HEADING
         return relative
 
     def _having(self, index: LexicalIndex, pages: "Scores", accepts: Callable[[Quote], bool]) -> "Positions":
@@ -214,8 +216,8 @@ class LexicalRetriever(Bm25Retriever):
         return found, self._quotes_at(index, found)
 
     @staticmethod
-    def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "Positions":
-        """Positions of the quotes under the best headings, kept together because one step alone explains nothing."""
+    def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "list[Positions]":
+        """Positions of the quotes under each of the best headings, together because a step alone explains nothing."""
         import numpy as np
 
         found = np.unique(headings[(headings >= 0) & (evidence.quote_scores[headings] > 0)])
@@ -223,8 +225,7 @@ class LexicalRetriever(Bm25Retriever):
         best = found[np.argsort(-worth, kind="stable")[:SECTIONS]]
         under = [np.flatnonzero(headings == at) for at in best]
         fittest = [one[np.argmax(evidence.quote_scores[one]) :][:FROM_FITTEST] for one in under]
-        together = [*(one[:MAX_TOGETHER] for one in under), *fittest]
-        return np.concatenate(together) if together else np.empty(0, dtype=np.int64)
+        return [np.union1d(one[:MAX_TOGETHER], some) for one, some in zip(under, fittest, strict=True)]
 
     def _pages_within(self, index: LexicalIndex, where: Filter | None) -> "Mask | None":
         """(m,) the pages that pass the filter; None where all do."""

@@ -38,6 +38,8 @@ def ask(question: str, *texts: str) -> Answer:
         ("When was the survey conducted?", "Surveys conducted in December 2015 and in January 2014."),
         ("What training do pilots receive?", "The failure to ensure that pilots received training was a breach."),
         ("What trips are offered to guests?", "We asked whether trips were offered to guests on Sundays."),
+        ("How are berths allotted?", "Berths that should not be allotted are known to all."),
+        ("Is the ferry faster than the train?", "For tours of more than a day the train will be faster."),
         ("Which key opens the lock gate?", "To open the lock gate you have to press a key or key combination."),
     ],
 )
@@ -72,6 +74,9 @@ def test_another_act_does_not_answer(question: str, text: str) -> None:
             "What must ships do after passing the lock?",
             "After passing or mooring at the lock, ships MUST sound the horn.",
         ),
+        ("Is the ferry faster than the train?", "The ferry is faster than the train on most days."),
+        ("Can the crane be used in fog?", "All who are using a berth must wait; the crane does not work in fog."),
+        ("Which lock is the default?", "The western lock is the default lock."),
         ("Can a berth hold two ships?", "A berth should not normally hold two ships."),
     ],
 )

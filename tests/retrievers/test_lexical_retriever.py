@@ -12,6 +12,7 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Filter, Hit, Layout, Query, Quote
+from quoteweave.documents.ingest import add
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages.page_fusion import rank_pages
@@ -281,3 +282,13 @@ def test_the_best_hits_are_the_same_however_many_are_asked_for(
         every = retriever.search([query], 50, where=where)[0]
         for k in range(1, len(every)):
             assert retriever.search([query], k, where=where)[0] == every[:k]
+
+
+def test_steps_under_the_best_heading_come_before_those_under_one_above_it(tmp_path: Path) -> None:
+    text = "# Starting the crane\n\n" + "\n\n".join(f"The crane has part {number}." for number in range(12))
+    text += "\n\n## Starting the crane in fog\n\nSound the horn, and press the lever.\n\n## Boats\n\nThey wait."
+    (tmp_path / "crane.md").write_text(text)
+    with Collection.create(tmp_path / "made") as made:
+        add(made, [tmp_path / "crane.md"])
+        texts = [hit.quote.text for hit in search(made, "How do I start the crane in fog?")]
+    assert texts.index("Sound the horn, and press the lever.") < texts.index("The crane has part 0.")

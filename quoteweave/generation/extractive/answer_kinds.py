@@ -63,7 +63,7 @@ _ORDINAL = r"\b(first|second|third|former|previous|old|original|next|last|final)
 _IS, _CONSISTS = r"(?:is|are|was|were)", r"(?:includes?|included|consists?|comprises?|such as|namely)\b"
 _TELLS_OTHERWISE = (
     r"\b{noun}\s*[:(](?!\s*(?-i:[A-Z]{{2,6}}s?)\))|\bfollowing\s+(?:\w+\s+){{0,2}}{noun}\b[^.:;]{{0,40}}:\s+\w"
-    r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key)\s+){{0,3}}{noun}\b"
+    r"|\b(?:is|are|was|were|as)\s+(?:(?:an?|the|its?|their|one|some|main|key|default|only)\s+){{0,3}}{noun}\b"
 )
 _TELLS = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\b|{_CONSISTS})|{_TELLS_OTHERWISE}"
 # "By default, the home is located in" does not say what the home is.

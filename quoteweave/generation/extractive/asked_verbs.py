@@ -6,6 +6,7 @@ somebody else, in a case, or in another time. English alone, as the forms of ver
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
 from quoteweave.core.text.tokens import words
@@ -45,8 +46,13 @@ _YES_OR_NO = re.compile(
 _PRONOUN = re.compile(r"(?:I|we|you|one|it|they|he|she|there|someone|anyone|people)\b", re.IGNORECASE)
 _OBJECT_PRONOUN = re.compile(r"\s+(?:it|them|this|these|one|ones|those)\b", re.IGNORECASE)
 _DONE = re.compile(rf"(?:\bbe\s+(?:\w+ly\s+)?|^\s*{_BE}\b.*\b(?=\w+(?:ed|en)\b))(?P<verb>\w+)", re.IGNORECASE)
+_COMPARES = re.compile(
+    r"\s*(?:is|are|was|were)\s+(?P<one>[^?]+?)\s+(?:(?:more|less)\s+)?(?P<how>\w+)\s+than\s+(?P<other>[^?]+)",
+    re.IGNORECASE,
+)
 _DOES = re.compile(r"\s*(?:do|does|did)\s", re.IGNORECASE)
 _NOUN_OF_ACT = re.compile(r"(?:ions?|ments?|ances?|als?)$", re.IGNORECASE)
+_CLAUSE = re.compile(r"[;:]\s")
 _CASES = re.compile(r"^\W*(?:if|when|whenever|unless)\b[^,]*,|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE)
 
 _WHETHER = re.compile(
@@ -155,6 +161,8 @@ def _is_verb(match: "re.Match[str]", told: str) -> bool:
     before, word = told[: match.start()].split()[-AUXILIARY_WORDS:], match[0]
     if word.casefold().endswith("ed"):
         auxiliary = any(re.fullmatch(_BE, each.strip("(,"), re.IGNORECASE) for each in before)
+        if before[-2:] == ["not", "be"]:
+            return False
         return auxiliary or _BEHIND_DONE.match(told[match.end() :]) is not None
     if word.casefold().endswith("ing"):
         return before[-1:] == ["by"]
@@ -203,31 +211,57 @@ def _names_any(told: str, asked: str) -> bool:
     return first is not None and found is not None and found.end() == first.end()
 
 
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """What is asked by yes or no, as stems: who or what does it, the verb, and with what."""
+
+    subject: list[str]
+    verb: list[str]
+    thing: list[str]
+    is_passive: bool
+
+
+def _asked_act(asked: str, content: list[str], told: str) -> _Act | None:
+    """The act of "Can I use the crane?", whose verb is the first word of it that a text has; None for no such verb."""
+    question = _YES_OR_NO.match(asked)
+    if question is None or not content:
+        return None
+    by_pronoun = _PRONOUN.match(question["rest"]) is not None
+    subject, acts = ([], content) if by_pronoun else (content[:1], content[1:])
+    if (done := _DONE.search(asked)) is not None:
+        verb, thing = words(done["verb"]), subject
+    else:
+        at = next((at for at, act in enumerate(acts) if _has([act], told)), len(acts))
+        verb, thing = acts[at : at + 1], acts[at + 1 : at + 2] if by_pronoun else []
+    return _Act(subject, verb, thing, is_passive=done is not None) if _has(verb, told) else None
+
+
 def _answers_for_another(statement: Statement, question: QuestionTerms) -> bool:
     """Whether a statement says of another thing, or of a case alone, what a question asks of one by yes or no."""
-    text, told = question.analysis.text[:MAX_ANALYSED_CHARACTERS], statement.text
-    asked = _YES_OR_NO.match(text)
-    content = subject_terms(question)
-    if asked is None or not content:
+    text, told, content = question.analysis.text[:MAX_ANALYSED_CHARACTERS], statement.text, subject_terms(question)
+    act = _asked_act(text, content, told)
+    if act is None:
         return False
-    by_pronoun = _PRONOUN.match(asked["rest"]) is not None
-    subject, acts = ([], content) if by_pronoun else (content[:1], content[1:])
-    done = _DONE.search(text)
-    verb = words(done["verb"]) if done else next(([act] for act in acts if _has([act], told)), [])
-    if not _has(verb, told):
-        return False
-    if not _CASES.search(text) and not _has(verb, _CASES.sub(" ", told)):
+    if not _CASES.search(text) and not _has(act.verb, _CASES.sub(" ", told)):
         return True
     if refers_back(told):
         return False
-    if subject and (_has_another_subject(verb, told, content) or (_DOES.match(text) and _is_noun(verb, told))):
+    named = _DOES.match(text) is not None and all(_NOUN_OF_ACT.search(match[0]) for match in _said(act.verb, told))
+    if _compares_otherwise(text, told) or (act.subject and (named or _has_another_subject(act.verb, told, content))):
         return True
-    thing = subject if done else acts[acts.index(verb[0]) + 1 :][:1] if by_pronoun else []
-    return _is_of_another_thing(verb, told, thing, passive=done is not None)
+    # Another clause may tell of it in another way.
+    otherwise = [one for one in _CLAUSE.split(told) if _has(act.subject, one) and not _has(act.verb, one)]
+    return not otherwise and _is_of_another_thing(act, told)
 
 
-def _is_noun(verb: list[str], told: str) -> bool:
-    return all(_NOUN_OF_ACT.search(match[0]) for match in _said(verb, told))
+def _compares_otherwise(asked: str, told: str) -> bool:
+    """Whether a text says of the other thing what is asked of one: "Is the ferry faster than the train?"."""
+    compared = _COMPARES.match(asked)
+    said = next(_said(words(compared["how"]), told), None) if compared else None
+    if compared is None or said is None:
+        return False
+    before = told[: said.start()]
+    return _has(words(compared["other"]), before) and not _has(words(compared["one"]), before)
 
 
 def _has_another_subject(verb: list[str], told: str, content: Iterable[str]) -> bool:
@@ -236,16 +270,17 @@ def _has_another_subject(verb: list[str], told: str, content: Iterable[str]) -> 
     return bool(words(before)) and not _PRONOUN.match(before.lstrip()) and set(words(before)).isdisjoint(content)
 
 
-def _is_of_another_thing(verb: list[str], told: str, thing: list[str], *, passive: bool) -> bool:
+def _is_of_another_thing(act: _Act, told: str) -> bool:
     """Whether a text has the verb only of another thing: "the use of a placebo", "using the supplied cable"."""
-    if not thing:
+    if not act.thing:
         return False
-    for match in _said(verb, told):
+    for match in _said(act.verb, told):
         behind, word = told[match.end() :], match[0].casefold()
-        is_done = word.endswith(("ed", "en", "t", "able", "ible")) or passive
-        if _has(thing, _next_words(behind, OBJECT_WORDS)) or (is_done and _has(thing, told[: match.start()])):
+        is_done = word.endswith(("ed", "en", "t", "able", "ible")) or act.is_passive
+        if _has(act.thing, _next_words(behind, OBJECT_WORDS)) or (is_done and _has(act.thing, told[: match.start()])):
             return False
-        if _OBJECT_PRONOUN.match(behind) or (passive and not (word.endswith("ing") or re.match(r"\s+of\s", behind))):
+        takes_object = word.endswith("ing") or re.match(r"\s+of\s", behind)
+        if _OBJECT_PRONOUN.match(behind) or (act.is_passive and not takes_object):
             return False
     return True
 
