@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
+from quoteweave.core.text.whole_document.structure_questions import _number_of, read_structure_request, states_number
 
 
 @pytest.mark.parametrize(
@@ -117,3 +117,11 @@ def test_a_long_run_of_numbers_or_words_is_read_in_no_time(run: str) -> None:
     start = time.perf_counter()
     assert not states_number(run * 20_000, ["table", "figure"])
     assert time.perf_counter() - start < 15
+
+
+def test_the_long_patterns_of_numbers_are_compiled_only_where_a_text_is_searched_for_one() -> None:
+    _number_of.cache_clear()
+    assert read_structure_request("Who counted the grain that was shipped in May?") is None
+    assert _number_of.cache_info().currsize == 0
+    assert states_number("It has 12 tables.", ["table"])
+    assert _number_of.cache_info().currsize == 1

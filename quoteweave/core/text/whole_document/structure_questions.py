@@ -104,11 +104,12 @@ def document_words() -> frozenset[str]:
 
 def states_number(text: str, kinds: Iterable[StructureKind]) -> bool:
     """Whether a text says a number of things of one of these names: "12 tables", "dozens of photos", "Tables: 12"."""
-    return any(_patterns()[f"number of {kind}"].search(text) for kind in kinds)
+    return any(_number_of(kind).search(text) for kind in kinds)
 
 
 @cache
-def _patterns() -> dict[str, re.Pattern[str]]:
+def _said() -> dict[str, str]:
+    """The words of all languages as alternatives of a pattern, by what they stand for."""
     tables = [each["structure"] for each in question_languages() if "structure" in each]
     kinds = get_args(StructureKind)
     names = (*kinds, "counts", "names", "exists", "document", "besides", "numbers", "between")
@@ -116,11 +117,25 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     said["counted pages"] = rf"{said['counts']}\s+{said['page']}"
     said["counted parts"] = rf"{said['counts']}\s+(?:[^\W\d]+\s+)?(?:{'|'.join(said[kind] for kind in kinds)})"
     said["kind asked"] = rf"^\W*[\w'’]+\s+(?:{'|'.join(said[kind] for kind in kinds)})"
+    return said
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    return {name: _whole_words(way) for name, way in _said().items()}
+
+
+@cache
+def _number_of(kind: StructureKind) -> re.Pattern[str]:
+    """What says a number of things of a kind; to compile it takes longer than all others, and few questions need it."""
+    said = _said()
     # "2019 tables" are those of a year.
     number = rf"(?:(?<![\w.,])(?!(?:19|20)\d\d(?!\d))\d[\d.,]*+|{said['numbers']}|{alternation(number_words())})"
     # "Hundreds of pictures" and "42 new garden tables", but not the line "10 List of tables" of a table of contents.
     between = rf"\s+(?:{said['between']}\s+)?(?:(?!{said['between']}\b)(?<!-)[^\W\d][\w-]*+\s+){{0,2}}"
-    for kind in kinds:
-        behind = rf"{said[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
-        said[f"number of {kind}"] = rf"{number}{between}{said[kind]}|{behind}"
-    return {name: re.compile(rf"(?<!\w)(?:{way})(?!\w)", re.IGNORECASE) for name, way in said.items()}
+    behind = rf"{said[kind]}\s*(?:[:=|]|\b(?:is|was|are|were)\b)\s*{number}"
+    return _whole_words(rf"{number}{between}{said[kind]}|{behind}")
+
+
+def _whole_words(way: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{way})(?!\w)", re.IGNORECASE)
