@@ -3,15 +3,14 @@
 import multiprocessing
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from common import Table, arguments, finish, machine
+from library_process import LibraryProcess, serving_library
 from model_process import serving
 
 from quoteweave.attribution.agent.runs import TRAJECTORIES, PaperRunFile, PaperRunSettings, answer_excerpts
@@ -21,7 +20,6 @@ from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.pipeline.runs.retrieval import Questions
 from quoteweave.pipeline.settings import Limits
 from quoteweave.testing import Reply, make_library, write_citeme
-from quoteweave.testing.literature_server import LibraryServer
 
 AT_ONCE, ANSWER_S, EXCERPTS = 64, 1.0, 640
 ACTIONS = 2  # a search and a choice
@@ -43,48 +41,6 @@ def main() -> None:
     finish(found, figures, [shown for _, shown in parts], options)
 
 
-class LibraryProcess:
-    """A server of the made library in a process of its own."""
-
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
-        self.url: str = pipe.recv()
-
-    def arrivals(self) -> list[float]:
-        """When requests came in; each is told once."""
-        self._pipe.send("arrivals")
-        told: list[float] = self._pipe.recv()
-        return told
-
-
-@contextmanager
-def serving_library() -> Iterator[LibraryProcess]:
-    """The server, while the block lasts."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve_library, args=(theirs,), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        yield LibraryProcess(ours)
-    finally:
-        ours.close()
-        process.join()
-
-
-def _serve_library(pipe: Connection) -> None:
-    with LibraryServer() as server:
-        pipe.send(server.semantic_scholar_url)
-        told = 0
-        try:
-            while pipe.recv():
-                times = [request.at for request in server.requests]
-                pipe.send(times[told:])
-                told = len(times)
-        except EOFError:
-            return
-
-
 def agent(request: Mapping[str, Any]) -> Reply:
     """Searches by some words of the excerpt, then selects the first paper; each reply takes its time."""
     said = [str(message["content"]) for message in request["messages"] if message["role"] != "system"]
@@ -103,7 +59,7 @@ def agent(request: Mapping[str, Any]) -> Reply:
 def under_way(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figures, Table]:
     """How many replies of the model are under way while excerpts are left."""
     with serving(agent) as server:
-        run(folder, table, EXCERPTS, (library.url, server.base_url), per_second=1000)
+        run(folder, table, EXCERPTS, (library.semantic_scholar_url, server.base_url), per_second=1000)
         starts = sorted(server.arrivals())
     # Until the last excerpt has begun: after it there is less to do than the run could have under way.
     last = starts[-AT_ONCE * ACTIONS]
@@ -125,7 +81,7 @@ def paced(folder: Path, table: Path, library: LibraryProcess) -> tuple[Figures, 
     """How exactly the limit of one request a second is kept, with many that wait for their turn."""
     library.arrivals()
     with serving(agent) as server:
-        run(folder, table, PACED, (library.url, server.base_url), per_second=1)
+        run(folder, table, PACED, (library.semantic_scholar_url, server.base_url), per_second=1)
     times = sorted(library.arrivals())
     gaps = [later - earlier for earlier, later in pairwise(times)]
     rate = len(gaps) / (times[-1] - times[0])
@@ -141,7 +97,7 @@ def killed_and_resumed(folder: Path, table: Path, library: LibraryProcess) -> tu
     """What a run that was killed asks again when it is resumed."""
     count = 3 * AT_ONCE
     with serving(agent) as server:
-        addresses = (library.url, server.base_url)
+        addresses = (library.semantic_scholar_url, server.base_url)
         process = multiprocessing.get_context("spawn").Process(target=run, args=(folder, table, count, addresses, 1000))
         process.start()
         while not list((folder / TRAJECTORIES).glob("[!.]*.jsonl")):

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from common import Table, arguments, bounds, finish, machine, working_folder
+from library_process import serving_library
 
 from quoteweave.attribution.drafts.post_hoc_runs import PassageFinder
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
@@ -164,11 +165,11 @@ def _from_snippets(results: Sequence[Result]) -> int:
 
 def _paced(name: SourceName, excerpts: int) -> list[float]:
     """The seconds of excerpts, one after another, each with a new folder of papers."""
-    seconds = []
-    with LibraryServer() as server:
+    seconds, library = [], make_library()
+    with serving_library() as server:
         url = server.semantic_scholar_url if name == "semantic-scholar" else server.openalex_url
-        for excerpt in random.Random(1).sample(server.library.excerpts, excerpts):  # of all kinds
-            own = server.library.paper(excerpt.source)
+        for excerpt in random.Random(1).sample(library.excerpts, excerpts):  # of all kinds
+            own = library.paper(excerpt.source)
             time.sleep(1.1)  # so that its first request does not wait for the last one of the excerpt before
             with working_folder(None) as folder:
                 start = time.perf_counter()

@@ -16,7 +16,7 @@ from .attribution.drafts.post_hoc_runs import cite_answers as cite_answers
 from .attribution.literature.library.fetching import FetchLimits as FetchLimits
 from .attribution.literature.library.fetching import PdfFetcher as PdfFetcher
 from .attribution.literature.library.paper_library import PaperLibrary as PaperLibrary
-from .attribution.literature.library.paper_library import ParseLimits as ParseLimits
+from .attribution.literature.library.parse_limits import ParseLimits as ParseLimits
 from .attribution.literature.opening import open_literature as open_literature
 from .attribution.literature.sources.make_source import SourceOptions as SourceOptions
 from .attribution.literature.sources.make_source import make_source as make_source

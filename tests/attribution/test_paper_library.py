@@ -5,8 +5,10 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from file_server import FileServer, Request, answer, file_server
@@ -19,14 +21,15 @@ from quoteweave.attribution.literature.library.paper_library import (
     MAX_SNIPPETS,
     NOT_OPEN,
     PaperLibrary,
-    ParseLimits,
     default_papers_folder,
 )
+from quoteweave.attribution.literature.library.parse_limits import ParseLimits
 from quoteweave.attribution.literature.sources.own_collection import OwnCollection
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText, PublicationDate
 from quoteweave.collection.collection import Collection
 from quoteweave.core.fingerprints import file_sha256
+from quoteweave.documents.ingest import AddReport, add
 from quoteweave.maintenance.check import check
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.settings import RetrievalSettings
@@ -243,6 +246,44 @@ def test_a_link_to_the_file_of_another_paper_does_not_make_one_paper_of_two(tmp_
         metadata = {opened.collection.document(name).metadata["title"] for name in names}
     assert metadata == {GRAIN.title, "On cranes"}
     assert read.text == GRAIN.abstract
+
+
+def test_papers_that_came_while_another_was_parsed_are_parsed_at_once(
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cranes, rails = Paper(id="W8", title="Cranes that lift timber"), Paper(id="W9", title="Rails of the northern moor")
+    again = Paper(id="W7", title="Counting the grain ships of Skarn.", identifiers={"openalex": "W7"})
+    files = {"/1.pdf": FILE, "/2.pdf": FILE, "/4.pdf": paper_pdf(rails.title, (), ("Rails rust.",))}
+    files |= {"/3.pdf": paper_pdf("Of bees", (), ("Bees hum.",)), "/5.pdf": paper_pdf("Long", (), ("One.",) * 3)}
+    server.answers.update((path, answer(file)) for path, file in files.items())
+    papers = [GRAIN, again, cranes, rails, Paper(id="W6", title="Long")]
+    linking = [linked(server, f"/{number}.pdf", paper) for number, paper in enumerate(papers, 1)]
+    added: list[int] = []
+    released = threading.Event()
+
+    def counted(collection: Collection, paths: Sequence[Path], *options: Any) -> AddReport:
+        added.append(len(paths))
+        released.wait(30)  # the first stays with its file until all others have come
+        return add(collection, paths, *options)
+
+    monkeypatch.setattr(paper_library, "add", counted)
+
+    class Queue(deque[object]):
+        def append(self, fetched: object) -> None:
+            super().append(fetched)
+            if len(self) == len(linking) - 1:
+                released.set()
+
+    async def read_all(opened: PaperLibrary) -> list[PaperText]:
+        await opened.add_papers(linking)
+        monkeypatch.setattr(opened, "_fetched", Queue())
+        return await asyncio.gather(*map(opened.read, linking))
+
+    with library(tmp_path, parse=ParseLimits(pages=2)) as opened:
+        found = [each.outcome for each in asyncio.run(read_all(opened))]
+    assert found == ["full_text", "full_text", "other_paper", "full_text", "too_large"]
+    assert added[0] == 1
+    assert added[1] in (3, 4)  # without those of the same bytes as another
 
 
 def _encrypted(tmp_path: Path) -> bytes:

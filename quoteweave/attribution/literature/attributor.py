@@ -51,6 +51,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.evaluation.text.titles import letters
+from quoteweave.generation.relevance import question_terms
 from quoteweave.pipeline.composition.build import build_index
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
@@ -131,8 +132,9 @@ class LiteratureAttributor:
         def read_early(papers: Sequence[Paper]) -> None:
             reading.append(asyncio.create_task(self._texts(_keyed(papers), self._followed)))
 
+        ahead = asyncio.create_task(asyncio.to_thread(self._prepare, excerpt))
         found = await find_candidate_papers(self._sources, excerpt, before=before, on_passages=read_early)
-        await asyncio.gather(*reading)
+        await asyncio.gather(ahead, *reading)
         if not found.papers:
             nothing = attribution_of(excerpt, (), Trace(clauses=found.queries, notes=found.notes))
             return nothing.model_copy(update={"reason": NOTHING_FOUND})
@@ -200,6 +202,11 @@ class LiteratureAttributor:
         outcome: Outcome = best.outcome if kept else "likely"
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
+
+    def _prepare(self, excerpt: Excerpt) -> None:
+        """Do while the sources are asked what the first claim of a process would wait for afterwards."""
+        self._library.import_readers()
+        question_terms(excerpt.claim)  # compiles the patterns by which it is read
 
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""

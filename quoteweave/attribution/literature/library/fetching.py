@@ -167,6 +167,10 @@ class PdfFetcher:
         self._allowed = _hosts_of_environment() if allowed_hosts is None else tuple(allowed_hosts)
         self._resolver, self._make_transport = resolver, make_transport
 
+    def prepare(self) -> None:
+        """Read the certificates that are trusted; else the first fetch does."""
+        _certificates()
+
     async def fetch(self, link: str, file: Path) -> FetchFailure | None:
         """Write the PDF at a link to a file; return why there is none, or None where it is written.
 

@@ -6,12 +6,13 @@ source described it; its name does not change when its full text takes the place
 
 import asyncio
 import os
-import time
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 from typing import Self, get_args
 from weakref import WeakValueDictionary
@@ -28,6 +29,7 @@ from quoteweave.attribution.literature.library.paper_documents import (
     is_paper_meant,
     merged_metadata,
 )
+from quoteweave.attribution.literature.library.parse_limits import ParseLimits, ParseWatch, TooLarge
 from quoteweave.attribution.literature.sources.paper_metadata import is_only_described
 from quoteweave.attribution.literature.sources.paper_text import join_pages, text_of_quotes
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText, ReadOutcome
@@ -72,39 +74,14 @@ def caches_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "quoteweave"
 
 
-class _TooLarge(Exception):
-    """A paper has more pages, or takes longer, than the limit; the message says so."""
+@dataclass(eq=False, slots=True)
+class _Fetched:
+    """A file that was fetched for a paper."""
 
-
-@dataclass(frozen=True, slots=True)
-class ParseLimits:
-    """What a paper may take to be parsed, beyond the limits of each of its pages.
-
-    >>> PaperLibrary(Path("papers"), limits=ParseLimits(pages=100)).close()
-
-    Fields:
-        pages: of the file; a paper with more is not read
-        seconds: by the clock, from when the reading of its pages begins
-    """
-
-    pages: int = 500
-    seconds: float = 300.0
-
-
-class _Watch:
-    """Stops the parsing of a file that goes beyond the limits, by raising _TooLarge."""
-
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits, self._until = limits, time.monotonic() + limits.seconds
-
-    def on_total(self, pages: int) -> None:
-        if pages > self._limits.pages:
-            raise _TooLarge(f"It has {pages:,} pages; no more than {self._limits.pages:,} are read.")
-        self._until = time.monotonic() + self._limits.seconds  # the time before was spent on waiting for others
-
-    def on_pages(self, _name: str, _pages: int) -> None:
-        if time.monotonic() > self._until:
-            raise _TooLarge(f"It could not be parsed within {self._limits.seconds:g} seconds.")
+    paper: Paper
+    file: Path
+    found: tuple[ReadOutcome, str | None] | None = None
+    """What came of reading it, and a note; None until it was read."""
 
 
 class PaperLibrary:
@@ -126,11 +103,19 @@ class PaperLibrary:
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         # Their processes are started when the first paper is parsed; to start them takes longer than to parse a page.
         self._workers = WorkerPool(default_processes())
+        self._fetched: deque[_Fetched] = deque()
+        self._parsing = Lock()
 
     def prepare(self) -> None:
         """Start the processes that parse; else they are started when the first paper is parsed."""
         for _ in range(self._workers.count):
             self._workers.submit(self._workers.limits, _import_parser)
+
+    def import_readers(self) -> None:
+        """Import what reads descriptions and fetches files; else the first paper waits for it."""
+        import markdown_it  # noqa: F401
+
+        self._fetcher.prepare()
 
     def close(self) -> None:
         """Close the collection, and end the processes that parse."""
@@ -282,7 +267,7 @@ class PaperLibrary:
         outcome: ReadOutcome
         with folder as path:
             if failure is None:
-                outcome, note = self._parse(paper, path / FILE)
+                outcome, note = self._parse(_Fetched(paper, path / FILE))
             else:
                 outcome, note = failure.outcome, failure.note
         document = self._document(paper)
@@ -294,30 +279,63 @@ class PaperLibrary:
                 writer.set_metadata(document.name, metadata)
         return self._text(document, outcome, note)
 
-    def _parse(self, paper: Paper, file: Path) -> tuple[ReadOutcome, str | None]:
-        """Parse a file that was fetched, unless its bytes are there; return the outcome and a note."""
-        name, twin = self._document(paper).name, self._index.get().with_content(file_sha256(file))
-        if twin is not None and twin.name != name:
-            return self._join(name, paper, twin)
-        told: list[ReadOutcome] = []
+    def _parse(self, fetched: _Fetched) -> tuple[ReadOutcome, str | None]:
+        """Parse a file that was fetched, unless its bytes are there; return the outcome and a note.
+
+        Those that came while others were parsed are parsed at once: to write them takes as long as to parse them.
+        """
+        self._fetched.append(fetched)
+        with self._parsing:
+            if fetched.found is None:
+                queued = [self._fetched.popleft() for _ in range(len(self._fetched))]
+                self._parse_each([fetched, *(one for one in queued if one is not fetched)])
+        return fetched.found or ("unreachable", None)
+
+    def _parse_each(self, fetched: Sequence[_Fetched]) -> None:
+        new: dict[str, _Fetched] = {}
+        later: list[_Fetched] = []
+        for one in fetched:
+            name, content = self._document(one.paper).name, file_sha256(one.file)
+            twin = self._index.get().with_content(content)
+            if twin is not None and twin.name != name:
+                one.found = self._join(name, one.paper, twin)
+            elif name in new or any(file_sha256(other.file) == content for other in new.values()):
+                later.append(one)
+            else:
+                new[name] = one
+        self._add_files(new)
+        for one in later:  # whose bytes are there by now
+            self._parse_each([one])
+
+    def _add_files(self, fetched: Mapping[str, _Fetched]) -> None:
+        """Parse files, by the names of their papers' documents."""
 
         def refuse(read: PreparedDocument) -> str | None:
+            one = fetched[read.document.name]
             quotes = [Quote.model_validate_json(record) for record in islice(read.quotes, _FIRST_QUOTES)]
-            if is_paper_meant(paper, quotes):
+            if is_paper_meant(one.paper, quotes):
                 return None
-            told.append("other_paper")
-            return _other_paper(paper)
+            reason = _other_paper(one.paper)
+            one.found = "other_paper", reason
+            return reason
 
-        watch = _Watch(self._limits)
-        options = AddOptions(names={file: name}, refuse=refuse, workers=self._workers, wait_s=None)
+        watch, names = ParseWatch(self._limits), {one.file: name for name, one in fetched.items()}
+        options = AddOptions(names=names, refuse=refuse, workers=self._workers, wait_s=None)
         try:
-            report = add(self.collection, [file], options, AddProgress(watch.on_total, watch.on_pages))
-        except _TooLarge as error:
-            return "too_large", str(error)
+            report = add(self.collection, list(names), options, AddProgress(watch.on_total, watch.on_pages))
+        except TooLarge as error:
+            if len(fetched) > 1:  # each by itself, as only some may be too large
+                for name, one in fetched.items():
+                    self._add_files({name: one})
+            for one in fetched.values():
+                one.found = one.found or ("too_large", str(error))
+            return
         for issue in report.failed:
-            return told[0] if told else "damaged", issue.reason
+            one = fetched[issue.name]
+            one.found = one.found or ("damaged", issue.reason)
+        for one in fetched.values():
+            one.found = one.found or ("full_text", None)
         update_indexes(self.collection, wait=True)
-        return "full_text", None
 
     def _join(self, name: str, paper: Paper, twin: Document) -> tuple[ReadOutcome, str | None]:
         """Let a document whose file has the same bytes stand for the paper too, in place of its description."""
