@@ -1,10 +1,13 @@
 """What a question asks of a document's structure, and which questions ask for something else."""
 
+import importlib.util
+import re
 import time
 
 import pytest
 
-from quoteweave.core.text.whole_document.structure_questions import _number_of, read_structure_request, states_number
+from quoteweave.core.text.whole_document import structure_questions
+from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 
 
 @pytest.mark.parametrize(
@@ -119,9 +122,21 @@ def test_a_long_run_of_numbers_or_words_is_read_in_no_time(run: str) -> None:
     assert time.perf_counter() - start < 15
 
 
-def test_the_long_patterns_of_numbers_are_compiled_only_where_a_text_is_searched_for_one() -> None:
-    _number_of.cache_clear()
-    assert read_structure_request("Who counted the grain that was shipped in May?") is None
-    assert _number_of.cache_info().currsize == 0
-    assert states_number("It has 12 tables.", ["table"])
-    assert _number_of.cache_info().currsize == 1
+def test_long_patterns_are_compiled_only_where_a_text_is_searched_for_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("structure_questions_anew", structure_questions.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    anew = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(anew)
+    compiled: list[str] = []
+    real = re.compile
+
+    def noted(pattern: str, flags: int = 0) -> re.Pattern[str]:
+        compiled.append(pattern)
+        return real(pattern, flags)
+
+    monkeypatch.setattr(re, "compile", noted)
+    assert anew.read_structure_request("Who counted the grain that was shipped in May?") is None
+    assert max(map(len, compiled), default=0) < 5_000
+    assert anew.states_number("It has 12 tables.", ["table"])
+    assert max(map(len, compiled)) > 5_000
