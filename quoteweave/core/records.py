@@ -32,7 +32,7 @@ BODY_LAYOUTS: frozenset[Layout] = frozenset({"paragraph", "list"})
 """The layouts of running text."""
 HEADERS_AND_FOOTERS: frozenset[Layout] = frozenset({"header", "footer"})
 WITHOUT_STATEMENTS: frozenset[Layout] = frozenset({"title", "caption", "equation", *HEADERS_AND_FOOTERS})
-"""The layouts whose text states nothing that could answer a question."""
+"""The layouts whose text states nothing in a sentence; at most it says what a term means."""
 ENDS_OF_INTRODUCED: frozenset[Layout] = frozenset({"title", "page"})
 """The layouts that end what an element before them introduces ("To install it, run:")."""
 MAY_INTERRUPT_INTRODUCED: frozenset[Layout] = frozenset({"caption", "figure", "chart"})

@@ -79,7 +79,8 @@ def check_vectors(name: str, matrices: "Sequence[np.ndarray[Any, Any]]", what: S
 # What an encoder that says nothing of it gets at once; no more is ever in memory, or lost when it is stopped.
 TEXTS_AT_ONCE = 256
 PICTURES_AT_ONCE = 8
-# Whatever it says, the picture that brings those in memory to so many pixels is their last: 0.2 GB in RGB.
+# Most pixels of pictures in memory at once, 0.2 GB in RGB, whatever the encoder says; the picture that reaches it is
+# the last of its call.
 PIXELS_AT_ONCE = 64_000_000
 
 

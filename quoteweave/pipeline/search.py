@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Trace(Record):
-    """How the hits of a search were found: clauses, state, notes and reasons.
+    """How the hits of a search were found: clauses, notes, reasons and seconds.
 
     >>> trace = asyncio.run(Search(LexicalRetriever(collection)).find(Query(text="timber"), k=1)).trace
     >>> trace.clauses, trace.reranker
@@ -141,7 +141,10 @@ class Search:
     async def contexts(
         self, query: Query, sizes: Sequence[ContextSize], *, where: Filter | None = None
     ) -> tuple[list[Context], Trace]:
-        """Return a context of each size, as `context` does, from one search for the largest. Raises as `context`."""
+        """Return a context of each size, as `context` does, from one search for the largest. Raises as `context`.
+
+        Where the question asks what a document consists of, each has all that shows it, whatever its size.
+        """
         check_question(query.text)
         state, where = _SearchState(query), where or Filter()
         if self._collection is not None:

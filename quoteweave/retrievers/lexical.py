@@ -39,11 +39,13 @@ HEADING_WEIGHT = 0.6
 # For questions that ask for steps: headings whose quotes are kept together, how many quotes of each, how many from the
 # one on that fits best, and by how much those under the second fit less.
 SECTIONS, MAX_TOGETHER, FROM_FITTEST, NEXT_HEADING = 2, 8, 2, 0.001
-# Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for: a
-# table or picture, if it asks about pictures, names one or contains a term; on so many of the best pages a text with a
-# contact, if it asks for a contact, a quote with a quotation or code of the question to the letter, and one that stands
-# under the heading of a part that the question names, as pages may have several; also a quote that has words of the
-# question in another spelling or by another name.
+# Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for:
+# - a table or picture, where it asks about pictures, names one or contains a term;
+# - a text with a contact, where it asks for one;
+# - a quote that has a quotation or code of the question to the letter;
+# - a quote under the heading of a part that the question names, as pages may have several;
+# - a quote that has words of the question in another spelling or by another name.
+# All but the first are looked for on so many of the best pages.
 FORM_BONUS = 0.5
 FORM_PAGES = 10
 

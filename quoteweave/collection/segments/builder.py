@@ -25,7 +25,7 @@ PART = re.compile(r"\bpart \d+ of \d+\)?$", re.IGNORECASE)
 
 
 class SegmentBuilder:
-    """Documents one by one, then the segment of all."""
+    """Counts the words of documents, added one by one, into one segment."""
 
     def __init__(self) -> None:
         self._counted: list[Segment] = []

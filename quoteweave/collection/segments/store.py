@@ -38,7 +38,7 @@ class SegmentStore:
         if not names:
             db.execute(
                 f"PRAGMA application_id = {SEGMENT_RULES}"
-            )  # the other number of a file's own counts its commits
+            )  # SQLite's other number, user_version, counts commits (catalog/database.py)
         if not touched and not new:
             return
         cost = sum(segment.merge_cost for segment in [*(segments[name] for name in touched), *new])

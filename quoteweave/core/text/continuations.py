@@ -1,4 +1,4 @@
-"""Whether a text goes on with what the text before it began."""
+"""Tells whether a text goes on with what the text before it began."""
 
 import re
 

@@ -198,7 +198,7 @@ def image_statements(
 def caption_statements(question: QuestionTerms, context: Context) -> list[Statement]:
     """The caption of the picture that a question names, where that is all it asks: "What does Table 3 list?".
 
-    None where several documents have one of that name.
+    Empty where several documents have one of that name.
     """
     labels, asks = set(question.analysis.labels), question.analysis.asks
     rest = set(subject_terms(question)).difference(words(" ".join(labels)))

@@ -17,8 +17,7 @@ STANDS_OUT = 1.5
 # Units of page evidence for each standard deviation beyond. Both were chosen with one small model (all-MiniLM-L6-v2) on
 # the questions of MMDocIR and MMLongBench-Doc, and again without each document: `benchmarks/hybrid_mmdocir.py`.
 POINTS_PER_DEVIATION = 0.3
-# What the page with the most evidence stands before others, in units of it: page feedback at its neighbours leaves it
-# hardly any lead of its own.
+# Units added to the page with the most evidence: page feedback at its neighbours leaves it hardly any lead of its own.
 LEAD = POINTS_PER_DEVIATION
 # Units for the best page of another retriever, and in proportion for its others: they order what has no evidence.
 TIE_BREAK = 1e-3
