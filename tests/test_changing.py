@@ -67,9 +67,12 @@ def places_in(text: str) -> set[str]:
         ),
         (
             "Stop words of a language",
-            r"^STOP_WORDS\b|^_NEGATION\b|\bFINGERPRINT\b|\bStemmer\b|^FORMAT\b|^\[(?:de|fr)\]$",
+            r"^STOP_WORDS\b|\bFINGERPRINT\b|\bStemmer\b|^FORMAT\b",
             (),
         ),
+        ("Question about a document's structure", r"\bStructureKind\b", ()),
+        ("Question about front matter", r"\bFrontMatterPart\b|\bFrontLine\b", ()),
+        ("Language", r"^\[(?:de|fr)\]$|^_NEGATION\b|^_RANKS\b", ()),
         ("Kind of question", r'\.asks (?:==|in|not in|!=)|\bAnswerType\b|"calculation"', ()),
         ("Sign that a page answers", r'"front page", self', ()),
     ],

@@ -39,7 +39,8 @@ documents), front_matter (where a question asks for authors or the like), struct
 counted); and trace: how they were found.
 
 --events prints a JSON object a line, as it comes: type sources (context, trace), thought (text),
-text (text), citation (citation, right after its mark's text), and last answer (answer), as above."""
+text (text), citation (citation, right after its mark's text), image (summary, image, citation, right after
+its citation), and last answer (answer), as above."""
 
 
 class FallbackName(StrEnum):
