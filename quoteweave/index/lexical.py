@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 FINGERPRINT = "lexical-16"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
-# By which the last chapter of a document is looked for, before letters.
-PART_NUMBERS = range(1, 61)
 # Least number of pages that shows which words are common (`LexicalIndex.rarity`).
 MIN_PAGES = 100
 
@@ -201,41 +199,55 @@ class LexicalIndex:
         return named
 
     def _pages_of_container(self, name: str) -> "Positions":
-        kind, _, which = name.rpartition(" ")
-        found = self.pages_with_reference(name)
-        if which != "last":
-            return found
-        # "Final chapter" is the last, or else the one with the highest number, or else with the last letter.
-        for series in (PART_NUMBERS, ascii_lowercase):
-            numbered = self._last_of_series([self.pages_with_reference(f"{kind} {each}") for each in series])
-            found = self._with_documents_of(found, numbered)
-        return found
+        import numpy as np
 
-    def _last_of_series(self, numbered: "Sequence[Positions]") -> "Positions":
-        """Of pages that have a number from 1, given by number, those with the last number of each document.
+        kind, _, which = name.rpartition(" ")
+        if which != "last":
+            return self.pages_with_reference(name)
+        documents: dict[str, list[int]] = {}
+        for document, part in self.last_parts(kind).items():
+            documents.setdefault(part, []).append(document)
+        found = [self._of_documents(self.pages_with_reference(part), own) for part, own in documents.items()]
+        return np.sort(concatenated(found, np.int64))
+
+    def last_parts(self, kind: str) -> dict[int, str]:
+        """By the position of each document that has one, the name of its last part of a kind, such as 'chapter 9'.
+
+        "Final chapter" is the last, 'chapter last', or else the one with the highest number, or else with the last
+        letter.
+        """
+        prefix = f"{kind} ".encode()
+        names = (token.removeprefix(prefix) for segment in self._segments for token in segment.beginning(prefix))
+        numbers = sorted(int(name) for name in names if name.isdigit())
+        last: dict[int, str] = {}
+        for series in (dict.fromkeys(numbers), dict(enumerate(ascii_lowercase, 1))):
+            named = {number: f"{kind} {letter or number}" for number, letter in series.items()}
+            last = {document: named[number] for document, number in self._last_of_series(named).items()} | last
+        final = self.document_of[self.pages_with_reference(f"{kind} last")].tolist()
+        return last | dict.fromkeys(final, f"{kind} last")
+
+    def _last_of_series(self, named: Mapping[int, str]) -> dict[int, int]:
+        """By document, the last of the numbers from 1 that its pages have by these names.
 
         A number counts only where it follows another one, or is at most one more than there are in the document: a
         heading may be missing, but "50 Years of the Harbour" is no chapter 50.
         """
         import numpy as np
 
-        pages, most = concatenated(numbered, np.int64), len(numbered) + 1
-        numbers = np.repeat(np.arange(1, most), [len(each) for each in numbered])
-        of_page = self.document_of[pages] * (most + 1) + numbers
-        pairs = np.unique(of_page)
+        most = max(named, default=0) + 1
+        of_pages = [self.document_of[self.pages_with_reference(name)] * (most + 1) + at for at, name in named.items()]
+        pairs = np.unique(concatenated(of_pages, np.int64))
         documents, numbers = np.divmod(pairs, most + 1)
         counts = np.bincount(documents, minlength=1)[documents]
         pairs = pairs[(numbers <= counts + 1) | (np.diff(pairs, prepend=-1) == 1)]
-        last = pairs[np.diff(pairs // (most + 1), append=-1) != 0]
-        found: Positions = pages[np.isin(of_page, last)]
-        return found
+        # Of each document the last is kept.
+        return dict(zip(*map(np.ndarray.tolist, np.divmod(pairs, most + 1)), strict=True))
 
-    def _with_documents_of(self, pages: "Positions", more: "Positions") -> "Positions":
-        """These pages, and those of `more` that are of other documents; ascending."""
+    def _of_documents(self, pages: "Positions", documents: Sequence[int]) -> "Positions":
         import numpy as np
 
-        others = more[~np.isin(self.document_of[more], self.document_of[pages])]
-        return np.union1d(pages, others)
+        found: Positions = pages[np.isin(self.document_of[pages], documents)]
+        return found
 
     def definitions_beginning(self, prefix: str, most: int) -> list[str]:
         """The first `most` definitions that begin so (`collection.segments.builder.acronym_prefix`), sorted."""

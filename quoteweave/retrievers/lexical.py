@@ -1,6 +1,6 @@
 """The default retriever: pages are ranked by their evidence, and their quotes by how well each matches."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -198,15 +198,13 @@ class LexicalRetriever(Bm25Retriever):
         import numpy as np
 
         found, quotes = self._on_best_pages(index, pages)
-        names = _names_above(quotes)
-        of_document: dict[str, list[Sequence[str]]] = {}
-        for quote, own in zip(quotes, names, strict=True):
-            of_document.setdefault(quote.document, []).append(own)
-        sought = {
-            document: {_last_of(part, known) if part.endswith(" last") else part for part in parts}
-            for document, known in of_document.items()
-        }
-        within = [not sought[quote.document].isdisjoint(own) for quote, own in zip(quotes, names, strict=True)]
+        containers = {part.partition(" #")[0] for part in parts}
+        lasts = [index.last_parts(part.removesuffix(" last")) for part in containers if part.endswith(" last")]
+        documents = index.document_of[index.page_of[found]].tolist()
+        within = [
+            not containers.isdisjoint(own) or any(last.get(document) in own for last in lasts)
+            for document, own in zip(documents, _names_above(quotes), strict=True)
+        ]
         return found[np.array(within, dtype=np.bool_)]
 
     def _on_best_pages(self, index: LexicalIndex, pages: "Scores") -> "tuple[Positions, list[Quote]]":
@@ -301,13 +299,6 @@ def _names_above(quotes: Sequence[Quote]) -> list[list[str]]:
         current = (heading_names(heading) if heading else []) or current
         names.append(current)
     return names
-
-
-def _last_of(part: str, names: Iterable[Sequence[str]]) -> str:
-    """The name with the highest number of those of its kind, for 'chapter last'."""
-    kind = part.removesuffix("last")
-    numbers = (name.removeprefix(kind) for each in names for name in each if name.startswith(kind))
-    return f"{kind}{max((int(number) for number in numbers if number.isdecimal()), default=0)}"
 
 
 def _page_filter(where: Filter | None) -> Filter | None:

@@ -142,6 +142,12 @@ def test_of_several_parts_on_a_page_the_one_that_is_named_comes_first(
     assert third.score < second.score
 
 
+def test_a_document_may_have_any_number_of_chapters(tmp_path: Path) -> None:
+    quotes = [made_quote(f"Chapter {number} Tides", layout="title", page=number - 1) for number in range(1, 136)]
+    with make_collection(tmp_path, {"moby.pdf": quotes}) as collection:
+        assert search(collection, "What is in the last chapter?")[0].quote.text == "Chapter 135 Tides"
+
+
 def test_a_heading_without_a_number_does_not_end_a_part_and_each_document_has_its_own_last(tmp_path: Path) -> None:
     ships = [
         made_quote("Chapter 1 Cranes", layout="title"),
@@ -161,6 +167,28 @@ def test_a_heading_without_a_number_does_not_end_a_part_and_each_document_has_it
     assert first.quote.text == "The planks cost 9."
     assert last[0].quote.text == "Chapter 3 Wood"
     assert {hit.quote.text for hit in everywhere[:4]} >= {"Chapter 2 Ships", "Chapter 3 Wood"}
+
+
+@pytest.mark.parametrize(
+    ("titles", "last"),
+    [
+        (("Chapter 1 Alder", "Chapter 2 Beech", "50 Years of the Harbour"), "Chapter 2 Beech"),
+        (("Chapter 1 Alder", "Final Chapter", "Words of thanks"), "Final Chapter"),
+        (("Chapter A Alder", "Chapter B Beech"), "Chapter B Beech"),
+    ],
+)
+def test_the_last_chapter_is_the_same_for_pages_and_for_what_stands_on_them(
+    titles: Sequence[str], last: str, tmp_path: Path
+) -> None:
+    quotes: list[Quote] = []
+    for title in titles:
+        quotes += [
+            made_quote(title, layout="title"),
+            made_quote(f"Rain from {title[-5:]}.").model_copy(update={"section": title}),
+        ]
+    with make_collection(tmp_path, {"a.md": quotes}) as collection:
+        first, *_ = search(collection, "What is in the last chapter?")
+    assert first.quote.text == last
 
 
 @pytest.mark.parametrize(

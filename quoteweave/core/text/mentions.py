@@ -24,8 +24,10 @@ from quoteweave.core.text.reference_words import NUMBER, UNREAD, ReferenceWords,
 from quoteweave.core.text.word_patterns import MentionPattern, without_case
 
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
-_LISTED_ROMAN = re.compile(r"\b[IVXL]+\b")
+_LISTED_ROMAN = re.compile(r"\b(?:[IVXL]+|[ivxl]+)\b")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
+_ROMAN_TENS = ("", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx")
+_ROMAN_UNITS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 # The letter of a part of a figure: "Fig. 3a".
 _PANEL = re.compile(r"[a-zA-Z](?!\w)")
 # What stands after the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
@@ -35,6 +37,8 @@ _BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+
 _MAX_RANGE = 60
 # What is counted: "12", the end of "f-3" and "2.1", and letters that are no Roman numerals.
 _COUNTED = re.compile(r"(.*?)(\d+)|()([a-hjkmn-uwyz])")
+# Characters behind the "I" of a part in which a word that joins it to another stands: "part I of the report".
+_MAX_JOINING = 20
 # Between the parts of a heading: "PART II, Item 8".
 _BETWEEN_PARTS = re.compile(r"[\s,;.:–—-]*")
 # Characters of a heading that may be nothing but "References".
@@ -221,7 +225,13 @@ def _listed(said: str, each: MentionPattern, words: ReferenceWords) -> Iterator[
 
 
 def _numbers_between(first: str, last: str) -> list[str]:
-    """'3' and '4' of '2' to '5', '2.2' of '2.1' to '2.3', 'b' of 'a' to 'c'; nothing of what is not counted."""
+    """'3' and '4' of '2' to '5', '2.2' of '2.1' to '2.3', 'b' of 'a' to 'c', 'v' of 'iv' to 'vi'; of others nothing."""
+    if (
+        first.isalpha()
+        and (numerals := [_arabic(first) or "", _arabic(last) or ""])
+        and all(map(str.isdecimal, numerals))
+    ):
+        return [_roman(number) for number in range(int(numerals[0]) + 1, int(numerals[1]))]
     one, other = _COUNTED.fullmatch(first), _COUNTED.fullmatch(last)
     if one is None or other is None or one[1] != other[1]:
         return []
@@ -229,6 +239,11 @@ def _numbers_between(first: str, last: str) -> list[str]:
         return [chr(code) for code in range(ord(first) + 1, ord(last))]
     start, end = int(one[2]), int(other[2])
     return [f"{one[1]}{number}" for number in range(start + 1, end)] if end - start <= _MAX_RANGE else []
+
+
+def _roman(number: int) -> str:
+    tens, units = divmod(number, 10)
+    return _ROMAN_TENS[tens] + _ROMAN_UNITS[units]
 
 
 def _part_behind(pattern: str, text: str, at: int, words: ReferenceWords) -> str | None:
@@ -325,7 +340,9 @@ def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
 
 def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool:
     """Whether the "I" behind the name of a part is no numeral: in "the part I need", not in "does part I end"."""
-    if not re.match(r"\s+[a-z]", text[name.end() : name.end() + 3]):
+    numeral_before = words.before_pronoun.get(without_case(name["part"]))
+    behind = re.match(r"\s+([a-z]+)", text[name.end() : name.end() + _MAX_JOINING])
+    if numeral_before is None or behind is None or behind[1] in numeral_before:
         return False
     is_name = name.start() > 0 and name[0][0].isupper()
     asked = re.search(r"\b(?:do|does|did|is|was)\s+$", text[max(0, name.start() - 8) : name.start()], re.IGNORECASE)

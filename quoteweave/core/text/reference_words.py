@@ -20,7 +20,7 @@ _NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}(?:[A-Za-z]\b)?|[IVXLivxl]+\b|[A-Z]\b"
 # A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
 _LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
 # Of several: "chapters A, III and 5.1".
-_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d{1,12}(?:\.\d{1,12})*[A-Za-z]?\b|(?:[IVXL]+|[A-Z])\b"
+_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d{1,12}(?:\.\d{1,12})*[A-Za-z]?\b|(?:[IVXL]+|[ivxl]+|[A-Z])\b"
 # Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
 UNREAD = "?"
@@ -58,6 +58,8 @@ class ReferenceWords:
     """The kind of picture that each word means, such as 'figure' for 'chart'."""
     patterns: Mapping[str, MentionPattern]
     """The pattern of each kind of mention."""
+    before_pronoun: Mapping[str, frozenset[str]]
+    """The words for parts of languages that have a pronoun "I", each with what stands behind the numeral "I"."""
     numerals: Numerals
     """The numbers beyond `numbers` and `ordinals`."""
     grammar: tuple[frozenset[str], ...]
@@ -79,8 +81,7 @@ class ReferenceWords:
 def reference_words() -> ReferenceWords:
     """Read the words of all languages."""
     text = resources.files(__package__).joinpath("reference_words.toml").read_text("utf-8")
-    languages = list(tomllib.loads(text).values())
-    said = _Said(languages)
+    said = _Said(languages := list(tomllib.loads(text).values()))
     numbers, ordinals = said.counted("numbers"), said.counted("ordinals") | said.counted("masculine")
     for from_end, key in enumerate(("last", "next_to_last", "third_to_last"), 1):
         ordinals |= dict.fromkeys(said.all_of(key), -from_end)
@@ -102,6 +103,7 @@ def reference_words() -> ReferenceWords:
         parts={**parts, **counters},
         plurals={word: parts[word] for word in said.all_of("plural_part")} | said.plurals(),
         kinds=kinds,
+        before_pronoun=said.before_pronoun(),
         numerals=Numerals(languages),
         grammar=tuple(frozenset(language["grammar"]) for language in languages if "grammar" in language),
         patterns={
@@ -131,6 +133,21 @@ class _Said:
     def plurals(self) -> dict[str, str]:
         """The words for several parts, with that for one."""
         return dict(zip(self.all_of("part_plural"), self.all_of("part"), strict=True))
+
+    def behind_full_stop(self) -> list[str]:
+        """The words for places of languages that write an ordinal with a full stop: "3. Kapitel"."""
+        writing = _Said([language for language in self._languages if language.get("ordinal_full_stop")])
+        return [word for key in ("page", *_PARTS) for word in writing.all_of(key)]
+
+    def before_pronoun(self) -> dict[str, frozenset[str]]:
+        """The words for parts in languages with a pronoun "I", each with the words that join parts where it is used."""
+        found: dict[str, set[str]] = {}
+        for language in self._languages:
+            joining = {word.split()[0] for key in ("of", "within") for word in language.get(key, ())}
+            for part in (word for key in _PARTS for word in language.get(key, ())):
+                found.setdefault(part, set()).update(joining)
+        speaking = _Said([language for language in self._languages if language.get("has_pronoun_i")])
+        return {part: frozenset(found[part]) for key in _PARTS for part in speaking.all_of(key)}
 
     def counted(self, key: str) -> dict[str, int]:
         """The numbers that the words of all languages there stand for, which each language counts from 1."""
@@ -163,13 +180,16 @@ class _Said:
 def _patterns_of_pages(
     said: _Said, numbers: Mapping[str, int], ordinals: Mapping[str, int]
 ) -> dict[str, MentionPattern]:
-    page, pages, ordinal = said.either("page"), said.all_of("page"), _ordinal(ordinals)
+    page, pages, ordinal = said.either("page"), said.all_of("page"), _ordinal(said, ordinals)
     # "page F-3" and "page IV" as printed; a lone "I" is a pronoun.
     plain = r"\d{1,4}|(?-i:[A-Z]-?\d{1,4})|(?-i:[ivxl]{1,6})|(?-i:[IVXL]{2,6})"
+    # "Pages II to V", but a lone "V" may be anything.
+    listed = rf"{plain}|(?-i:[VXL])"
     numbered = "|".join(
-        rf"{words}\s*(?:{said.either('numbered')}\s*|#\s*)?({each}(?:{_between(own, page)}{each})*)"
+        rf"{words}\s*(?:{said.either('numbered')}\s*|#\s*)?"
+        rf"((?>(?:{plain}|{number})\b)(?:{_between(own, page)}(?>(?:{listed}|{number})\b))*)"
         for words, own in said.by_language("page")
-        for each in [rf"(?>(?:{plain}|{own.either('numbers')})\b)"]
+        for number in [own.either("numbers")]
     )
     article = r"(?:[^\W\d_]{1,3}\s+)?"
     several = rf"(?:{ordinal}(?:\s*,\s*|\s*&\s*|\s+{said.either('and')}\s+){article}){{0,5}}{ordinal}"
@@ -180,7 +200,7 @@ def _patterns_of_pages(
     uncounted = "".join(said.all_of("not_counted"))
     return {
         "pages": _pattern(rf"(?<![\w.])(?={page})(?:{numbered})", pages),
-        "page number": _pattern(rf"\b(?:{plain}|{alternation(numbers)})\b"),
+        "page number": _pattern(rf"\b(?:{listed}|{alternation(numbers)})\b"),
         "ranging": _pattern(rf"-|–|\b{said.either('range')}\b"),
         "nth": _pattern(
             rf"{_BEFORE_ORDINAL}(?P<several>{several})(?P<to_last>{_TO_LAST})?\s+{page}(?!\w){from_end}", pages
@@ -267,7 +287,9 @@ def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, MentionPattern]:
     listed = "|".join(
         rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
         for words, own in said.by_language("plural_part", "part_plural")
-        for pronoun in [rf"I\s+(?!(?i:{own.either('range', 'and')})\s+(?:[IVXL]+|\d+)\b)[a-z]"]  # "3 and I think"
+        for pronoun in [
+            rf"[Ii]\s+(?!(?i:{own.either('range', 'and')})\s+(?:[IVXL]+|[ivxl]+|\d+)\b)[a-z]"
+        ]  # "3 and I think"
         # Of "A-1-A-1-" each is one thing: of several readings of each, those of the list were more than can be tried.
         for each in [rf"(?>(?!{pronoun})(?:{_LISTED_NAME})|(?i:{own.either('numbers')})\b)"]
     )
@@ -294,16 +316,17 @@ def _named_part(said: _Said, parts: Iterable[str]) -> str:
     return rf"(?!{article})(?:(?i:{alternation(parts)}){_BEFORE_NAME}(?:{_NAME})|(?i:{asked}(?:{worded})))"
 
 
-def _ordinal(ordinals: Iterable[str]) -> str:
-    return rf"(?:{alternation(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|\.(?=\s+(?:seite|folie|kapitel|teil))))"
+def _ordinal(said: _Said, ordinals: Iterable[str]) -> str:
+    full_stop = rf"\.(?=\s+{alternation(said.behind_full_stop())})"
+    return rf"(?:{alternation(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|{full_stop}))"
 
 
 def _ordinal_of_part(said: _Said, ordinals: Iterable[str]) -> str:
     """Like `_ordinal`; also "el primer capítulo", not "the primer chapter", "quarto parte", "tercera parte de ella"."""
     shortened, share = said.by_language(*_PARTS, having="before_noun"), said.either("share")
-    known = [_ordinal(ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)]
+    known = [_ordinal(said, ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)]
     unlike = rf"(?!{said.either('masculine', 'before_noun')}\s+{share}(?!\w))"
-    document = rf"\s*(?:[^\W\d_]{{1,5}}(?:\s+|['’]))?{said.either('document')}(?!\w)"
+    document = rf"\s*(?:[^\W\d_]{{1,15}}(?:\s+|['’])){{0,2}}{said.either('document')}(?!\w)"
     of = rf"{said.either('share_of')}(?:(?<=['’])|(?!\w))"
     return rf"{unlike}(?:{'|'.join(known)})(?!\s+{share}\s+{of}(?!{document}))"
 
