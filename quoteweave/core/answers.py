@@ -101,11 +101,11 @@ class Context(Record):
     images: tuple[Hit, ...] = Field(default=(), description="image quotes, likewise")
     rarity: Mapping[str, float] = Field(
         default_factory=dict,
-        description="how rare each word of the question is in the collection, from 0 for one that every page has to 1 "
-        "for one that none has; empty where the retriever does not know",
+        description="how rare each word of the question is: 0 on every page to 1 on none; empty where it is not known",
     )
     pages: int | None = Field(default=None, description="pages of the collection, or those that the filter admits")
     places: tuple[str, ...] = Field(default=(), description="places that the question names and documents have")
+    spellings: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="found for what is asked so")
     introduced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "

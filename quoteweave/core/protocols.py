@@ -87,6 +87,7 @@ class Explanation(Record):
     rarity: Mapping[str, float] = Field(default_factory=dict, description="as `Context.rarity`")
     pages: int | None = Field(default=None, description="as `Context.pages`")
     places: tuple[str, ...] = Field(default=(), description="as `Context.places`")
+    spellings: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="as `Context.spellings`")
 
 
 class PageSource(Protocol):

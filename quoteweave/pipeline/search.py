@@ -16,6 +16,7 @@ from quoteweave.core.protocols import (
     Expander,
     Expansion,
     Explains,
+    Explanation,
     Reason,
     Reranker,
     Retriever,
@@ -173,7 +174,15 @@ class Search:
     ) -> Context:
         """Return the context of one size, of ranked texts and images."""
         texts, images = tuple(ranked[0][: size.texts]), tuple(ranked[1][: size.images])
-        context = Context(texts=texts, images=images, rarity=state.rarity, pages=state.pages, places=state.places)
+        told = state.explanation
+        context = Context(
+            texts=texts,
+            images=images,
+            rarity=told.rarity,
+            pages=told.pages,
+            places=told.places,
+            spellings=told.spellings,
+        )
         if self._collection is None:
             return context
         with state.timed("search"):
@@ -230,7 +239,7 @@ class Search:
         explanation = retriever.explain(state.query, hits if self._explain else (), where=where)
         state.interpretation += [line for line in explanation.interpretation if line not in state.interpretation]
         state.reasons.update(explanation.reasons)
-        state.rarity, state.pages, state.places = explanation.rarity, explanation.pages, explanation.places
+        state.explanation = explanation
 
     def _pools(
         self, clauses: Sequence[str], wanted: Sequence[tuple[int, Filter | None]], *, distinct: bool
@@ -317,9 +326,8 @@ class _SearchState:
         self.notes: list[str] = []
         self.interpretation: list[str] = []
         self.reasons: dict[str, tuple[Reason, ...]] = {}
-        self.rarity: Mapping[str, float] = {}
-        self.pages: int | None = None
-        self.places: tuple[str, ...] = ()
+        self.explanation = Explanation()
+        """The last one; its reasons are those of some hits alone."""
         self.candidates: dict[str, int] = {}
         self.seconds: dict[str, float] = {}
 

@@ -166,6 +166,7 @@ class FusedRetriever:
             rarity=knowing.rarity,
             pages=knowing.pages,
             places=knowing.places,
+            spellings=knowing.spellings,
         )
 
     def _reasons(

@@ -112,8 +112,9 @@ class LexicalRetriever(Bm25Retriever):
         scorer = self._scorer_of(index)
         reasons = {hit.quote.id: reasons_for(evidence, scorer, hit.quote) for hit in hits}
         rarities = {word: index.rarity(word) for word in words(query.text, keep_stop_words=True)}
-        # A term or acronym that was expanded occurs in the documents, though under another name.
+        # A term or acronym that was expanded occurs in the documents, though under another name; so does a code.
         known = [word for expansion in evidence.expansions for word in expansion.asked]
+        known += [word for asked in evidence.spellings for word in words(asked)]
         rarities.update(dict.fromkeys((word for word in known if rarities.get(word) == 1.0), 0.5))
         within = self._pages_within(index, _page_filter(where))
         pages = index.page_count if within is None else int(within.sum())
@@ -124,6 +125,7 @@ class LexicalRetriever(Bm25Retriever):
             rarity=rarities,
             pages=pages,
             places=tuple(sorted(evidence.referred)),
+            spellings=evidence.spellings,
         )
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":

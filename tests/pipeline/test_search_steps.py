@@ -201,3 +201,25 @@ def test_errors_of_a_reranker_come_through_as_they_are() -> None:
 
     with pytest.raises(EndpointUnreachable, match="no answer"):
         context(Search(shelf(1, 0), reranker=Broken()))
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What needs 230V?", "230 volts"),
+        ("Which service is the XR200?", "XR 200"),
+        ("What is case 21cv1234?", "21-cv-1234"),
+        ("What needs 400V?", None),
+        ("Who made the ZX81?", None),
+    ],
+)
+def test_what_search_knows_by_another_spelling_is_not_declined(question: str, told: str | None, tmp_path: Path) -> None:
+    texts = (
+        "The pump needs a supply of 230 volts. The hose is made of rubber and lasts for ten years.",
+        "Keep the pump dry, and call the XR 200 service at once when it leaks.",
+        "The case number is 21-cv-1234. It was heard in May.",
+    )
+    with make_collection(tmp_path, {"pump.pdf": texts}) as collection:
+        answer = make_rag(collection, AnswerSettings()).answer(question)
+    assert (answer.status == "abstained") == (told is None)
+    assert told is None or told in answer.text

@@ -119,7 +119,7 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     size = _size(context.pages)
     # Of many pages some have a word like it by chance, too.
     otherwise = size < 1 or not context.rarity
-    quotes = [(hit.quote, words_with_headings(hit.quote)) for hit in _ranked(context)]
+    quotes = [(hit.quote, _with_spellings(words_with_headings(hit.quote), context)) for hit in _ranked(context)]
     if otherwise:
         alike = frozenset(filter(words_alike, asked))
         told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
@@ -149,6 +149,14 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
     margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0) + SCATTER * scattered + THRESHOLD
     return TopicEvidence(held, missing, absent, margin)
+
+
+def _with_spellings(held: frozenset[str], context: Context) -> frozenset[str]:
+    """Words of a quote, and those of the question that the search found in another spelling and the quote has in it."""
+    found = (
+        asked for asked, written in context.spellings.items() if any(held.issuperset(words(each)) for each in written)
+    )
+    return held.union(word for asked in found for word in words(asked))
 
 
 def _subject(question: QuestionTerms, context: Context) -> list[str]:

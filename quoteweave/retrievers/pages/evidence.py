@@ -45,6 +45,7 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import foreign_grammar_words
 from quoteweave.core.text.tokens import words
+from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_words
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
@@ -120,6 +121,15 @@ class PageEvidence:
     def sides(self) -> list[str]:
         """The question of each side of a comparison, each once."""
         return list(dict.fromkeys(side for analysis in self.analyses for side in analysis.sides))
+
+    @property
+    def spellings(self) -> dict[str, tuple[str, ...]]:
+        """The amounts, codes and words that pages have otherwise than the question, with the spellings there."""
+        found = {amount: amount_spellings(amount) for amount, pages in self.sources["amount"].items() if len(pages)}
+        for source in self.sources["spelling"]:
+            asked, _, written = source.partition(" = ")
+            found.setdefault(asked, []).append(written)
+        return {asked: tuple(written) for asked, written in found.items()}
 
     def add(self, part: str, scores: "Scores", sources: Sources | None = None) -> None:
         """Add a part (m,) of the evidence, and the pages on which each of its sources was found."""
