@@ -133,7 +133,7 @@ from .pipeline.composition.progress import Progress as Progress
 from .pipeline.composition.sentence_scorers import make_sentence_scorer as make_sentence_scorer
 from .pipeline.context import Window as Window
 from .pipeline.gate import Gate as Gate
-from .pipeline.pictures import CollectionPictures as CollectionPictures
+from .pipeline.pictures_for_models import CollectionPictures as CollectionPictures
 from .pipeline.presets import list_presets as list_presets
 from .pipeline.rag import Answered as Answered
 from .pipeline.rag import Rag as Rag

@@ -270,7 +270,7 @@ def acts(collection: Any, notes: list[str], *, milvus: bool) -> dict[str, Callab
     """What is done with a collection, by name."""
     from quoteweave import ExtractiveGenerator, LexicalRetriever, Query, Rag
     from quoteweave.core.records import Filter
-    from quoteweave.pipeline.page_pictures import cited_pages, page_picture, stored_crops
+    from quoteweave.pipeline.pictures_for_people import cited_pages, page_picture, stored_crops
 
     filters = [None, Filter(kind="image"), Filter(first_page=0, last_page=1), Filter(documents=("note.md",))]
 

@@ -20,7 +20,7 @@ import typer
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.files.pictures import encoded
-from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.pictures_for_models import CollectionPictures
 
 if TYPE_CHECKING:
     import numpy as np

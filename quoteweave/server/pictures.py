@@ -13,7 +13,7 @@ from starlette.responses import Response
 from quoteweave.collection.collection import Collection
 from quoteweave.core.records import Quote
 from quoteweave.documents.layout.page import encode_image
-from quoteweave.pipeline.page_pictures import crop, marked_page, page_picture
+from quoteweave.pipeline.pictures_for_people import crop, marked_page, page_picture
 from quoteweave.server.problems import ProblemError
 
 MAX_KEPT = 64 * 2**20

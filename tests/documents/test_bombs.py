@@ -15,7 +15,7 @@ from quoteweave.core.errors import DamagedDocument
 from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
-from quoteweave.pipeline.page_pictures import page_picture
+from quoteweave.pipeline.pictures_for_people import page_picture
 
 MEMORY = "page 2 ran out of memory: reading takes more than the 300 MB that it may take; allow more, or split it"
 TIME = "page 2 ran out of time: reading takes more than the 2 seconds that it may take; allow more, or split it"

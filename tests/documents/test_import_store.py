@@ -11,7 +11,7 @@ from quoteweave.core.errors import DamagedDocument, UsageError
 from quoteweave.core.records import Query
 from quoteweave.documents.importers.import_file import import_file
 from quoteweave.documents.ingest import add
-from quoteweave.pipeline.page_pictures import page_picture
+from quoteweave.pipeline.pictures_for_people import page_picture
 from quoteweave.retrievers.lexical import LexicalRetriever
 
 BLOCKS = [

@@ -285,7 +285,7 @@ def test_what_the_gate_does_not_support_has_no_words() -> None:
 def test_the_page_shows_the_element_lightly_and_the_words_darker(harbour: Collection) -> None:
     from example_answers import rendered
 
-    from quoteweave.pipeline.page_pictures import cited_pages
+    from quoteweave.pipeline.pictures_for_people import cited_pages
 
     found = asked("How many vessel calls did the port receive?", harbour)
     pages, _ = cited_pages(harbour, found.answer)

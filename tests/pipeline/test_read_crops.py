@@ -23,7 +23,7 @@ from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.raw_page import Raster
 from quoteweave.index.removal import remove_documents
 from quoteweave.pipeline.context import with_image_view, with_ocr_texts
-from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.pictures_for_models import CollectionPictures
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from quoteweave.generation.citations import build_answer
 from quoteweave.pipeline.answer_page.render import render_answered
 from quoteweave.pipeline.composition.make_rag import make_rag
 from quoteweave.pipeline.gate import Gate
-from quoteweave.pipeline.page_pictures import FILL, marked_page, page_picture
+from quoteweave.pipeline.pictures_for_people import FILL, marked_page, page_picture
 from quoteweave.pipeline.rag import Answered, Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing import (

@@ -24,7 +24,7 @@ from quoteweave.cli.terminal_pictures import PicturesName, PicturesOption, pictu
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.composition.make_rag import make_rag
-from quoteweave.pipeline.page_pictures import stored_crops
+from quoteweave.pipeline.pictures_for_people import stored_crops
 from quoteweave.pipeline.runs.config import read_answer_settings
 from quoteweave.pipeline.settings import AnswerSettings, Limits
 

@@ -23,7 +23,7 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Hit, Query
 from quoteweave.interchange.quotes import hit_fields
 from quoteweave.pipeline.composition.make_search import make_search, name_chat_model
-from quoteweave.pipeline.page_pictures import stored_crops
+from quoteweave.pipeline.pictures_for_people import stored_crops
 from quoteweave.pipeline.settings import RetrievalSettings
 
 JSON = """--json prints one object: question, hits, trace (clauses, interpretation, notes, candidates,

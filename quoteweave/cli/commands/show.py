@@ -14,7 +14,7 @@ from quoteweave.core.answers import Span
 from quoteweave.core.records import Quote
 from quoteweave.generation.highlights import text_of
 from quoteweave.pipeline.highlighting import evidence_for
-from quoteweave.pipeline.page_pictures import crop, marked_page
+from quoteweave.pipeline.pictures_for_people import crop, marked_page
 
 JSON = """--json prints one object: quote (the whole record), crop and page (paths of the pictures
 written, null where the document has no pictures of its pages), and spans: with --claim the words that

@@ -70,7 +70,7 @@ LOOK = "What is asked has to be looked at, counted or compared on the page."
 NOT_SAID = "No sentence was found that surely answers this."
 LONG_WORD = 10
 """Characters per word with its space, which limit an excerpt in scripts without spaces between words."""
-NO_SCORES: Mapping[SentenceKey, float] = MappingProxyType({})
+UNSCORED: Mapping[SentenceKey, float] = MappingProxyType({})
 _LEADER = re.compile(r"(?:\s?\.){4,}")
 _LOOKED_AT = ("look", "parts", "calculation")
 
@@ -109,7 +109,7 @@ def find_places(
     weights: Mapping[str, float],
     *,
     besides: Collection[str] = (),
-    sentence_scores: Mapping[SentenceKey, float] = NO_SCORES,
+    sentence_scores: Mapping[SentenceKey, float] = UNSCORED,
 ) -> list[LocatedQuote]:
     """Find the best quote of each of the best pages, or sections of virtual ones; none without quotes.
 

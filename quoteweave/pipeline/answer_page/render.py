@@ -17,7 +17,7 @@ from quoteweave.pipeline.answer_page.sections import (
     Wording,
     section,
 )
-from quoteweave.pipeline.page_pictures import PagePicture, cited_pages, stored_crops
+from quoteweave.pipeline.pictures_for_people import PagePicture, cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
 
 __all__ = [

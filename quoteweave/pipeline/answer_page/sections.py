@@ -15,7 +15,7 @@ from quoteweave.generation.answer_text import clip
 from quoteweave.generation.gate import REFUSAL
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.pipeline.answer_page.markup import Passage, passages, without_markup
-from quoteweave.pipeline.page_pictures import PagePicture
+from quoteweave.pipeline.pictures_for_people import PagePicture
 
 VERDICT_WORDS: Mapping[Verdict, str] = {
     "supported": "supported",

@@ -25,7 +25,7 @@ from quoteweave.index.sync import drop_index, indexes_behind, rebuild_note, refr
 from quoteweave.models.checkpoints import is_local
 from quoteweave.pipeline.composition.make_search import resources_for
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
-from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.pictures_for_models import CollectionPictures
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.retrievers.build_estimate import BuildEstimate, downloads_disabled, estimate_index
 from quoteweave.retrievers.make_retriever import make_retriever, member_specs, resolve_built_spec

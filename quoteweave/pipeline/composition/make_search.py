@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from quoteweave.collection.collection import Collection
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
-from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.pictures_for_models import CollectionPictures
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.settings import ChatSettings, ResourceSettings, RetrievalSettings
 from quoteweave.retrievers.chat_models import NO_CHAT_MODELS, ChatModels

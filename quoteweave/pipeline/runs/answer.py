@@ -34,7 +34,7 @@ from quoteweave.pipeline.composition.make_search import read_all_terms, terms_fi
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.context import PUBLISHED_SEED, WholeDocuments
 from quoteweave.pipeline.gate import Gate
-from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.pictures_for_models import CollectionPictures
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs import answerer
 from quoteweave.pipeline.runs.answerer import Answerer, EvidenceBoxes, Predictor

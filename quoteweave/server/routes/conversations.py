@@ -13,7 +13,7 @@ from quoteweave.interchange.exports.markdown import to_markdown
 from quoteweave.interchange.exports.word import to_word
 from quoteweave.interchange.quotes import QuoteUrls
 from quoteweave.interchange.responses import Conversation, ConversationList, ConversationSummary
-from quoteweave.pipeline.page_pictures import stored_crops
+from quoteweave.pipeline.pictures_for_people import stored_crops
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, check_opens
 from quoteweave.server.json_bodies import JsonRoute
 from quoteweave.server.problems import ProblemError

@@ -47,7 +47,7 @@ from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.worker_pool import WorkerPool
 from quoteweave.index.sync import refresh_indexes
 from quoteweave.pipeline.composition.build import update_indexes
-from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline.pictures_for_models import CollectionPictures
 
 FOLDER_VARIABLE = "QUOTEWEAVE_PAPERS"
 FILE = "paper.pdf"

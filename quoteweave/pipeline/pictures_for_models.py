@@ -1,4 +1,4 @@
-"""Pictures that visual models read: crops of quotes and whole pages, drawn as `page_pictures` draws them for people."""
+"""Pictures that visual models read: crops of quotes and whole pages, drawn as `pictures_for_people` draws them."""
 
 import hashlib
 import re
@@ -25,7 +25,7 @@ from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.pdf import DPI, open_pdf
 from quoteweave.documents.sources.raw_page import Raster
-from quoteweave.pipeline.page_pictures import MARGIN, cut_out, page_picture
+from quoteweave.pipeline.pictures_for_people import MARGIN, cut_out, page_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image

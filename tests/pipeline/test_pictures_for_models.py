@@ -20,9 +20,9 @@ from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Quote
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.pipeline import pictures as pictures_module
-from quoteweave.pipeline.page_pictures import crop, page_picture
-from quoteweave.pipeline.pictures import CollectionPictures
+from quoteweave.pipeline import pictures_for_models as pictures_module
+from quoteweave.pipeline.pictures_for_models import CollectionPictures
+from quoteweave.pipeline.pictures_for_people import crop, page_picture
 
 OPTIONS = AddOptions(settings=ParserSettings(ocr=False))
 PASSWORD = "open sesame"

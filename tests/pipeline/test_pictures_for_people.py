@@ -19,7 +19,15 @@ from quoteweave.core.errors import CollectionError, EncryptedDocument, UsageErro
 from quoteweave.core.records import Layout, Quote
 from quoteweave.documents.ingest import AddOptions, add
 from quoteweave.documents.parser import ParserSettings
-from quoteweave.pipeline.page_pictures import LINE, MARK, cited_pages, crop, marked_page, page_picture, stored_crops
+from quoteweave.pipeline.pictures_for_people import (
+    LINE,
+    MARK,
+    cited_pages,
+    crop,
+    marked_page,
+    page_picture,
+    stored_crops,
+)
 
 PASSWORD = "open sesame"
 
@@ -216,7 +224,7 @@ def test_a_scan_that_was_not_read_is_drawn_at_once(tmp_path: Path, monkeypatch: 
     def refuse(*_: object) -> None:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr("quoteweave.pipeline.page_pictures.draw_within_limits", refuse)
+    monkeypatch.setattr("quoteweave.pipeline.pictures_for_people.draw_within_limits", refuse)
     with Collection.create(tmp_path / "c") as collection:
         options = AddOptions(settings=ParserSettings(ocr=False))
         assert add(collection, [tmp_path / "scan.png"], options).added == ("scan.png",)
