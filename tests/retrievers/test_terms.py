@@ -379,10 +379,11 @@ def test_other_names_are_found_in_texts_too_after_what_was_asked(tmp_path: Path)
     assert ("other names", "damper") in {(reason.part, reason.detail) for reason in explained.reasons[of_damper]}
 
 
-def test_a_page_with_another_name_of_a_ratio_comes_with_the_statements_before_all_others(tmp_path: Path) -> None:
+def test_a_page_with_another_name_of_a_ratio_that_no_page_names_comes_before_the_statements(tmp_path: Path) -> None:
     quotes = report((BALANCE, ASSETS), (INCOME, EARNED), notes=["Key figures: the return on assets was 10.6 %."])
     with make_collection(tmp_path, {"annual.pdf": quotes}) as collection:
-        assert set(pages_found(collection, "What was the ROA?")[:3]) == {len(PROSE), BALANCE, INCOME}
+        first, *next_ones = pages_found(collection, "What was the ROA?")[:3]
+        assert (first, set(next_ones)) == (len(PROSE), {BALANCE, INCOME})
         hits = search(collection, "What was the ROA?")
         explained = LexicalRetriever(collection).explain(Query(text="What was the ROA?"), hits)
     details = {hit.quote.page: explained.reasons[hit.quote.id] for hit in hits}

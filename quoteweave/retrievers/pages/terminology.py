@@ -90,14 +90,27 @@ class Terminology:
             sources[part] = np.flatnonzero(pages)
         if not (found * applies).any():
             return False
-        for each in expansions:
-            if len(each.asked) > 1:
-                quotes = self._with_phrase(each.asked, quote_scores, in_pictures=each.is_listed)
-                sources[each.name] = self._index.page_of[quotes]
-                found[sources[each.name]] = MAX_OF_TERM
+        for name, pages in (named for each in expansions for named in self._pages_named(each, quote_scores)):
+            sources[name], found[pages] = pages, MAX_OF_TERM
         matches.gained += np.minimum(found, MAX_OF_TERM) * applies
         matches.sources |= sources
         return True
+
+    def _pages_named(self, expansion: TermExpansion, quote_scores: "Scores") -> "Iterator[tuple[str, Positions]]":
+        """The pages with a term of several words as it is asked; of an acronym that a document lacks, with its name."""
+
+        def having(phrase: Phrase) -> "Positions":
+            quotes = self._with_phrase(phrase, quote_scores, in_pictures=expansion.is_listed)
+            return self._index.page_of[quotes]
+
+        asked = having(expansion.asked)
+        if len(expansion.asked) > 1:
+            yield expansion.name, asked
+        lacking = self._index.in_documents_of(asked) == 0
+        for name in expansion.other_names:
+            if expansion.asked == (_initials(name),):
+                pages = having(tuple(words(name)))
+                yield name, pages[lacking[pages]]
 
     def _add_other_names(
         self, matches: TermMatches, expansion: TermExpansion, scores: "tuple[Scores, Scores]", applies: "Mask"
@@ -182,6 +195,10 @@ class Terminology:
         import numpy as np
 
         return np.zeros(self._index.page_count, dtype=np.float32)
+
+
+def _initials(name: str) -> str:
+    return "".join(word[0] for word in name.casefold().split())
 
 
 def _contains(text: Sequence[str], phrase: Phrase) -> bool:
