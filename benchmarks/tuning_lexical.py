@@ -45,7 +45,7 @@ Scores = npt.NDArray[np.float64]
 
 MODULES = {
     evidence: ("BEST_QUOTE", "OUTLINE", "REFERENCE", "PICTURE_TYPE", "FRONT", "TERMS", "STATED"),
-    terminology: ("ACRONYMS",),
+    terminology: ("ACRONYMS", "OTHER_NAME"),
     terms: ("TITLE_SHARE",),
     literal_matches: ("TOGETHER", "VERBATIM", "SPELLING"),
     page_feedback: ("SIMILARITY", "NEXT", "CONTINUED"),

@@ -197,6 +197,9 @@ def test_what_asks_for_a_definition_is_not_what_is_to_be_defined() -> None:
         ("Unterschied zwischen der Eiche und der Ulme?", ["Unterschied Eiche?", "Unterschied Ulme?"]),
         ("la différence entre le chêne et l'orme ?", ["la différence chêne?", "la différence l'orme ?"]),
         ("between oak", []),
+        ("Which trains run between Paris and London?", []),
+        ("Was kostet der Zug zwischen Paris und London?", []),
+        ("How many trains ran between 2019 and 2020?", ["How many trains ran 2019?", "How many trains ran 2020?"]),
         (
             "Compare revenue of 2019 with 2020 and explain why it fell",
             ["revenue of 2019 and explain why it fell", "2020 and explain why it fell"],

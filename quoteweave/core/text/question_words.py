@@ -202,6 +202,9 @@ def comparison_sides(question: str) -> tuple[str, ...]:
             before, one = f"{before}{first} ", rest
         if not _may_be_split(before, (one, other), behind, match[0]):
             return ()
+    joined = not _words_of("joined_between").isdisjoint(_WORD.findall(before.casefold())[-1:])
+    if joined and not re.fullmatch(_YEAR, one, re.IGNORECASE):
+        return ()
     first, _, shared = other.partition(" ")
     # "English with Spanish use" is English use with Spanish use.
     if _NAME.fullmatch(one) and _NAME.fullmatch(first) and _SHARED.fullmatch(shared):

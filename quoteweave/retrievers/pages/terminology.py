@@ -90,8 +90,9 @@ class Terminology:
             sources[part] = np.flatnonzero(pages)
         if not (found * applies).any():
             return False
-        for name, pages in (named for each in expansions for named in self._pages_named(each, quote_scores)):
-            sources[name], found[pages] = pages, MAX_OF_TERM
+        for name, named in (named for each in expansions for named in self._pages_named(each, quote_scores)):
+            sources[name] = named
+            found[named] = MAX_OF_TERM
         matches.gained += np.minimum(found, MAX_OF_TERM) * applies
         matches.sources |= sources
         return True
