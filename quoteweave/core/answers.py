@@ -109,15 +109,14 @@ class Context(Record):
     introduced: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="by the id of a text that ends with a colon, as 'To install it, run:', or of a heading that is the "
-        "question, the ids of the quotes that it introduces; they follow it in its document, and are in the context as "
-        "far as its size allows",
+        "question, the ids of the quotes that it introduces, which are in the context as far as its size allows",
     )
-    titles: Mapping[str, str] = Field(
-        default_factory=dict, description="by the name of a document, the heading on its first page, if it has one"
+    sentence_ends: Mapping[str, str] = Field(
+        default_factory=dict, description="by the id of a text whose last sentence the next text finishes, its end"
     )
+    titles: Mapping[str, str] = Field(default_factory=dict, description="by document, the heading on its first page")
     front_matter: Mapping[str, tuple[str, ...]] = Field(
-        default_factory=dict,
-        description="for a question who wrote a document, or the like: by the id of a quote above its text, the lines",
+        default_factory=dict, description="for a question who wrote a document: the lines of quotes above its text"
     )
     structure: DocumentStructure | None = Field(
         default=None, description="what a document consists of, for a question that asks for nothing else"

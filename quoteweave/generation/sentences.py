@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 
 from quoteweave.core.records import Record
+from quoteweave.core.text.continuations import SENTENCE_END
 
 _ITEM = r"(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"
 _CLOSING = r"""["'”’»)\]」』）】]*+"""
@@ -85,6 +86,19 @@ def _split(text: str) -> tuple[Sentence, ...]:
             start = match.end()
     _add(sentences, text, start, len(text))
     return tuple(sentences)
+
+
+def unfinished_sentence(text: str) -> int | None:
+    """Return where the last sentence of a text begins if nothing ends it, as at the foot of a page; else None."""
+    sentences = split_sentences(text)
+    if not sentences or SENTENCE_END.search(text):
+        return None
+    return sentences[-1].start
+
+
+def with_end(sentence: str, end: str) -> str:
+    """A sentence with its end, which may stand on the next page, and go on within a word."""
+    return sentence[:-1] + end if end and sentence.endswith("-") else f"{sentence} {end}".rstrip()
 
 
 def opens_item(text: str) -> bool:

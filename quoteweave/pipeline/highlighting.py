@@ -11,14 +11,14 @@ from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import BODY_LAYOUTS, Page, PageWord, Quote
-from quoteweave.core.text.continuations import SENTENCE_END, continues, may_continue
+from quoteweave.core.text.continuations import continues, may_continue
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.generation.gate.claims import Claim
 from quoteweave.generation.highlights import find_highlights, text_of
-from quoteweave.generation.sentences import split_sentences
+from quoteweave.generation.sentences import split_sentences, unfinished_sentence, with_end
 
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTATION = re.compile("“([^“”]+)”")
@@ -48,7 +48,8 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
         quote = context.quote(citation.kind, citation.number)
         if quote is None:
             continue
-        spans = find_highlights(claim, quote) if citation.verdict != "unsupported" else []
+        end = context.sentence_ends.get(quote.id, "")
+        spans = _supporting(claim, quote, end) if citation.verdict != "unsupported" else []
         placed = tuple(located.span(quote, start, end) for start, end in spans)
         regions = located.regions(quote, placed)
         update = {
@@ -60,6 +61,14 @@ def add_highlights(answer: Answer, context: Context, pages: PageSource) -> Answe
         }
         found.append(citation.model_copy(update=update))
     return with_citations(answer, found)
+
+
+def _supporting(claim: str, quote: Quote, end: str) -> list[tuple[int, int]]:
+    """The words of a quote that support a claim; `end` is what the next text adds to its last sentence."""
+    if not end:
+        return find_highlights(claim, quote)
+    whole, length = quote.model_copy(update={"text": with_end(quote.text, end)}), len(quote.text)
+    return [(start, min(last, length)) for start, last in find_highlights(claim, whole) if start < length]
 
 
 def quote_regions(quote: Quote, pages: PageSource) -> tuple[Region, ...]:
@@ -211,11 +220,3 @@ class _QuoteLocations:
 def _goes_on(quote: Quote, before: Quote) -> bool:
     """Whether a text finishes the sentence of the one before it."""
     return quote.layout != "list" and continues(quote.text, before.text)
-
-
-def unfinished_sentence(text: str) -> int | None:
-    """Return where the last sentence of a text begins if nothing ends it, as at the foot of a page; else None."""
-    sentences = split_sentences(text)
-    if not sentences or SENTENCE_END.search(text):
-        return None
-    return sentences[-1].start

@@ -16,13 +16,22 @@ from pathlib import PurePosixPath
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
-from quoteweave.core.records import ENDS_OF_INTRODUCED, MAY_INTERRUPT_INTRODUCED, Filter, Hit, PageWord, Quote
-from quoteweave.core.text.continuations import introduces
+from quoteweave.core.records import (
+    BODY_LAYOUTS,
+    ENDS_OF_INTRODUCED,
+    MAY_INTERRUPT_INTRODUCED,
+    Filter,
+    Hit,
+    PageWord,
+    Quote,
+)
+from quoteweave.core.text.continuations import continues, introduces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
+from quoteweave.generation.sentences import split_sentences, unfinished_sentence
 
 MAX_INTRODUCING = 6
 """Most texts of a context, the best, for which what they introduce is looked up."""
@@ -53,8 +62,18 @@ def add_introduced(question: str, context: Context, neighbours: "Neighbours", si
             **fitted(context, missing, size, {one.id for one in introducing.denying}),
             "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
             "titles": neighbours.titles(hit.quote.document for hit in context.hits),
+            "sentence_ends": dict(_sentence_ends(context, neighbours)),
         }
     )
+
+
+def _sentence_ends(context: Context, neighbours: "Neighbours") -> Iterator[tuple[str, str]]:
+    """The ids of texts that end within a sentence, as at the foot of a page, each with what the next one adds to it."""
+    for quote in (hit.quote for hit in context.texts):
+        if quote.layout == "paragraph" and unfinished_sentence(quote.text) is not None:
+            after = next((one for one in neighbours.after(quote) if one.layout in BODY_LAYOUTS), None)
+            if after is not None and after.layout != "list" and continues(after.text, quote.text):
+                yield quote.id, split_sentences(after.text)[0].text
 
 
 @dataclass(frozen=True, slots=True)

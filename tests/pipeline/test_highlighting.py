@@ -21,6 +21,7 @@ from quoteweave.pipeline import highlighting
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.highlighting import add_highlights, evidence_for
 from quoteweave.pipeline.rag import Answered, Rag
+from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing.box_pages import MadePage, Paragraph, Sheet, make_pdf
 
@@ -353,3 +354,27 @@ def test_a_long_quote_is_searched_in_a_thread(harbour: Collection, monkeypatch: 
     asyncio.run(Gate(pages=harbour).apply(build_answer("q", "It is said [1].", given, model=EXTRACTIVE), given))
     assert len(threads) == 1
     assert threading.get_ident() not in threads
+
+
+def test_a_sentence_over_two_pages_is_one_answer_with_a_region_on_each(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    first = ["The harbour was dredged in the spring of that year, and the pilots were told of it by letter."] * 12
+    cut = ["The lighthouse on the northern mole was built by the brothers Holm with"]
+    then = ["granite from the quarry at Skarn, and it cost 48,000 crowns in 1871.", "Its lamp was lit each evening."]
+    canvas = Canvas(str(tmp_path / "mole.pdf"))
+    for lines in ([*first, *cut], then):
+        for at, line in enumerate(lines):
+            canvas.setFont("Helvetica", 11)
+            canvas.drawString(72, 760 - 14 * at, line)
+        canvas.showPage()
+    canvas.save()
+    with Collection.create(tmp_path / "made") as made:
+        add(made, [tmp_path / "mole.pdf"])
+        search = Search(LexicalRetriever(made), collection=made)
+        rag = Rag(search, ExtractiveGenerator(), gate=Gate(pages=made))
+        answer = rag.answer("How much did the lighthouse on the northern mole cost?")
+        shown = rag.answer("Which bird sits on the lighthouse of the northern mole?")
+    assert answer.text.startswith(f"{cut[0]} {then[0]}".rstrip("."))
+    assert [region.page for region in answer.citations[0].regions] == [0, 1]
+    assert then[0] in shown.text

@@ -33,7 +33,7 @@ from quoteweave.generation.extractive.tables.cells import heading_of, read_rows,
 from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
-from quoteweave.generation.sentences import split_sentences
+from quoteweave.generation.sentences import split_sentences, with_end
 
 EXCERPT_WORDS = (60, 40, 25)
 """Most words in the excerpts of the first, second and third place."""
@@ -135,7 +135,7 @@ def find_places(
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
         number, hit = _under_heading(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
-        excerpt = _excerpt(hit.quote, question, weights, most, sentence_scores)
+        excerpt = _with_end(_excerpt(hit.quote, question, weights, most, sentence_scores), hit.quote, context)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
@@ -309,6 +309,14 @@ def _excerpt(
     text = " ".join(parts[at] for at in sorted(taken)).split()
     cut = clip(_LEADER.sub("…", " ".join(text[:most]) + ("…" if len(text) > most else "")), most * LONG_WORD)
     return escape_marks(cut.replace("“", "‘").replace("”", "’")).rstrip(".")
+
+
+def _with_end(excerpt: str, quote: Quote, context: Context) -> str:
+    """An excerpt with the end of its last sentence, where that stands in the next text, as on the next page."""
+    end = context.sentence_ends.get(quote.id, "")
+    if not end or not excerpt or not " ".join(quote.text.split()).endswith(excerpt.rsplit(maxsplit=1)[-1]):
+        return excerpt
+    return tidy(with_end(excerpt, end), len(excerpt) + 1 + len(end) + 1)
 
 
 def _parts(quote: Quote) -> list[str]:

@@ -23,7 +23,7 @@ from quoteweave.generation.extractive.tables.arithmetic import compute_from_tabl
 from quoteweave.generation.extractive.tables.cells import cells_in_words
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
-from quoteweave.generation.sentences import opens_item, split_sentences
+from quoteweave.generation.sentences import opens_item, split_sentences, with_end
 
 MAX_TITLE = 160
 """Most characters of a caption in an answer."""
@@ -159,8 +159,10 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
         last, denied = "", denied_from(hit.quote.text)
         all_denied = denying_hit(hit.quote, context) is not None
         headed = heading_denies(hit.quote.section or "")
-        for index, sentence in enumerate(split_sentences(hit.quote.text)):
-            text = tidy(sentence.text, limit)
+        sentences = split_sentences(hit.quote.text)
+        for index, sentence in enumerate(sentences):
+            end = context.sentence_ends.get(hit.quote.id, "") if index == len(sentences) - 1 else ""
+            text = tidy(with_end(sentence.text, end), limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
             parts = introduced_parts(hit.quote, number, context, index) if introduces(sentence.text) else ()
             statements.append(
