@@ -6,6 +6,8 @@ These are no part of the claim.
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 
 from pydantic import Field
 
@@ -14,7 +16,7 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 from quoteweave.core.text.question_analysis import check_question
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.sentences import Sentence, split_sentences
+from quoteweave.generation.sentences import split_sentences
 
 MIN_CLAIM_WORDS = 4
 """Words of a part of a sentence, below which the whole sentence is the claim."""
@@ -119,8 +121,8 @@ def read_excerpts(text: str) -> list[Excerpt]:
     marks = list(_MARK.finditer(text))
     if not marks:
         return _sentences(text)
-    sentences = split_sentences(_blanked(text))
-    return [_excerpt(text, mark, marks, _around(text, sentences, mark)) for mark in marks]
+    marked = _MarkedText(text, marks)
+    return [marked.excerpt(at) for at in range(len(marks))]
 
 
 def without_marks(text: str) -> str:
@@ -188,29 +190,39 @@ def _blanked(text: str) -> str:
     return _MARK.sub(lambda mark: " " * len(mark[0]), text)
 
 
-def _around(text: str, sentences: list[Sentence], mark: re.Match[str]) -> tuple[int, int]:
-    """Where the sentence of a mark begins and ends.
+class _MarkedText:
+    """A text with citation marks."""
 
-    A mark that stands after a sentence belongs to it, unless it is the subject of what follows: "[4] showed that".
-    """
-    found = [each for each in sentences if each.start < mark.start()]
-    own = found[-1] if found else sentences[0]
-    if not found or (_ENDED.search(text, own.start, mark.start()) and _GOES_ON.match(text, mark.end())):
-        return mark.start(), max(own.end, mark.end())
-    return own.start, max(own.end, mark.end())
+    def __init__(self, text: str, marks: Sequence[re.Match[str]]) -> None:
+        self._text, self._marks = text, marks
+        self._starts = [mark.start() for mark in marks]
+        self._sentences = split_sentences(_blanked(text))
+        self._sentence_starts = [one.start for one in self._sentences]
+        self._unmarked = without_marks(text)
 
+    def excerpt(self, at: int) -> Excerpt:
+        """The claim of the mark at this place among the marks, and what stands around it."""
+        text, mark = self._text, self._marks[at]
+        start, end = self._around(mark)
+        begin = self._marks[at - 1].end() if at and self._starts[at - 1] >= start else start
+        until = mark.start() if at + 1 < len(self._marks) and self._starts[at + 1] < end else end
+        part = claim_of(text[begin:until])
+        claim = part if len(part.split()) >= MIN_CLAIM_WORDS else claim_of(text[start:end])
+        if len(self._unmarked) <= MAX_EXCERPT_CHARACTERS:
+            return Excerpt(mark=mark[0], start=mark.start(), claim=claim, text=self._unmarked)
+        room = max(0, MAX_EXCERPT_CHARACTERS - (end - start)) // 2
+        near = without_marks(text[max(0, start - room) : end + room])[-MAX_EXCERPT_CHARACTERS:]
+        return Excerpt(mark=mark[0], start=mark.start(), claim=claim, text=near, cut=True)
 
-def _excerpt(text: str, mark: re.Match[str], marks: list[re.Match[str]], sentence: tuple[int, int]) -> Excerpt:
-    start, end = sentence
-    inside = [other for other in marks if start <= other.start() < end]
-    at = inside.index(mark)
-    begin = inside[at - 1].end() if at else start
-    until = mark.start() if at + 1 < len(inside) else end
-    part = claim_of(text[begin:until])
-    claim = part if len(part.split()) >= MIN_CLAIM_WORDS else claim_of(text[start:end])
-    whole = without_marks(text)
-    if len(whole) <= MAX_EXCERPT_CHARACTERS:
-        return Excerpt(mark=mark[0], start=mark.start(), claim=claim, text=whole)
-    room = max(0, MAX_EXCERPT_CHARACTERS - (end - start)) // 2
-    near = without_marks(text[max(0, start - room) : end + room])[-MAX_EXCERPT_CHARACTERS:]
-    return Excerpt(mark=mark[0], start=mark.start(), claim=claim, text=near, cut=True)
+    def _around(self, mark: re.Match[str]) -> tuple[int, int]:
+        """Where the sentence of a mark begins and ends.
+
+        A mark that stands after a sentence belongs to it, unless it is the subject of what follows: "[4] showed that".
+        """
+        before = bisect_left(self._sentence_starts, mark.start())
+        own = self._sentences[max(0, before - 1)]
+        if not before or (
+            _ENDED.search(self._text, own.start, mark.start()) and _GOES_ON.match(self._text, mark.end())
+        ):
+            return mark.start(), max(own.end, mark.end())
+        return own.start, max(own.end, mark.end())

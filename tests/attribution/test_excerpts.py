@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from quoteweave.attribution import excerpts
 from quoteweave.attribution.excerpts import (
     MAX_EXCERPT_CHARACTERS,
     cited_works,
@@ -216,3 +217,17 @@ def test_works_are_named_by_first_author_and_year() -> None:
         "Blur hurts (see Reed et al., 2016a; Lee, 2019), as Ho and Kim (2020, 2021) say, not in May (Summer, 2019) [3]."
     )
     assert cited_works(text) == [("Reed", "2016a"), ("Lee", "2019"), ("Ho", "2020"), ("Ho", "2021")]
+
+
+def test_a_long_text_with_many_marks_is_read_in_proportion_to_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(text: str) -> str:
+        read.append(len(text))
+        return without_marks(text)
+
+    monkeypatch.setattr(excerpts, "without_marks", counted)
+    text = "Grain was shipped in May by rail and by sea [1]. " * 300
+    found = excerpts.read_excerpts(text)
+    assert [one.claim for one in found] == ["Grain was shipped in May by rail and by sea."] * 300
+    assert sum(read) < 60 * len(text)  # some twelve hundred characters around each mark
