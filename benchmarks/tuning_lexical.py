@@ -36,9 +36,9 @@ from quoteweave.core.records import Filter
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
 from quoteweave.index import lexical
-from quoteweave.retrievers import terms
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.retrievers.pages import evidence, literal_matches, page_feedback, terminology
+from quoteweave.retrievers.terms import terms
 
 Setting = tuple[float, ...]
 Scores = npt.NDArray[np.float64]

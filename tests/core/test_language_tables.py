@@ -9,7 +9,8 @@ import pytest
 _UNCOMMON = "alike around_forms colours comparing forms happening light measured phrases quantities requesting versus"
 _ROMANCE = f"{_UNCOMMON} calculations extremes instructing limits opposites prohibitable prohibiting"
 _HEADINGS = (
-    "appendix_heading but durations from_end hundred is_about one pronouns references_heading said_of_places which"
+    "appendix_heading but durations from_end has_pronoun_i hundred is_about one pronouns references_heading "
+    "said_of_places which"
 )
 _TEENS = "joined_ordinals ordinal_teens"
 _UNSPACED = (
@@ -18,7 +19,7 @@ _UNSPACED = (
 )
 _COUNTED = (
     f"{_HEADINGS} and appendix begins box chapter ends next_to_last of ordinals page part part_plural plural_part "
-    "range section within"
+    "range section share share_of document within"
 )
 LACKING: Mapping[str, Mapping[str, str]] = {
     "question_words": {"de": _UNCOMMON, "fr": _ROMANCE, "es": _ROMANCE},
@@ -34,19 +35,15 @@ LACKING: Mapping[str, Mapping[str, str]] = {
     },
     "whole_document/front_matter": dict.fromkeys(("de", "fr", "es"), "abstract family_names"),
 }
-# Keys that English has no use for: other forms of its ordinals, counters behind a number in place of names, and what
-# tells a part of a document from a share.
+# Keys that English has no use for: other forms of its ordinals, and counters behind a number in place of names.
 _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
 _COUNTERS |= {"first_counted", "last_counted", "to_last_counted", "last_chapter"}
-_SHARES = {"share", "share_of", "document"}
 FURTHER = {
-    "de": {"grammar", "irregular_numbers", "ordinal_endings"},
-    "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"}
-    | _SHARES,
-    "es": {"grammar", "masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"} | _SHARES,
-    "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"}
-    | _SHARES,
-    "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"} | _SHARES,
+    "de": {"grammar", "irregular_numbers", "ordinal_endings", "ordinal_full_stop"},
+    "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"},
+    "es": {"grammar", "masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"},
+    "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"},
+    "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"},
     "nl": {"grammar", "ordinal_endings"},
     "zh": _COUNTERS | {"not_counted"},
     "ja": _COUNTERS,
