@@ -210,7 +210,7 @@ class ServerConnection:
         """Return a response that tells no error, its body unread with `stream`."""
         from quoteweave.endpoints.http_client import shared_client
 
-        client = await shared_client()
+        client = await shared_client(self.address.url)
         async with self._faults():
             for left in range(self._max_retries, -1, -1):
                 response = await client.send(self._request(client, call), stream=stream)

@@ -71,7 +71,7 @@ class Connection:
         self._retry_policy = retry_policy
 
     async def __aenter__(self) -> Self:
-        self._client = _sdk_client(await shared_client(), self.address, self._retry_policy)
+        self._client = _sdk_client(await shared_client(self.address.url), self.address, self._retry_policy)
         return self
 
     async def __aexit__(

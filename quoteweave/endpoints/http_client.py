@@ -1,19 +1,17 @@
 """The HTTP client below all endpoints: bounds what a server may send, and sends nothing on to another origin.
 
-There is one for each event loop: to make one takes some 20 ms, and its connections to servers stay open.
+There is one for each event loop and server, whose connections stay open.
 """
 
 import asyncio
 import ssl
-from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable
+from collections.abc import AsyncGenerator, AsyncIterator, Hashable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
-from urllib.request import getproxies
 
-import httpcore2
 import httpx2
 from httpx2 import USE_CLIENT_DEFAULT
 
@@ -28,93 +26,17 @@ MAX_IN_EVENT = 4 * 2**20
 """Most bytes of one event of a stream, on one line or many, as it is kept in memory until its end."""
 _MAX_REDIRECTS = 5
 # As many as OpenAI's SDK opens, whose own client would take half a second to import.
-MAX_CONNECTIONS, MAX_IDLE = 1000, 100
-_KEPT_S = 5.0
-"""Seconds for which an idle connection is kept."""
-_LIMITS = httpx2.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE, keepalive_expiry=_KEPT_S)
-_PROXIED = ("http", "https", "all")
+_LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
 
 
 class ResponseTooLarge(Exception):
     """A server's response is larger than the limit; the message says how large it may be."""
 
 
-class _Pool(httpcore2.AsyncConnectionPool):
-    """Connections that stay open; the next request to an origin goes by the one that was used last.
-
-    The library's own pool looks at every connection whenever a request of any of them begins or ends, and asks each
-    idle one whether the server has closed it: a quarter of the processor time of a run with 64 requests under way.
-    """
-
-    def __init__(self, tls: ssl.SSLContext) -> None:
-        super().__init__(tls)
-        self._tls = tls
-        self._idle: defaultdict[str, list[httpcore2.AsyncConnectionInterface]] = defaultdict(list)  # by origin
-        self._free = asyncio.Semaphore(MAX_CONNECTIONS)
-
-    async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
-        """Send a request; its connection is free again when the response is closed."""
-        await self._free.acquire()
-        try:
-            connection = await self._connection(request.url.origin)
-            response = await connection.handle_async_request(request)
-        except BaseException:  # of which the connection has closed itself
-            self._free.release()
-            raise
-        content = _PooledBody(response, lambda: self._used(request.url.origin, connection))
-        return httpcore2.Response(
-            response.status, headers=response.headers, content=content, extensions=response.extensions
-        )
-
-    async def aclose(self) -> None:
-        """Close all connections that are idle; the others are closed with their responses."""
-        for connections in self._idle.values():
-            while connections:
-                await connections.pop().aclose()
-
-    async def _connection(self, origin: httpcore2.Origin) -> httpcore2.AsyncConnectionInterface:
-        idle = self._idle[str(origin)]
-        while idle:
-            connection = idle.pop()
-            if not connection.has_expired():
-                return connection
-            await connection.aclose()
-        return httpcore2.AsyncHTTPConnection(origin, self._tls, keepalive_expiry=_KEPT_S)
-
-    async def _used(self, origin: httpcore2.Origin, connection: httpcore2.AsyncConnectionInterface) -> None:
-        self._free.release()
-        if connection.is_idle():
-            self._idle[str(origin)].append(connection)
-        for idle in self._idle.values():
-            while idle and (len(idle) > MAX_IDLE or idle[0].has_expired()):
-                await idle.pop(0).aclose()
-
-
-class _PooledBody:
-    """The body of a response, whose end gives its connection back."""
-
-    def __init__(self, response: httpcore2.Response, end: Callable[[], Awaitable[None]]) -> None:
-        self._response, self._end = response, end
-        self._ended = False
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._response.aiter_stream()
-
-    async def aclose(self) -> None:
-        """Close the response, once."""
-        if not self._ended:
-            self._ended = True
-            try:
-                await self._response.aclose()
-            finally:
-                await self._end()
-
-
-class _Transport(httpx2.AsyncHTTPTransport):
-    def __init__(self) -> None:
-        tls = httpx2.create_ssl_context()
-        super().__init__(verify=tls)
-        self._pool = _Pool(tls)
+@cache
+def certificates(*, trust_env: bool = True) -> ssl.SSLContext:
+    """Those of the authorities of the system, or of the environment; read once a process, which takes 45 ms."""
+    return httpx2.create_ssl_context(trust_env=trust_env)
 
 
 class BoundedClient(httpx2.AsyncClient):
@@ -128,9 +50,7 @@ class BoundedClient(httpx2.AsyncClient):
     def __init__(self, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         # Callers with different keys share it, so nothing that a server tells one of them may come back with another.
         cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-        if transport is None and getproxies().keys().isdisjoint(_PROXIED):
-            transport = _Transport()  # with one of its own, a client does not see to proxies
-        super().__init__(transport=transport, limits=_LIMITS, cookies=cookies)
+        super().__init__(transport=transport, verify=certificates(), limits=_LIMITS, cookies=cookies)
         self.sdk_clients: dict[Hashable, AsyncOpenAI] = {}
         """Clients of OpenAI's SDK that send by this one, by what they were made of (`connection`)."""
 
@@ -212,30 +132,35 @@ def _one_origin(url: httpx2.URL, other: httpx2.URL) -> bool:
     return origin(url) == origin(other)
 
 
-# A loop's client, and the generator that closes it. Keys are in requests and with the SDK's clients.
-_clients: "dict[asyncio.AbstractEventLoop, tuple[BoundedClient, AsyncGenerator[None, None]]]" = {}
+# A loop and the scheme and host of a server.
+_Key = tuple[asyncio.AbstractEventLoop, str]
+# The client for each, and the generator that closes it. Secrets are in requests and with the SDK's clients.
+_clients: "dict[_Key, tuple[BoundedClient, AsyncGenerator[None, None]]]" = {}
 
 
-async def shared_client() -> "BoundedClient":
-    """The client of the running event loop; closed with the loop by `asyncio.run` and by every other runner that
-    shuts down asynchronous generators."""
+async def shared_client(url: str) -> "BoundedClient":
+    """The client of the running event loop for a URL's server, which whoever asks it shares.
 
-    loop = asyncio.get_running_loop()
-    if loop not in _clients:
-        for other in [other for other in list(_clients) if other.is_closed()]:
+    It is closed with the loop by `asyncio.run` and by every other runner that shuts down asynchronous generators. Each
+    server has its own, as a pool looks at all its connections, and polls those that are idle, with each request: one
+    for all took a quarter of the processor time of a run with 64 requests under way.
+    """
+    key = asyncio.get_running_loop(), "/".join(url.split("/", 3)[:3])
+    if key not in _clients:
+        for other in [other for other in list(_clients) if other[0].is_closed()]:
             _clients.pop(other, None)
         client = BoundedClient()
-        keeper = _closing(loop, client)
-        _clients[loop] = client, keeper
+        keeper = _closing(key, client)
+        _clients[key] = client, keeper
         await anext(keeper)  # from its first step on, the loop knows the generator
-    return _clients[loop][0]
+    return _clients[key][0]
 
 
-async def _closing(loop: asyncio.AbstractEventLoop, client: "BoundedClient") -> AsyncGenerator[None, None]:
+async def _closing(key: _Key, client: "BoundedClient") -> AsyncGenerator[None, None]:
     try:
         yield
     finally:
-        _clients.pop(loop, None)
+        _clients.pop(key, None)
         await client.aclose()
 
 

@@ -125,7 +125,7 @@ def test_the_client_is_closed_with_its_event_loop() -> None:
 
     async def ask_once(server: ModelServer) -> None:
         await OpenAIChat("m", base_url=server.base_url).complete(MESSAGES)
-        clients.append(await shared_client())
+        clients.append(await shared_client(server.base_url))
         assert not clients[0].is_closed
 
     with ModelServer() as server:

@@ -1,59 +1,30 @@
-"""The connections of the HTTP client: which are kept, asked and used again."""
+"""The clients that whoever asks a server shares, and their connections."""
 
 import asyncio
-from collections.abc import Iterator
 
-import httpcore2
-import httpx2
 import pytest
 
-from quoteweave.endpoints.http_client import BoundedClient
+from quoteweave.endpoints.http_client import BoundedClient, shared_client
 from quoteweave.testing import ModelServer, Reply
 
-IDLE = 12
 BODY = {"model": "m", "messages": []}
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The connections that were asked whether the server has closed them, in order."""
-    found: list[object] = []
-    ask = httpcore2.AsyncHTTP11Connection.has_expired
-
-    def counted(connection: httpcore2.AsyncHTTP11Connection) -> bool:
-        found.append(connection)
-        return ask(connection)
-
-    monkeypatch.setattr(httpcore2.AsyncHTTP11Connection, "has_expired", counted)
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    return found
 
 
 async def post(client: BoundedClient, server: ModelServer) -> int:
     return (await client.post(f"{server.base_url}/chat/completions", json=BODY)).status_code
 
 
-def held(count: int) -> Iterator[Reply]:
-    """Replies that take a while, so that as many connections are open at once, and then some that do not."""
-    yield from (Reply(delay_s=0.2) for _ in range(count))
-    yield from (Reply() for _ in range(20))
+def test_each_server_has_a_client_which_all_its_addresses_share() -> None:
+    async def work() -> list[BoundedClient]:
+        urls = ("http://127.0.0.1:1/v1", "http://127.0.0.1:1/v2/", "http://127.0.0.1:2/v1", "https://127.0.0.1:1/v1")
+        return [await shared_client(url) for url in urls]
+
+    first, same, other, secure = asyncio.run(work())
+    assert first is same
+    assert len({id(client) for client in (first, other, secure)}) == 3
+    assert all(client.is_closed for client in (first, other, secure))
 
 
-def test_a_request_asks_no_idle_connection_but_the_one_it_takes(asked: list[object]) -> None:
-    async def work(server: ModelServer) -> None:
-        async with BoundedClient() as client:
-            await asyncio.gather(*(post(client, server) for _ in range(IDLE)))
-            asked.clear()
-            await post(client, server)
-
-    with ModelServer(list(held(IDLE))) as server:
-        asyncio.run(work(server))
-    assert server.connections == IDLE
-    assert len(asked) <= 2  # the one that is taken, and the one that was idle longest
-
-
-@pytest.mark.usefixtures("asked")
 def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
     async def work(server: ModelServer) -> list[int]:
         async with BoundedClient() as client:
@@ -66,7 +37,6 @@ def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
     assert server.connections == 2
 
 
-@pytest.mark.usefixtures("asked")
 def test_a_connection_whose_response_was_left_early_or_was_cancelled_is_closed() -> None:
     async def work(server: ModelServer) -> None:
         async with BoundedClient() as client:
@@ -83,22 +53,6 @@ def test_a_connection_whose_response_was_left_early_or_was_cancelled_is_closed()
     assert server.connections == 3
 
 
-@pytest.mark.usefixtures("asked")
-def test_no_more_connections_are_opened_at_once_than_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quoteweave.endpoints.http_client.MAX_CONNECTIONS", 2)
-
-    async def work(server: ModelServer) -> list[int]:
-        async with BoundedClient() as client:
-            with pytest.raises(httpx2.ConnectError):
-                await client.get("http://127.0.0.1:9/")
-            return await asyncio.gather(*(post(client, server) for _ in range(6)))
-
-    with ModelServer([Reply(delay_s=0.02)] * 6) as server:
-        assert asyncio.run(work(server)) == [200] * 6
-    assert server.connections == 2
-
-
-@pytest.mark.usefixtures("asked")
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> int:
         async with BoundedClient() as client:

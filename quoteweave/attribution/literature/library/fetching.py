@@ -13,11 +13,9 @@ import asyncio
 import os
 import re
 import socket
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from io import FileIO
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
@@ -27,6 +25,7 @@ from typing import Literal
 import httpx2
 
 from quoteweave.collection.storage_errors import guard_writing
+from quoteweave.endpoints.http_client import certificates
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gives the addresses of a host (name, port), best first. Raises OSError where it has none."""
@@ -169,7 +168,7 @@ class PdfFetcher:
 
     def prepare(self) -> None:
         """Read the certificates that are trusted; else the first fetch does."""
-        _certificates()
+        certificates(trust_env=False)
 
     async def fetch(self, link: str, file: Path) -> FetchFailure | None:
         """Write the PDF at a link to a file; return why there is none, or None where it is written.
@@ -207,7 +206,7 @@ class PdfFetcher:
         # One client a request: a connection that is kept would be used for any other host of the same address.
         async with httpx2.AsyncClient(
             transport=self._make_transport() if self._make_transport is not None else None,
-            verify=_certificates(),
+            verify=certificates(trust_env=False),
             trust_env=False,
             follow_redirects=False,
             timeout=self._limits.seconds,
@@ -260,12 +259,6 @@ class PdfFetcher:
 
     def _too_large(self) -> _Failed:
         return _Failed("too_large", f"The file has more than {self._limits.bytes / 2**20:g} MiB.")
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Those of the system's authorities; to read them takes 45 ms, longer than to fetch a short paper."""
-    return httpx2.create_ssl_context(trust_env=False)
 
 
 def _hosts_of_environment() -> tuple[str, ...]:

@@ -171,7 +171,7 @@ class SourceClient:
 
         from quoteweave.endpoints.http_client import ResponseTooLarge, shared_client
 
-        client = self._http or await shared_client()
+        client = self._http or await shared_client(self.address.url)
         url = httpx2.URL(self._url(request), params={**self.address.query, **request.params})
         try:
             for _ in range(_MAX_REDIRECTS):
