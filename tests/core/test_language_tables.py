@@ -19,7 +19,7 @@ _UNSPACED = (
 )
 _COUNTED = (
     f"{_HEADINGS} and appendix begins box chapter ends next_to_last of ordinals page part part_plural plural_part "
-    "range section share share_of document within"
+    "range section within"
 )
 LACKING: Mapping[str, Mapping[str, str]] = {
     "question_words": {"de": _UNCOMMON, "fr": _ROMANCE, "es": _ROMANCE},
@@ -35,15 +35,19 @@ LACKING: Mapping[str, Mapping[str, str]] = {
     },
     "whole_document/front_matter": dict.fromkeys(("de", "fr", "es"), "abstract family_names"),
 }
-# Keys that English has no use for: other forms of its ordinals, and counters behind a number in place of names.
+# Keys that English has no use for: other forms of its ordinals, counters behind a number in place of names, and what
+# tells a part of a document from a share.
 _COUNTERS = {"counter", "chapter_counter", "part_counter", "section_counter"}
+_SHARES = {"share", "share_of", "document"}
 _COUNTERS |= {"first_counted", "last_counted", "to_last_counted", "last_chapter"}
 FURTHER = {
     "de": {"grammar", "irregular_numbers", "ordinal_endings", "ordinal_full_stop"},
-    "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"},
-    "es": {"grammar", "masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"},
-    "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"},
-    "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"},
+    "fr": {"grammar", "masculine", "irregular_numbers", "irregular_ordinals", "tens_with_teens", "feminine_numbers"}
+    | _SHARES,
+    "es": {"grammar", "masculine", "before_noun", "contents_ending", "irregular_numbers", "feminine_numbers"} | _SHARES,
+    "it": {"grammar", "masculine", "contents_ending", "irregular_numbers", "ordinal_endings", "feminine_numbers"}
+    | _SHARES,
+    "pt": {"grammar", "masculine", "contents_ending", "feminine_numbers"} | _SHARES,
     "nl": {"grammar", "ordinal_endings"},
     "zh": _COUNTERS | {"not_counted"},
     "ja": _COUNTERS,

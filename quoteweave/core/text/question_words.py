@@ -203,7 +203,8 @@ def comparison_sides(question: str) -> tuple[str, ...]:
         if not _may_be_split(before, (one, other), behind, match[0]):
             return ()
     joined = not _words_of("joined_between").isdisjoint(_WORD.findall(before.casefold())[-1:])
-    if joined and not re.fullmatch(_YEAR, one, re.IGNORECASE):
+    compares = not _words_of("comparing").isdisjoint(_WORD.findall(before.casefold()))
+    if joined and not compares and not re.fullmatch(_YEAR, one, re.IGNORECASE):
         return ()
     first, _, shared = other.partition(" ")
     # "English with Spanish use" is English use with Spanish use.

@@ -20,7 +20,7 @@ _NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}(?:[A-Za-z]\b)?|[IVXLivxl]+\b|[A-Z]\b"
 # A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
 _LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
 # Of several: "chapters A, III and 5.1".
-_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d{1,12}(?:\.\d{1,12})*[A-Za-z]?\b|(?:[IVXL]+|[ivxl]+|[A-Z])\b"
+_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d{1,12}(?:\.\d{1,12})*[A-Za-z]?\b|(?:[IVXL]+|[ivxl]+|[A-Z])\b(?!['’])"
 # Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
 UNREAD = "?"
@@ -134,11 +134,6 @@ class _Said:
         """The words for several parts, with that for one."""
         return dict(zip(self.all_of("part_plural"), self.all_of("part"), strict=True))
 
-    def behind_full_stop(self) -> list[str]:
-        """The words for places of languages that write an ordinal with a full stop: "3. Kapitel"."""
-        writing = _Said([language for language in self._languages if language.get("ordinal_full_stop")])
-        return [word for key in ("page", *_PARTS) for word in writing.all_of(key)]
-
     def before_pronoun(self) -> dict[str, frozenset[str]]:
         """The words for parts in languages with a pronoun "I", each with the words that join parts where it is used."""
         found: dict[str, set[str]] = {}
@@ -184,7 +179,7 @@ def _patterns_of_pages(
     # "page F-3" and "page IV" as printed; a lone "I" is a pronoun.
     plain = r"\d{1,4}|(?-i:[A-Z]-?\d{1,4})|(?-i:[ivxl]{1,6})|(?-i:[IVXL]{2,6})"
     # "Pages II to V", but a lone "V" may be anything.
-    listed = rf"{plain}|(?-i:[VXL])"
+    listed = rf"{plain}|(?-i:[VXL])(?![-.'’])"
     numbered = "|".join(
         rf"{words}\s*(?:{said.either('numbered')}\s*|#\s*)?"
         rf"((?>(?:{plain}|{number})\b)(?:{_between(own, page)}(?>(?:{listed}|{number})\b))*)"
@@ -317,7 +312,7 @@ def _named_part(said: _Said, parts: Iterable[str]) -> str:
 
 
 def _ordinal(said: _Said, ordinals: Iterable[str]) -> str:
-    full_stop = rf"\.(?=\s+{alternation(said.behind_full_stop())})"
+    full_stop = rf"\.(?=\s+{said.either('ordinal_full_stop')}(?![\w-]))"
     return rf"(?:{alternation(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|{full_stop}))"
 
 
