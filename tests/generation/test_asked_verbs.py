@@ -17,29 +17,13 @@ def ask(question: str, *texts: str) -> Answer:
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        ("What must be in the harbour log?", "The harbour log and the harbour news are always printed."),
-        (
-            "When must the permit be submitted?",
-            "Those who need a week more to submit a permit may ask for it in May 2020.",
-        ),
-        ("When must the permit be submitted?", "The request for a refund has to be submitted by 3 May 2020."),
         ("Can I use the crane while loading?", "The crane can be loaded from the quay using the supplied hook."),
         ("Can I use the crane while loading?", "If the crane is not used for a month, loading may take longer."),
         ("Can the crane be used without a licence?", "The use of a licence is common, and the crane is red."),
         ("Do pilots approve of the crane?", "Only a quarter of all visitors approved of the crane."),
-        ("Do pilots approve of the crane?", "The pilots and the approval of the crane are told of below in May."),
-        ("What fees were declared?", "Payment of fees is subject to declaration by the Board of Directors."),
-        ("How are berths allotted?", "These allotted berths are then listed, and the allotment of berths goes on."),
-        ("How are berths allotted?", "This chapter tells of the berths, and of how to allot berths."),
-        (
-            "When was the special fee paid?",
-            "During 2021, there was a benefit related to the part of the special fee paid to us.",
-        ),
         ("When was the survey conducted?", "Surveys conducted in December 2015 and in January 2014."),
         ("What training do pilots receive?", "The failure to ensure that pilots received training was a breach."),
         ("What trips are offered to guests?", "We asked whether trips were offered to guests on Sundays."),
-        ("How are berths allotted?", "Berths that should not be allotted are known to all."),
-        ("Is the ferry faster than the train?", "For tours of more than a day the train will be faster."),
         ("Which key opens the lock gate?", "To open the lock gate you have to press a key or key combination."),
     ],
 )
@@ -78,6 +62,21 @@ def test_another_act_does_not_answer(question: str, text: str) -> None:
         ("Can the crane be used in fog?", "All who are using a berth must wait; the crane does not work in fog."),
         ("Which lock is the default?", "The western lock is the default lock."),
         ("Can a berth hold two ships?", "A berth should not normally hold two ships."),
+        ("How were samples analysed?", "We analysed samples with a mass spectrometer."),
+        ("How was the network trained?", "The authors trained the network for 30 epochs with Adam."),
+        ("What was the conclusion of the study?", "The conclusion of the study is that ships can enter at any tide."),
+        ("What was the price of the crane?", "The price of the crane is 400 euros, which can go up."),
+        ("When must the annual fee be paid?", "Members pay the annual fee by 31 March."),
+        ("What must the application form contain?", "The application form contains the name and the address."),
+        ("Must boats be registered?", "Owners register their boats at the office."),
+        ("When was the bridge repaired?", "In 2019, there was a flood, and the town repaired the bridge."),
+        ("Which study found mercury in the harbour?", "A study by Ada Brask found mercury in the harbour."),
+        ("Is oak harder than ash?", "Next to ash, no wood of the yard is harder than oak."),
+        ("Did the council approve the budget?", "Approval of the budget by the council came in May."),
+        (
+            "Is a refund given for returned tickets?",
+            "A refund is given if the ticket is returned within 14 days.",
+        ),
     ],
 )
 def test_the_act_in_another_form_answers(question: str, text: str) -> None:
