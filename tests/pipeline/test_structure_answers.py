@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,10 +12,12 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import Origin
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Filter, Page, ParsedDocument, Query, Quote
+from quoteweave.core.text.mentions import heading_names
 from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.structure_answer import COUNTED_REASON
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.whole_document import document_structure
 from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.retrievers.lexical import LexicalRetriever
 
@@ -175,12 +176,60 @@ def test_chapters_of_a_part_are_those_up_to_the_next(tmp_path: Path) -> None:
         assert ask(made, "How many chapters are in part II?").text.startswith("book.md has 2 chapters in part 2")
 
 
-def test_many_headings_of_one_name_are_read_in_no_time(tmp_path: Path) -> None:
-    quotes = [title("2 Beech", 0) for _ in range(1500)]
-    with make_collection(tmp_path / "made", {"book.md": quotes}) as made:
-        start = time.perf_counter()
+def test_the_words_of_each_heading_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(heading: str) -> list[str]:
+        read.append(heading)
+        return heading_names(heading)
+
+    monkeypatch.setattr(document_structure, "heading_names", counted)
+    with make_collection(tmp_path / "made", {"book.md": [title("2 Beech", 0) for _ in range(50)]}) as made:
         structure_context("How many figures are in chapter 2?", made, Filter())
-    assert time.perf_counter() - start < 10
+    assert len(read) == 50
+
+
+@pytest.mark.parametrize(
+    ("headings", "status", "said"),
+    [
+        # The table of contents, and then the text.
+        (
+            ("Part I", "Chapter 1 Oak", "Chapter 2 Elm", "Part II", "Chapter 3 Ash") * 2,
+            "answered",
+            "book.md has 3 chapters",
+        ),
+        (("1 Oak", "2 Elm", "Part 1 of the kit", "1 Lid", "2 Box", "3 Ash", "4 Fir"), "located", "found 4 chapters"),
+        (("1 Oak", "2 Elm", "3 Ash", "1 Lid", "2 Box", "4 Fir"), "answered", "book.md has 4 chapters"),
+        (("Part A", "1 Oak", "2 Elm", "Part B", "1 Yew", "2 Ash"), "answered", "book.md has 4 chapters"),
+        (("Teil I", "Kapitel 1", "Kapitel 2", "Teil II", "Kapitel 1", "Kapitel 2"), "located", "found 4 chapters"),
+        (("Book I", "Chapter 1 Oak", "Chapter 2", "Book II", "Chapter 1 Yew"), "located", "found 3 chapters"),
+        (("North", "Chapter 1 Oak", "Chapter 2", "South", "Chapter 1 Yew"), "located", "found 3 chapters"),
+        (("1 Oak", "2 Elm", "1 Yew", "2 Ash"), "located", "found 2 chapters"),
+        (
+            ("Part I", "Chapter 1 Oak", "Chapter 2 Elm", "Part II", "Chapter 2 Ash", "Chapter 3 Fir"),
+            "located",
+            "found 4 chapters",
+        ),
+    ],
+)
+def test_numbers_that_begin_anew_count_only_where_it_is_sure_that_they_are_chapters(
+    tmp_path: Path, headings: tuple[str, ...], status: str, said: str
+) -> None:
+    with make_collection(tmp_path / "made", {"book.md": [title(text, 0) for text in headings]}) as made:
+        answer = ask(made, "How many chapters are there?")
+    assert answer.status == status
+    assert said in answer.text
+
+
+def test_of_what_is_missing_the_first_are_named_and_none_between_places_apart(tmp_path: Path) -> None:
+    tables = [made_quote("", layout="table", caption=caption) for caption in ("Table 1: Oak", "Table 999: Elm")]
+    with make_collection(tmp_path / "made", {"book.md": CHAPTERS, "trees.md": tables}) as made:
+        assert "was found" not in ask(made, "How many chapters are on pages 3 and 5?", "book.md").text
+        said = ask(made, "How many tables are there?", "trees.md").text
+        assert said.endswith("Table 8, Table 9 and 989 more.")
+        rag = Rag(Search(LexicalRetriever(made), collection=made), ExtractiveGenerator())
+        none = rag.answer("How many pages are there?", where=Filter(documents=("book.md",), first_page=9))
+        assert none.text == "book.md has 5 pages, and none that the filter leaves."
 
 
 @pytest.mark.parametrize("word", ["available", "visible", "given"])

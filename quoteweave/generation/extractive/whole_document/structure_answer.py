@@ -58,7 +58,8 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
     number = pluralize(count.count - inner, count.kind, plural)
     if not structure.pages_within:
         among = "" if structure.limits is None else f" is{_limited(structure)}"
-        return f"{document} has {pluralize(structure.pages, 'page')}, and none of those that the question names{among}."
+        none = f"of those that the question names{among}" if structure.request.places else "that the filter leaves"
+        return f"{document} has {pluralize(structure.pages, 'page')}, and none {none}."
     if not count.count:
         return f"The parser found no {plural}{within} in {document}."
     if count.kind == "page":
@@ -72,7 +73,7 @@ def _paragraph(count: StructureCount, structure: DocumentStructure, context: Con
     left = count.count - most
     lines = [_line(element, context) for element in count.elements[:most]]
     lines += [f"- and {left} more."] if left > 0 else []
-    notes = _notes(count, whole=not structure.request.places)
+    notes = _notes(count, structure.request.places)
     return "\n".join([f"{known}:", "", *lines, *(["", notes] if notes else [])])
 
 
@@ -94,13 +95,19 @@ def _mark(element: StructureElement, context: Context) -> str:
     return image_mark(quote, element.number) if quote.kind == "image" else f"[{element.number}]"
 
 
-def _notes(count: StructureCount, *, whole: bool) -> str:
-    """What the numbers leave open: numbers between them that were not found, and pictures without any."""
+def _notes(count: StructureCount, places: Sequence[str]) -> str:
+    """What the numbers leave open: numbers between them that were not found, and pictures without any.
+
+    Of places apart, such as pages 3 and 5, what has the numbers between stands elsewhere.
+    """
     labels = [element.label for element in count.elements if element.label]
-    missing = _missing(labels, whole=whole and count.kind != "chapter") if count.kind in _NUMBERED else []
+    has_gaps = count.kind in _NUMBERED and (len(places) < 2 or _run(_page_numbers(places)))
+    missing = _missing(labels, whole=not places and count.kind != "chapter") if has_gaps else []
     notes = []
     if missing:
-        named = join_with_and([f"{count.kind.capitalize()} {number}" for number in missing])
+        most = MAX_NAMED["count"]
+        left = [f"{len(missing) - most} more"] if len(missing) > most else []
+        named = join_with_and([*(f"{count.kind.capitalize()} {number}" for number in missing[:most]), *left])
         notes.append(f"No {'heading' if count.kind == 'chapter' else 'caption'} was found of {named}.")
     if count.unnumbered:
         pages = _pages(count.unnumbered)
@@ -139,14 +146,23 @@ def _limited(structure: DocumentStructure) -> str:
 
 def _within(places: Sequence[str]) -> str:
     """The places as a phrase: ` on pages 3 to 10`, ` in chapter 3`; "" for the whole document."""
-    numbers = [int(match[0]) for place in places if (match := _NUMBER.fullmatch(place.removeprefix("page ")))]
+    numbers = _page_numbers(places)
     if not places:
         return ""
     if len(numbers) == len(places):
-        first, last = min(numbers), max(numbers)
         if len(numbers) == 1:
-            return f" on page {first}"
-        if len(set(numbers)) == last - first + 1:
-            return f" on pages {first} to {last}"
+            return f" on page {numbers[0]}"
+        if _run(numbers):
+            return f" on pages {min(numbers)} to {max(numbers)}"
         return f" on pages {join_with_and(list(map(str, numbers)))}"
     return " within what the question names" if places[0].startswith("page ") else f" in {places[0]}"
+
+
+def _page_numbers(places: Sequence[str]) -> list[int]:
+    """The numbers of the pages among places."""
+    return [int(match[0]) for place in places if (match := _NUMBER.fullmatch(place.removeprefix("page ")))]
+
+
+def _run(numbers: Sequence[int]) -> bool:
+    """Whether numbers are one run, none between them left out."""
+    return bool(numbers) and len(set(numbers)) == max(numbers) - min(numbers) + 1
