@@ -349,6 +349,18 @@ COVERS = {
     "harbours": ("Cruise guide", "By Oak Harbour and Green Bay"),
     "moon": ("Harbour Supper", "By Candle Light and Moon Shine"),
     "method": ("Recipes", "By Mrs. Beeton's Method"),
+    "written consent": ("Resolution of the Pilots", "Written by Unanimous Consent"),
+    "written foreword": ("The Magic Mountain", "Thomas Mann", "With a foreword", "Written by J. M. Cohen"),
+    "letter": ("Harbour report", "This cover letter was", "written by Lea Holm"),
+    "engraved": ("The Magic Mountain", "With engravings", "by J. M. Cohen"),
+    "income": ("Guide to Costs", "By Per Capita Income"),
+    "boulevard": ("Payment form", "By Martin Luther King Boulevard"),
+    "tools": ("Guide to Cranes", "By Robert Bosch Power Tools"),
+    "bay": ("Cruise guide", "By St. John Harbour and Paul Bay"),
+    "biology": ("Harbour report", "Marine Biology, Harbour Ecology", "Abstract"),
+    "learning": ("Harbour report", "Machine Learning, Thomas Bayes", "Abstract"),
+    "charity": ("Ethics", "Christian Charity", "Abstract"),
+    "cities": ("Harbour report", "New York, Los Angeles", "University of Tolland", "Abstract"),
     "french": ("Rapport annuel", "Skarn Transport", "Résumé", "3 mai 2019"),
 }
 """Documents of which the lines above the text name no author surely, and say no date of publication."""
@@ -371,6 +383,9 @@ SURE = {
     "paper": (("Limes", "Kenneth Dell and Ai West", "University of Tolland", "Abstract"), "Kenneth Dell and Ai West"),
     "deutsch": (("Über Silt", "Von Ada Brask und Jon Dell"), "Ada Brask und Jon Dell"),
     "français": (("Le sable", "Rédigé par Ada Brask"), "Ada Brask"),
+    "of tides": (("Junipers", "A study of tides", "by Dr. Ada Brask"), "Dr. Ada Brask"),
+    "number": (("Cypresses", "Technical Report 12", "by Ada Brask and Lea Holm"), "Ada Brask and Lea Holm"),
+    "second": (("Laurels", "Version 2", "by Ada Brask and Oksana Dell"), "Ada Brask and Oksana Dell"),
     "doctor": (("Cedars", "By Dr. Ada Brask"), "Dr. Ada Brask"),
     "initial": (("Poplars", "By M. C. Okoro"), "M. C. Okoro"),
     "raised": (("Willows", "By Ada Brask*"), "Ada Brask"),
@@ -549,6 +564,23 @@ def test_a_name_that_is_read_after_the_abstract_or_stands_in_a_picture_is_not_le
 def test_without_a_title_capitals_above_a_byline_are_one(above: str, said: list[str]) -> None:
     quotes = FrontQuote("1", ("165",)), FrontQuote("2", (above,)), FrontQuote("3", ("By G. A. Brask",))
     assert [line.text for line in FrontMatterReader(quotes).read("author")] == said
+
+
+@pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        (("THE MAGIC MOUNTAIN",), ["J. M. Cohen"]),
+        (("THE MAGIC MOUNTAIN", "TRANSLATED FROM THE GERMAN"), []),
+        (("THE MAGIC MOUNTAIN", "THOMAS MANN"), []),
+        (("THE MAGIC MOUNTAIN", "WITH ENGRAVINGS"), []),
+        (("Translated from the German",), []),
+        ((), []),
+    ],
+)
+def test_a_byline_above_the_first_heading_may_be_of_a_part(above: Sequence[str], said: list[str]) -> None:
+    lines = [FrontQuote(text, (text,)) for text in (*above, "by J. M. Cohen")]
+    heading = FrontQuote("1", ("Introduction",), is_title=True, is_heading=True)
+    assert [line.text for line in FrontMatterReader([*lines, heading]).read("author")] == said
 
 
 def test_a_cover_takes_at_most_half_of_a_context_and_no_prohibition_leaves_it(tmp_path: Path) -> None:

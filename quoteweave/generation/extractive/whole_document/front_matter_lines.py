@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from functools import cache
 
 from quoteweave.core.text.whole_document.front_matter_words import front_matter_pattern, front_matter_words
+from quoteweave.core.text.whole_document.structure_questions import document_words
 
 MAX_NAME = 100
 """Most characters of a person's name."""
 MAX_NAME_WORDS = 6
+MAX_BEHIND_GIVEN = 2
+"""Most words behind a common given name by which it is a person's, besides small words and further given names."""
 
 EMAIL = re.compile(r"(?:\{[^{}\s]*(?:,\s+[^{}\s]+)*\}|(?<![\w.+-])[\w.+-]{1,64})@[\w-]+(?:\.[\w-]+)+")
 MARKER = re.compile(r"(?<!\d)\d{1,2}(?!\d)|[*∗⋆†‡§¶#✉]+")
@@ -109,15 +112,13 @@ def surely_names_person(line: str) -> bool:
     by = _begins("by").match(line)
     if by is None:
         return _begins("labelled").match(line) is not None
-    if says_written(line):
-        return True
     text = line[by.end() :]
     first, *rest = _separator().split(text.replace("(", ", "))
     return (
-        any(map(shows_person, (first, *rest)))
+        shows_person(first)
+        or any(map(has_title_or_initial, rest))
         or _RAISED.search(text) is not None
         or re.search(rf"[\s,]{front_matter_pattern('behind_names')}(?!\w)", text, re.IGNORECASE) is not None
-        or (_is_name(first) and any(map(names_institution, rest)))
     )
 
 
@@ -128,14 +129,22 @@ def says_written(line: str) -> bool:
 
 
 def shows_person(name: str) -> bool:
-    """Whether a name shows by more than capitals that it is a person's: by "Dr", an initial, or a common given name."""
+    """Whether a name shows by more than capitals that it is a person's: by "Dr", an initial, or a common given name.
+
+    Behind a given name, more than two words may be a thing that is called after a person ("Robert Bosch Power Tools").
+    """
     first, *rest = MARKER.sub(" ", name).casefold().split() or [""]
     given, family = front_matter_words("given_names"), front_matter_words("family_names")
-    return (
-        first in front_matter_words("titles")
-        or _INITIAL.search(name) is not None
-        or (bool(rest) and (first.partition("-")[0] in given or not family.isdisjoint((first, rest[-1]))))
-    )
+    of_a_person = front_matter_words("particles") | given
+    is_short = len([word for word in rest if word not in of_a_person]) <= MAX_BEHIND_GIVEN
+    known = first.partition("-")[0] in given or not family.isdisjoint((first, *rest[-1:]))
+    return has_title_or_initial(name) or (bool(rest) and known and is_short)
+
+
+def has_title_or_initial(name: str) -> bool:
+    """Whether a name has a title before it, or an initial: "Dr. Ada Brask", "A. Brask"."""
+    first = next(iter(name.casefold().split()), "")
+    return first in front_matter_words("titles") or _INITIAL.search(name) is not None
 
 
 def goes_on(line: str, below: str) -> bool:
@@ -162,9 +171,20 @@ def may_name_another(line: str) -> bool:
 
 
 def may_be_title(lines: Sequence[str]) -> bool:
-    """Whether lines are in capitals, as a title may be that is known for none, and say no part that others have."""
+    """Whether lines are in capitals, as a title may be that is known for none."""
+    return all(map(str.isupper, lines))
+
+
+def says_part_of_others(lines: Sequence[str]) -> bool:
+    """Whether lines have a word for what others than the author did: "Translated from the German"."""
+    return not front_matter_words("of_others").isdisjoint(re.findall(r"\w+", " ".join(lines).casefold()))
+
+
+def calls_document(lines: Sequence[str]) -> bool:
+    """Whether lines only say what the document is, by whom it is then, too: "A study of tides", "Version 2"."""
+    called = document_words() | front_matter_words("versions")
     said = re.findall(r"\w+", " ".join(lines).casefold())
-    return all(map(str.isupper, lines)) and front_matter_words("of_others").isdisjoint(said)
+    return not called.isdisjoint(said) and not any(map(may_name_another, lines))
 
 
 def led_by_marker(line: str) -> bool:

@@ -1,11 +1,11 @@
 """Reads the lines above a document's text: its authors, date and title, their institutions and addresses.
 
-Only what is surely there is read. Authors are named after "Author:", after "by" directly below the title where more
-than capitals shows persons ("Dr", an initial, a common given name, a mark, an abstract), or as in a paper: directly
-below the title, with an abstract and what shows persons, or with marks that lead to institutions. Two words with
-capitals alone may be a firm, an addressee or a subtitle, and a date below them signs nothing. A line of which a part is
-not understood is given as it is written, so that no author is left out; where a block of names has such a line, nothing
-is read. The words are data (`front_matter.toml`), by language.
+Only what is surely there is read. Authors are named after "Author:", after "by" below the title, or what says what the
+document is ("A study of tides"), where more than capitals shows persons ("Dr", an initial, a common given name, a mark,
+an abstract), or as in a paper: directly below the title, with an abstract and what shows persons, or with marks that
+lead to institutions. Two words with capitals alone may be a firm, an addressee or a subtitle, and a date below them
+signs nothing. A line of which a part is not understood is given as it is written, so that no author is left out; where
+a block of names has such a line, nothing is read. The words are data (`front_matter.toml`), by language.
 """
 
 import re
@@ -22,7 +22,9 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
     PREPRINT_STAMP,
     RAISED_LETTER,
     begins_abstract,
+    calls_document,
     goes_on,
+    has_title_or_initial,
     is_date,
     is_one_of,
     is_published,
@@ -37,6 +39,7 @@ from quoteweave.generation.extractive.whole_document.front_matter_lines import (
     said_by,
     says,
     says_only_dates,
+    says_part_of_others,
     says_written,
     shows_person,
     surely_names_person,
@@ -173,19 +176,30 @@ class FrontMatterReader:
         if len(found) != 1:
             return None
         at, text = found[0]
-        above = self._quotes[0 if self._title is None else self._title + 1 : at]
-        others = [one for one in above if not _is_stamp(one)]
-        if self._title is None and others and may_be_title(others[-1].lines):
-            others = []
-        # A chapter or a foreword, and by whom that is, or "Translated" and by whom.
-        if any(one.is_heading or is_one_of("parts", one.lines[-1]) for one in others) or (
-            others and not says_written(self._quotes[at].lines[0])
-        ):
+        if not self._is_of_document(at):
             return None
         names, below = names_in(text), self._quotes[at + 1].lines[0] if at + 1 < len(self._quotes) else ""
         if len(names) == 1 and names_in(below):
             return None  # a second author, or the publisher
         return FrontLine(tidy(text, MAX_READ), self._quotes[at])
+
+    def _is_of_document(self, at: int) -> bool:
+        """Whether a byline is that of the document: it stands below the title, or what says what the document is.
+
+        Elsewhere it may be that of a chapter or a foreword, or of what the line above says: "Translated / by Jon Dell".
+        """
+        title = self._title if self._title is not None and self._title < at else None
+        above = self._quotes[0 if title is None else title + 1 : at]
+        others = [one for one in above if not _is_stamp(one) and any(map(str.isalpha, "".join(one.lines)))]
+        if any(one.is_heading or is_one_of("parts", one.lines[-1]) or says_part_of_others(one.lines) for one in others):
+            return False
+        if title is None and len(others) == 1 and may_be_title(others[0].lines):
+            return True
+        if title is None and self._title is not None:
+            return False  # what stands above a title may be of a series, or of another text
+        line = self._quotes[at].lines[0]
+        begins_anew = says_written(line) and not line[0].islower()  # "This letter was / written by Lea Holm"
+        return begins_anew or all(calls_document(one.lines) for one in others)
 
     def _is_sure(self, byline: FrontLine) -> bool:
         """Whether it names persons, and does not say how something was done: "By Unanimous Consent"."""
@@ -255,9 +269,12 @@ def _is_signed(cells: Sequence[_Cell], has_abstract: bool) -> bool:
     """
     marked = all(cell.has_marker for cell in cells if cell.names)
     affiliated = any(names_institution(line) for cell in cells for line in cell.others)
-    persons = any(shows_person(name) for cell in cells for name in cell.names)
+    names = [name for cell in cells for name in cell.names]
+    known = [shows_person(name) for name in names]
+    # Of "Machine Learning, Thomas Bayes" one is a person, and neither an author.
+    persons = all(known) or any(map(has_title_or_initial, names)) or (affiliated and any(known))
     addressed = any(cell.emails for cell in cells)
-    return (marked and affiliated) or (has_abstract and (marked or affiliated or persons or addressed))
+    return (marked and affiliated) or (has_abstract and (marked or persons or addressed))
 
 
 def _is_stamp(quote: FrontQuote) -> bool:
