@@ -45,6 +45,8 @@ MAX_LOST = 5
 USUAL_PAGE = 10_000
 
 S = TypeVar("S")
+Stop = Callable[[str, int], str | None]
+"""Why a document is read no further, by its name and the number of its pages; None lets it be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +95,19 @@ class FileReading:
 
 
 def read_files(
-    files: Sequence[S], reading: Callable[[S], FileReading], *, workers: WorkerPool, progress: AddProgress
+    files: Sequence[S],
+    reading: Callable[[S], FileReading],
+    *,
+    workers: WorkerPool,
+    progress: AddProgress,
+    stop: Stop = lambda _name, _pages: None,
 ) -> Iterator[PreparedDocument | FileIssue]:
     """Read files with the workers and yield each as soon as it is done.
 
     `reading` makes what is sent to a worker when a file's turn comes: there may be very many files.
     A page that crashes its process, or goes beyond the limits of memory or time, is kept empty, with a warning; a file
-    without any other is refused. Pages that an earlier run has kept are not read again.
+    without any other is refused. Pages that an earlier run has kept are not read again. `stop` is asked of a file with
+    pages when its reading begins, and while it is read; where it gives a reason, that file alone is refused.
     Raises StorageError when the disk refuses, UsageError where OCR cannot read the language that was asked for.
     """
     inspected: dict[int, Inspection] = {}
@@ -112,7 +120,7 @@ def read_files(
         sum(_pages_to_read(partial(reading, files[number]), found) for number, found in inspected.items())
     )
     to_read = ((reading(files[number]), found) for number, found in inspected.items())
-    for unit in _ended_units(_read_units(to_read, workers, progress), workers):
+    for unit in _ended_units(_read_units(to_read, workers, progress, stop), workers):
         yield from unit.results()
 
 
@@ -154,13 +162,13 @@ class _ReadUnit(Protocol):
 
 
 def _read_units(
-    files: Iterable[tuple[FileReading, Inspection]], workers: WorkerPool, progress: AddProgress
+    files: Iterable[tuple[FileReading, Inspection]], workers: WorkerPool, progress: AddProgress, stop: Stop
 ) -> Iterator[_ReadUnit]:
     """Group the files into units of work: alone, or with other small files."""
     small: list[tuple[FileReading, Inspection]] = []
     for file, found in files:
         if found.format in PAGED_FORMATS:
-            yield _PagesUnit(file, found, workers, progress)
+            yield _PagesUnit(file, found, workers, progress, stop)
         elif found.size > SMALL_FILE_BYTES:
             yield _WholeFilesUnit([(file, found)], workers, progress)
         else:
@@ -237,7 +245,9 @@ class _WholeFilesUnit:
 class _PagesUnit:
     """A file whose pages are being read by worker processes, and then put together by one."""
 
-    def __init__(self, file: FileReading, inspection: Inspection, workers: WorkerPool, progress: AddProgress) -> None:
+    def __init__(
+        self, file: FileReading, inspection: Inspection, workers: WorkerPool, progress: AddProgress, stop: Stop
+    ) -> None:
         self._file, self._format, self._count, self._size = file, inspection.format, inspection.pages, inspection.size
         read = file.unfinished.pages()
         self._left = [number for number in range(self._count) if number not in read]
@@ -246,9 +256,13 @@ class _PagesUnit:
         self._parts: list[RetriedTask[int, int]] = []
         self._joining: RetriedTask[Any, PreparedDocument] | None = None
         self._reported = 0
+        self._stop = partial(stop, file.source.name, self._count)
+        self._refused: str | None = None
 
     def start(self) -> None:
-        file = self._file
+        self._refused, file = self._stop(), self._file
+        if self._refused is not None:
+            return
         for start in range(0, len(self._left), PAGES_PER_TASK):
             numbers = self._left[start : start + PAGES_PER_TASK]
             task = file.source, self._format, file.unfinished
@@ -270,16 +284,21 @@ class _PagesUnit:
                 part.use_fallback()
         if self._joining is not None:
             self._joining.advance()
-        elif self._is_hopeless():
+            return
+        self._refused = self._refused or self._stop()
+        if self._is_hopeless():
             for part in self._parts:
                 part.give_up()
-        if self._joining is None and not self.unfinished() and not any(part.error for part in self._parts):
+        if not self.unfinished() and not self._has_failed():
             self._join()
         self._report_pages(sum(len(part.done) for part in self._parts))
 
+    def _has_failed(self) -> bool:
+        return self._refused is not None or any(part.error for part in self._parts)
+
     def _is_hopeless(self) -> bool:
         """Whether more of it need not be read."""
-        if any(part.error for part in self._parts) or self._is_overtime():
+        if self._has_failed() or self._is_overtime():
             return True
         lost = sum(len(part.lost) for part in self._parts)
         read = self._count - self._pages + sum(len(part.done) for part in self._parts) - lost
@@ -307,12 +326,16 @@ class _PagesUnit:
     def results(self) -> Iterator[PreparedDocument | FileIssue]:
         self._report_pages(self._pages)
         name = self._file.source.name
+        made: PreparedDocument | str
         try:
             for part in self._parts:
                 if part.error is not None:
                     raise part.error
-            assert self._joining is not None  # noqa: S101 - for the type checker
-            (made,) = self._joining.wait()
+            if self._refused is not None:
+                made = self._refused
+            else:
+                assert self._joining is not None  # noqa: S101 - for the type checker
+                (made,) = self._joining.wait()
         except Exception as error:
             made = failure_reason(error)
         yield FileIssue(name=name, reason=made) if isinstance(made, str) else made

@@ -27,7 +27,7 @@ from quoteweave.core.protocols import ImageProvider
 from quoteweave.core.records import Record
 from quoteweave.documents.discovery import FoundFile, find_files
 from quoteweave.documents.document_names import has_extended_name, name_files
-from quoteweave.documents.file_reading import AddProgress, FileIssue, FileReading, read_files
+from quoteweave.documents.file_reading import AddProgress, FileIssue, FileReading, Stop, read_files
 from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, file_stamp
 from quoteweave.documents.reflow.linked_images import file_hash
 from quoteweave.documents.retried_tasks import failure_reason
@@ -87,6 +87,8 @@ class AddOptions:
         prefix: stands, with a slash, before the names of new documents
         names: of uploaded files' documents, by the files' paths
         refuse: why a document that was read is not stored; None stores it
+        stop: why a document with pages is read no further, by its name and their number; asked when its reading begins
+            and while it is read
         workers: used in place of `processes` and `limits`, and left open
     """
 
@@ -100,6 +102,7 @@ class AddOptions:
     prefix: str | None = None
     names: Mapping[Path, str] = field(default_factory=dict)
     refuse: Callable[[PreparedDocument], str | None] = lambda _: None
+    stop: Stop = lambda _name, _pages: None
     workers: WorkerPool | None = None
 
     @property
@@ -229,15 +232,14 @@ class _Run:
             self._batch.tick()
 
         with self._batch, self._workers() as workers:
-            storing = replace(progress, on_pages=on_pages)
-            for read in read_files(list(unread.values()), self._reading, workers=workers, progress=storing):
-                reason: str | None
-                if isinstance(read, FileIssue):
-                    name, reason = read.name, read.reason
-                else:
+            storing, left, stop = replace(progress, on_pages=on_pages), list(unread.values()), self._options.stop
+            for read in read_files(left, self._reading, workers=workers, progress=storing, stop=stop):
+                if isinstance(read, PreparedDocument):
                     name, reason = read.document.name, self._options.refuse(read)
                     if reason is None:
                         self._store(read, self._unfinished_pages(unread[name]))
+                else:
+                    name, reason = read.name, read.reason
                 if reason is not None:
                     self._fail(unread[name].file, unread[name].content, reason)
                 progress.on_file(name)

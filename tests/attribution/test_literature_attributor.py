@@ -1,6 +1,7 @@
 """The source of a claim in the literature: found, read, and shown by its passage; and what is said where it is not."""
 
 import asyncio
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from quoteweave.attribution.literature.attributor import (
     ranked_attribution,
 )
 from quoteweave.attribution.literature.library.fetching import PdfFetcher
-from quoteweave.attribution.literature.library.paper_library import NOT_OPEN
+from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, PaperLibrary
 from quoteweave.attribution.literature.opening import open_literature
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
@@ -202,6 +203,25 @@ def test_a_request_that_is_refused_is_an_error(server: LibraryServer, papers: Pa
     server.fail("/openalex/*", 401, None)
     with pytest.raises(SourceRefused):
         attribute(server, papers, "Blur misleads networks.", sources=("openalex",))
+
+
+def test_nothing_that_was_begun_goes_on_where_no_source_can_be_asked(
+    server: LibraryServer, papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.fail("/openalex/*", 401, None)
+    ended = threading.Event()
+    monkeypatch.setattr(PaperLibrary, "import_readers", lambda _: ended.wait(30))
+
+    async def ask(literature: LiteratureAttributor) -> set[asyncio.Task[Any]]:
+        try:
+            with pytest.raises(SourceRefused):
+                await literature.attribute("Blur misleads networks.")
+            return asyncio.all_tasks() - {asyncio.current_task()}
+        finally:
+            ended.set()
+
+    with open_literature("openalex", papers=papers, options=options(server)) as literature:
+        assert asyncio.run(ask(literature)) == set()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from file_server import FileServer, Request, answer, file_server
 from killed_processes import die_at, in_a_process
 from made_papers import paper_pdf
 
-from quoteweave.attribution.literature.library import paper_library
+from quoteweave.attribution.literature.library import paper_library, parse_limits
 from quoteweave.attribution.literature.library.fetching import FetchFailure, FetchLimits, PdfFetcher
 from quoteweave.attribution.literature.library.paper_library import (
     MAX_SNIPPETS,
@@ -22,7 +23,7 @@ from quoteweave.attribution.literature.library.paper_library import (
     PaperLibrary,
     default_papers_folder,
 )
-from quoteweave.attribution.literature.library.parse_limits import ParseLimits
+from quoteweave.attribution.literature.library.parse_limits import ParseLimits, ParseWatch
 from quoteweave.attribution.literature.sources.own_collection import OwnCollection
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText, PublicationDate
@@ -258,6 +259,7 @@ def test_papers_that_came_while_another_was_parsed_are_parsed_at_once(
     papers = [GRAIN, again, cranes, rails, Paper(id="W6", title="Long")]
     linking = [linked(server, f"/{number}.pdf", paper) for number, paper in enumerate(papers, 1)]
     added: list[int] = []
+    hashed: list[Path] = []
     fetched: list[str] = []
     released = threading.Event()
 
@@ -266,7 +268,12 @@ def test_papers_that_came_while_another_was_parsed_are_parsed_at_once(
         released.wait(30)  # the first stays with its file until all others have come
         return add(collection, paths, *options)
 
+    def noted(path: Path) -> str:
+        hashed.append(path)
+        return file_sha256(path)
+
     monkeypatch.setattr(paper_library, "add", counted)
+    monkeypatch.setattr(paper_library, "file_sha256", noted)
 
     class Counting(PdfFetcher):
         async def fetch(self, link: str, file: Path) -> FetchFailure | None:
@@ -285,6 +292,21 @@ def test_papers_that_came_while_another_was_parsed_are_parsed_at_once(
         found = [each.outcome for each in asyncio.run(read_all(opened))]
     assert found == ["full_text", "full_text", "other_paper", "full_text", "too_large"]
     assert max(added) >= 3  # all that came while the first was parsed, but for that of the same bytes
+    assert sum(added) == 4  # each once, although together they have more pages than one may
+    assert sum(path.name == paper_library.FILE for path in hashed) <= len(linking) + 1  # that of the same bytes twice
+
+
+def test_the_time_of_a_paper_counts_from_when_its_own_reading_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(parse_limits, "time", SimpleNamespace(monotonic=lambda: now))
+    watch = ParseWatch(ParseLimits(pages=2, seconds=10))
+    assert watch.reason_to_stop("first", 2) is None
+    now = 8.0
+    assert watch.reason_to_stop("second", 2) is None
+    now = 12.0
+    assert watch.reason_to_stop("first", 2) == "It could not be parsed within 10 seconds."
+    assert watch.reason_to_stop("second", 2) is None
+    assert watch.reason_to_stop("third", 3) == "It has 3 pages; no more than 2 are read."
 
 
 def _encrypted(tmp_path: Path) -> bytes:

@@ -379,6 +379,27 @@ def test_progress_ends_where_it_said_it_would(collection: Collection, folder: Pa
     assert indexed == [len(done)]
 
 
+def test_a_document_that_is_stopped_is_refused_alone(collection: Collection, folder: Path) -> None:
+    for name, pages in {"long.pdf": 7, "other.pdf": 2, "wide.pdf": 8}.items():
+        pdf(folder / name, [PROSE] * pages)
+    asked: list[str] = []
+    totals: list[int] = []
+    done: list[int] = []
+
+    def stop(name: str, pages: int) -> str | None:
+        asked.append(name)
+        if pages > 7:
+            return "It has too many pages."
+        return "It takes too long." if name == "long.pdf" and asked.count(name) > 1 else None
+
+    progress = AddProgress(totals.append, lambda _, pages: done.append(pages))
+    report = update(collection, folder, progress=progress, stop=stop)
+    assert failures(collection) == {"long.pdf": "It takes too long.", "wide.pdf": "It has too many pages."}
+    assert report.added == ("a.txt", "c.txt", "other.pdf", "sub/b.txt")
+    assert (collection.document("other.pdf").pages, sum(done)) == (2, sum(totals))
+    assert asked.count("wide.pdf") == 1  # none of its pages was read
+
+
 def test_what_was_left_out_is_a_warning(collection: Collection, folder: Path) -> None:
     picture(folder / "scan.png")
     (warning,) = update(collection, folder).warnings

@@ -51,7 +51,6 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.evaluation.text.titles import letters
-from quoteweave.generation.relevance import question_terms
 from quoteweave.pipeline.composition.build import build_index
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
@@ -127,14 +126,7 @@ class LiteratureAttributor:
         self, excerpt: Excerpt, k: int = CANDIDATES, *, before: PublicationDate | None = None
     ) -> Attribution:
         """Find the source of one claim: at most `k` candidates. Raises SourceError where no source can be asked."""
-        reading: list[asyncio.Task[object]] = []
-
-        def read_early(papers: Sequence[Paper]) -> None:
-            reading.append(asyncio.create_task(self._texts(_keyed(papers), self._followed)))
-
-        ahead = asyncio.create_task(asyncio.to_thread(self._prepare, excerpt))
-        found = await find_candidate_papers(self._sources, excerpt, before=before, on_passages=read_early)
-        await asyncio.gather(ahead, *reading)
+        found = await self._found(excerpt, before)
         if not found.papers:
             nothing = attribution_of(excerpt, (), Trace(clauses=found.queries, notes=found.notes))
             return nothing.model_copy(update={"reason": NOTHING_FOUND})
@@ -203,10 +195,22 @@ class LiteratureAttributor:
         described = self._described(best, paper, texts.get("0")).model_copy(update={"outcome": outcome})
         return attribution_of(excerpt, [described], context.trace)
 
-    def _prepare(self, excerpt: Excerpt) -> None:
-        """Do while the sources are asked what the first claim of a process would wait for afterwards."""
-        self._library.import_readers()
-        question_terms(excerpt.claim)  # compiles the patterns by which it is read
+    async def _found(self, excerpt: Excerpt, before: PublicationDate | None) -> CandidatePapers:
+        """What the sources find. Meanwhile what reads papers is imported, and papers of passages are read at once."""
+        reading: list[asyncio.Task[object]] = [asyncio.create_task(asyncio.to_thread(self._library.import_readers))]
+
+        def read_early(papers: Sequence[Paper]) -> None:
+            reading.append(asyncio.create_task(self._texts(_keyed(papers), self._followed)))
+
+        try:
+            found = await find_candidate_papers(self._sources, excerpt, before=before, on_passages=read_early)
+        except BaseException:
+            for task in reading:
+                task.cancel()
+            await asyncio.gather(*reading, return_exceptions=True)
+            raise
+        await asyncio.gather(*reading)
+        return found
 
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""

@@ -29,7 +29,7 @@ from quoteweave.attribution.literature.library.paper_documents import (
     is_paper_meant,
     merged_metadata,
 )
-from quoteweave.attribution.literature.library.parse_limits import ParseLimits, ParseWatch, TooLarge
+from quoteweave.attribution.literature.library.parse_limits import ParseLimits, ParseWatch
 from quoteweave.attribution.literature.sources.paper_metadata import is_only_described
 from quoteweave.attribution.literature.sources.paper_text import join_pages, text_of_quotes
 from quoteweave.attribution.literature.sources.papers import Paper, PaperText, ReadOutcome
@@ -42,7 +42,7 @@ from quoteweave.core.files.temporary import TemporaryFolder, remove_abandoned
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.records import Document, Quote
 from quoteweave.documents.formats import Format
-from quoteweave.documents.ingest import AddOptions, AddProgress, add, default_processes
+from quoteweave.documents.ingest import AddOptions, add, default_processes
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.worker_pool import WorkerPool
 from quoteweave.index.sync import refresh_indexes
@@ -289,21 +289,25 @@ class PaperLibrary:
             if fetched.found is None:
                 queued = [self._fetched.popleft() for _ in range(len(self._fetched))]
                 self._parse_each([fetched, *(one for one in queued if one is not fetched)])
-        return fetched.found or ("unreachable", None)
+        assert fetched.found is not None  # noqa: S101 - for the type checker
+        return fetched.found
 
     def _parse_each(self, fetched: Sequence[_Fetched]) -> None:
         new: dict[str, _Fetched] = {}
+        contents: set[str] = set()
         later: list[_Fetched] = []
         for one in fetched:
             name, content = self._document(one.paper).name, file_sha256(one.file)
             twin = self._index.get().with_content(content)
             if twin is not None and twin.name != name:
                 one.found = self._join(name, one.paper, twin)
-            elif name in new or any(file_sha256(other.file) == content for other in new.values()):
+            elif name in new or content in contents:
                 later.append(one)
             else:
                 new[name] = one
-        self._add_files(new)
+                contents.add(content)
+        if new:
+            self._add_files(new)
         for one in later:  # whose bytes are there by now
             self._parse_each([one])
 
@@ -319,17 +323,15 @@ class PaperLibrary:
             one.found = "other_paper", reason
             return reason
 
+        def stop(name: str, pages: int) -> str | None:
+            reason = watch.reason_to_stop(name, pages)
+            if reason is not None:
+                fetched[name].found = "too_large", reason
+            return reason
+
         watch, names = ParseWatch(self._limits), {one.file: name for name, one in fetched.items()}
-        options = AddOptions(names=names, refuse=refuse, workers=self._workers, wait_s=None)
-        try:
-            report = add(self.collection, list(names), options, AddProgress(watch.on_total, watch.on_pages))
-        except TooLarge as error:
-            if len(fetched) > 1:  # each by itself, as only some may be too large
-                for name, one in fetched.items():
-                    self._add_files({name: one})
-            for one in fetched.values():
-                one.found = one.found or ("too_large", str(error))
-            return
+        options = AddOptions(names=names, refuse=refuse, stop=stop, workers=self._workers, wait_s=None)
+        report = add(self.collection, list(names), options)
         for issue in report.failed:
             one = fetched[issue.name]
             one.found = one.found or ("damaged", issue.reason)

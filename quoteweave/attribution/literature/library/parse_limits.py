@@ -4,10 +4,6 @@ import time
 from dataclasses import dataclass
 
 
-class TooLarge(Exception):
-    """A paper has more pages, or takes longer, than the limit; the message says so."""
-
-
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
     """What a paper may take to be parsed, beyond the limits of each of its pages.
@@ -24,18 +20,16 @@ class ParseLimits:
 
 
 class ParseWatch:
-    """Stops the parsing of a file that goes beyond the limits, by raising `TooLarge`."""
+    """Compares each of the papers that are parsed together with the limits by itself."""
 
     def __init__(self, limits: ParseLimits) -> None:
-        self._limits, self._until = limits, time.monotonic() + limits.seconds
+        self._limits, self._begun = limits, dict[str, float]()
 
-    def on_total(self, pages: int) -> None:
-        """Compare the number of pages with the limit, and count the time from here."""
+    def reason_to_stop(self, name: str, pages: int) -> str | None:
+        """Why a paper is read no further, if it has so many pages; its time counts from the first call."""
         if pages > self._limits.pages:
-            raise TooLarge(f"It has {pages:,} pages; no more than {self._limits.pages:,} are read.")
-        self._until = time.monotonic() + self._limits.seconds  # the time before was spent on waiting for others
-
-    def on_pages(self, _name: str, _pages: int) -> None:
-        """Compare the time with the limit."""
-        if time.monotonic() > self._until:
-            raise TooLarge(f"It could not be parsed within {self._limits.seconds:g} seconds.")
+            return f"It has {pages:,} pages; no more than {self._limits.pages:,} are read."
+        now = time.monotonic()
+        if now - self._begun.setdefault(name, now) > self._limits.seconds:
+            return f"It could not be parsed within {self._limits.seconds:g} seconds."
+        return None
