@@ -46,7 +46,7 @@ class StructureRequest(Record):
     places: tuple[str, ...] = Field(
         default=(), description="names of the pages or sections within which (`core.text.mentions`); none for all"
     )
-    document_words: tuple[str, ...] = Field(default=(), description="stems of words that must name the document")
+    naming_words: tuple[str, ...] = Field(default=(), description="stems of words that must name the document")
     says_document: bool = Field(
         default=False, description="whether it says that it is about the document: by such a word, or by a place in one"
     )

@@ -126,7 +126,7 @@ def subject_terms(question: QuestionTerms) -> list[str]:
     analysis = question.analysis
     request = read_structure_request(analysis.text)
     if request is not None:
-        return [term for term in question.terms if term in request.document_words]
+        return [term for term in question.terms if term in request.naming_words]
     if analysis.asks_denied:
         little = interrogative_words() | denying_words()
         terms = [term for term in question.terms if term not in little]

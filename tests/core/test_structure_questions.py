@@ -32,7 +32,7 @@ from quoteweave.core.text.whole_document.structure_questions import read_structu
 def test_parts_are_counted_or_named(question: str, kinds: tuple[str, ...], wants: str) -> None:
     request = read_structure_request(question)
     assert request is not None
-    assert (request.kinds, request.wants, request.places, request.document_words) == (kinds, wants, (), ())
+    assert (request.kinds, request.wants, request.places, request.naming_words) == (kinds, wants, (), ())
 
 
 def test_a_request_may_name_pages_sections_and_the_document() -> None:
@@ -47,7 +47,7 @@ def test_a_request_may_name_pages_sections_and_the_document() -> None:
     assert (within.kinds, within.places) == (("table",), ("appendix",))
     named = read_structure_request("How many tables does the harbour report have?")
     assert named is not None
-    assert named.document_words == ("harbour",)
+    assert named.naming_words == ("harbour",)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_other_questions_are_none(question: str) -> None:
 def test_what_has_to_be_looked_at_names_no_document() -> None:
     request = read_structure_request("How many charts compare Europe with Asia?")
     assert request is not None
-    assert set(request.document_words) >= {"europ", "asia"}
+    assert set(request.naming_words) >= {"europ", "asia"}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_has_to_be_looked_at_names_no_document() -> None:
 def test_whether_a_question_says_that_it_is_about_the_document(question: str, says: bool) -> None:
     request = read_structure_request(question)
     assert request is not None
-    assert (request.says_document, request.document_words) == (says, ())
+    assert (request.says_document, request.naming_words) == (says, ())
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def test_other_questions_are_not_about_the_front_matter(question: str) -> None:
 def test_a_question_for_a_part_of_the_front_matter_is_read(question: str, part: str) -> None:
     request = read_front_matter_request(question)
     assert request is not None
-    assert (request.parts, request.document_words) == ((part,), ())
+    assert (request.parts, request.naming_words) == ((part,), ())
 
 
 @pytest.mark.parametrize("question", ["What does the author say?", "Who does the author work with?"])
@@ -288,7 +288,7 @@ def test_other_things_and_what_is_to_be_done_are_not_the_document(question: str)
 def test_the_document_is_meant_by_a_pronoun_or_what_documents_are_called(question: str, part: str) -> None:
     request = read_front_matter_request(question)
     assert request is not None
-    assert (request.parts, request.document_words) == ((part,), ())
+    assert (request.parts, request.naming_words) == ((part,), ())
 
 
 def test_a_later_version_of_a_preprint_is_dated_as_that_and_a_year_tells_a_report() -> None:
@@ -296,13 +296,13 @@ def test_a_later_version_of_a_preprint_is_dated_as_that_and_a_year_tells_a_repor
     assert {stamp: says("published", stamp) for stamp in stamps} == stamps
     request = read_front_matter_request("Who wrote this 1999 report?")
     assert request is not None
-    assert request.document_words == ("1999",)
+    assert request.naming_words == ("1999",)
 
 
 def test_the_words_by_which_a_document_is_told_from_others_are_read() -> None:
     request = read_front_matter_request("Who wrote the annual report on wrecks?")
     assert request is not None
-    assert request.document_words == ("annual", "wreck")
+    assert request.naming_words == ("annual", "wreck")
 
 
 COVERS = {

@@ -282,11 +282,11 @@ def _asks_of_several_documents(question: str, context: Context) -> bool:
     if (front := read_front_matter_request(question)) is not None:
         found = len({hit.quote.document for hit in hits})
         # Of a single document the front matter would be there; without words of the text nothing may be found at all.
-        return not (front.document_words or context.front_matter) and (
+        return not (front.naming_words or context.front_matter) and (
             found > 1 or (not found and "email" not in front.parts)
         )
     request = read_structure_request(question)
-    if request is None or request.document_words:
+    if request is None or request.naming_words:
         return False
     if not request.says_document and any(states_number(hit.quote.text, request.kinds) for hit in hits):
         return False  # "How many tables are there?" may be about those of a restaurant

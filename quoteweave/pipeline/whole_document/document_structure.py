@@ -73,7 +73,7 @@ def structure_context(question: str, collection: Collection, where: Filter) -> C
 
 def _document_of(request: StructureRequest, collection: Collection, where: Filter) -> Document | None:
     """The only document that can be meant: of those that pass the filter, the one that the question names."""
-    asked = set(request.document_words)
+    asked = set(request.naming_words)
     named = [
         document
         for document in collection.documents()

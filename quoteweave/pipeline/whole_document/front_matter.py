@@ -12,7 +12,7 @@ from quoteweave.core.records import PageWord, Quote
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.whole_document.front_matter_questions import FrontMatterRequest, read_front_matter_request
-from quoteweave.core.text.whole_document.structure_questions import document_words
+from quoteweave.core.text.whole_document.structure_questions import document_nouns
 from quoteweave.generation.extractive.whole_document.front_matter_answer import front_quotes
 from quoteweave.generation.extractive.whole_document.front_matter_lines import begins_abstract
 from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader
@@ -64,7 +64,7 @@ def add_front_matter(question: str, context: Context, neighbours: Neighbours, si
 
 def _document_asked(request: FrontMatterRequest, neighbours: Neighbours) -> str | None:
     """The document that a question asks about; None where none has the question's words, or several may be meant."""
-    where, asked = neighbours.where, frozenset(request.document_words)
+    where, asked = neighbours.where, frozenset(request.naming_words)
     within = list(where.documents) if where.documents is not None else neighbours.documents()
     in_view = request.is_pointing and len(within) == 1
     if not asked:
@@ -81,7 +81,7 @@ def _is_named(document: str, title: str, asked: frozenset[str], *, further: bool
     "The Tolland study" need not be a document with the title "What the Tolland study left out", unless it is the only
     one that can be meant: it may have further words then.
     """
-    called = frozenset(words(" ".join(document_words())))
+    called = frozenset(words(" ".join(document_nouns())))
     for name in (PurePosixPath(document).stem.replace("_", " "), title):
         said = frozenset(words(name))
         if asked <= said and (further or all(word in called or word.isdecimal() for word in said - asked)):

@@ -46,7 +46,7 @@ from quoteweave.core.text.question_analysis import (
 from quoteweave.core.text.question_words import foreign_grammar_words
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings
-from quoteweave.core.text.whole_document.structure_questions import document_words
+from quoteweave.core.text.whole_document.structure_questions import document_nouns
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
@@ -219,7 +219,7 @@ class EvidenceScorer:
         shown = (self.index.pages_with_reference(layout_token(layout)) for layout in sorted(layouts))
         if not any(_any_within(pages, within) for pages in shown):
             return False
-        said = {word for word in words(analysis.text, stem=False) if word not in request_words() | document_words()}
+        said = {word for word in words(analysis.text, stem=False) if word not in request_words() | document_nouns()}
         topical = set(words(" ".join(said))) - interrogative_words() - picture_words()
         return not any(_any_within(self.index.pages_with_word(word), within) for word in topical)
 

@@ -21,7 +21,7 @@ from quoteweave.core.text.whole_document.front_matter_words import (
     front_matter_pattern,
     front_matter_words,
 )
-from quoteweave.core.text.whole_document.structure_questions import document_words
+from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
 FrontMatterPart = Literal["author", "date", "title", "institution", "email"]
 
@@ -39,7 +39,7 @@ class FrontMatterRequest(Record):
     """What a question asks of a document's front matter."""
 
     parts: tuple[FrontMatterPart, ...] = Field(description="one, or two: 'Who wrote it, and when?'")
-    document_words: tuple[str, ...] = Field(
+    naming_words: tuple[str, ...] = Field(
         description="by which it tells the document from others, stemmed; none for 'the paper' and 'this annual report'"
     )
     is_pointing: bool = Field(
@@ -64,7 +64,7 @@ def _request(text: str) -> FrontMatterRequest | None:
             phrase = (asked["it"] or "") if asked else ""
             named = _document_named(phrase) if asked else None
             if named is not None:
-                return FrontMatterRequest(parts=(part,), document_words=named, is_pointing=_points(phrase))
+                return FrontMatterRequest(parts=(part,), naming_words=named, is_pointing=_points(phrase))
     return None
 
 
@@ -75,7 +75,7 @@ def _double_request(text: str, joint: re.Match[str]) -> FrontMatterRequest | Non
         return None
     if any(template.fullmatch(f" {then}") for template in _when_alone()):
         parts: tuple[FrontMatterPart, ...] = (*first.parts, "date")
-    elif (second := _request(then)) is not None and second.document_words in ((), first.document_words):
+    elif (second := _request(then)) is not None and second.naming_words in ((), first.naming_words):
         parts = (*first.parts, *second.parts)
     else:
         return None
@@ -107,8 +107,8 @@ def _document_named(phrase: str) -> tuple[str, ...] | None:
     pointing = _points(phrase)
     if pointing or said[0] in front_matter_words("articles"):
         said = said[1:]
-    before = list(takewhile(lambda word: word not in document_words(), said))
-    called = list(takewhile(lambda word: word in document_words(), said[len(before) :]))  # "study guide"
+    before = list(takewhile(lambda word: word not in document_nouns(), said))
+    called = list(takewhile(lambda word: word in document_nouns(), said[len(before) :]))  # "study guide"
     after = said[len(before) + len(called) :]
     if not called or len(before) > MAX_WORDS_BEFORE or not _small_words().isdisjoint(before):
         return None
@@ -116,7 +116,7 @@ def _document_named(phrase: str) -> tuple[str, ...] | None:
         return None
     if pointing:
         said = [word for word in before if word in front_matter_words("others") or _YEAR.fullmatch(word)] + after
-    small = _small_words() | document_words()
+    small = _small_words() | document_nouns()
     return tuple(words(" ".join(word for word in said if word not in small)))
 
 

@@ -53,14 +53,14 @@ def read_structure_request(question: str) -> StructureRequest | None:
     for name in ("counts", "names", "exists", "heading", "page", "document", "besides"):
         text = patterns[name].sub(" ", text)
     rest = [word for word in words(text, stem=False) if word not in request_words()]
-    document_words = tuple(word for word in words(" ".join(rest)) if word not in interrogative_words())
-    if document_words and not named:  # "Which figures are given for 2015?"
+    naming_words = tuple(word for word in words(" ".join(rest)) if word not in interrogative_words())
+    if naming_words and not named:  # "Which figures are given for 2015?"
         return None
     return StructureRequest(
         kinds=tuple(kinds),
         wants="count" if counts else "names",
         places=places,
-        document_words=document_words,
+        naming_words=naming_words,
         says_document=says_document,
     )
 
@@ -97,7 +97,7 @@ def _kinds_in(question: str) -> tuple[list[StructureKind], str]:
 
 
 @cache
-def document_words() -> frozenset[str]:
+def document_nouns() -> frozenset[str]:
     """What a document is called, such as "report" and "paper", in lower case."""
     return frozenset(word for each in question_languages() for word in each.get("structure", {}).get("document", ()))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from quoteweave.core.text.whole_document.front_matter_words import front_matter_pattern, front_matter_words
-from quoteweave.core.text.whole_document.structure_questions import document_words
+from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
 MAX_NAME = 100
 """Most characters of a person's name."""
@@ -182,7 +182,7 @@ def says_part_of_others(lines: Sequence[str]) -> bool:
 
 def calls_document(lines: Sequence[str]) -> bool:
     """Whether lines only say what the document is, by whom it is then, too: "A study of tides", "Version 2"."""
-    called = document_words() | front_matter_words("versions")
+    called = document_nouns() | front_matter_words("versions")
     said = re.findall(r"\w+", " ".join(lines).casefold())
     return not called.isdisjoint(said) and not any(map(may_name_another, lines))
 
