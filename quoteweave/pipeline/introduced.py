@@ -11,7 +11,6 @@ document says ("Never do any of the following:"), so a sentence that prohibits i
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
@@ -27,7 +26,7 @@ from quoteweave.core.records import (
 )
 from quoteweave.core.text.continuations import continues, introduces
 from quoteweave.core.text.question_analysis import interrogative_words
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
@@ -126,7 +125,7 @@ def fitted(context: Context, missing: Sequence[Quote], size: ContextSize, must: 
 
 def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
     """Whether a quote is a heading with the very words that the question is about, or a line that asks the question."""
-    subject = asked - frozenset(words(PurePosixPath(quote.document).stem)) or asked
+    subject = asked - frozenset(name_words(quote.document)) or asked
     if quote.layout == "title":
         return bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
     text = quote.text.strip()

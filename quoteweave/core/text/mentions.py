@@ -20,14 +20,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from quoteweave.core.text.numerals import roman_numeral
 from quoteweave.core.text.reference_words import NUMBER, UNREAD, ReferenceWords, reference_words
 from quoteweave.core.text.word_patterns import MentionPattern, without_case
 
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
 _LISTED_ROMAN = re.compile(r"\b(?:[IVXL]+|[ivxl]+)\b")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
-_ROMAN_TENS = ("", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx")
-_ROMAN_UNITS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 # The letter of a part of a figure: "Fig. 3a".
 _PANEL = re.compile(r"[a-zA-Z](?!\w)")
 # What stands after the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
@@ -231,7 +230,7 @@ def _numbers_between(first: str, last: str) -> list[str]:
         and (numerals := [_arabic(first) or "", _arabic(last) or ""])
         and all(map(str.isdecimal, numerals))
     ):
-        return [_roman(number) for number in range(int(numerals[0]) + 1, int(numerals[1]))]
+        return [roman_numeral(number) for number in range(int(numerals[0]) + 1, int(numerals[1]))]
     one, other = _COUNTED.fullmatch(first), _COUNTED.fullmatch(last)
     if one is None or other is None or one[1] != other[1]:
         return []
@@ -239,11 +238,6 @@ def _numbers_between(first: str, last: str) -> list[str]:
         return [chr(code) for code in range(ord(first) + 1, ord(last))]
     start, end = int(one[2]), int(other[2])
     return [f"{one[1]}{number}" for number in range(start + 1, end)] if end - start <= _MAX_RANGE else []
-
-
-def _roman(number: int) -> str:
-    tens, units = divmod(number, 10)
-    return _ROMAN_TENS[tens] + _ROMAN_UNITS[units]
 
 
 def _part_behind(pattern: str, text: str, at: int, words: ReferenceWords) -> str | None:

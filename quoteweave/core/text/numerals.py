@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
+_ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
+_ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
 MAX_UNIT = 12
 """Numbers up to it stay words."""
 _RUN = re.compile(r"[^\W\d_]+(?:(?:\s+|\s?[-–]\s?)[^\W\d_]+)*")
@@ -228,3 +230,16 @@ def _han_digits(run: str) -> str:
     digits = [_HAN_DIGITS.find(each) + 1 if each else 0 for each in (hundreds or "", tens or "", unit)]
     value = 100 * (digits[0] or 1) * bool(hundred) + 10 * (digits[1] or 1) * bool(ten) + digits[2]
     return str(value) if value > 9 else run
+
+
+def roman_numeral(number: int) -> str:
+    """Write a number from 1 to 3999 as a Roman numeral in small letters.
+
+    >>> roman_numeral(14)
+    'xiv'
+    """
+    text = ""
+    for value, letters in _ROMAN.items():
+        count, number = divmod(number, value)
+        text += count * letters
+    return text

@@ -202,8 +202,9 @@ def comparison_sides(question: str) -> tuple[str, ...]:
             before, one = f"{before}{first} ", rest
         if not _may_be_split(before, (one, other), behind, match[0]):
             return ()
-    joined = not _words_of("joined_between").isdisjoint(_WORD.findall(before.casefold())[-1:])
-    compares = not _words_of("comparing").isdisjoint(_WORD.findall(before.casefold()))
+    words_before = _WORD.findall(before.casefold())
+    joined = not _words_of("joined_between").isdisjoint(words_before[-1:])
+    compares = not _words_of("comparing").isdisjoint(words_before)
     if joined and not compares and not re.fullmatch(_YEAR, one, re.IGNORECASE):
         return ()
     first, _, shared = other.partition(" ")

@@ -13,8 +13,9 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
+from pathlib import PurePosixPath
 
 _UNSPACED = (
     "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
@@ -74,6 +75,16 @@ def words(text: str, *, stem: bool = True, keep_stop_words: bool = False) -> lis
     `stem=False` leaves words as written, `keep_stop_words=True` keeps English stop words.
     """
     return _words_of(normalize_text(text), stem=stem, keep_stop_words=keep_stop_words)
+
+
+@lru_cache(maxsize=1024)
+def name_words(document: str) -> tuple[str, ...]:
+    """The words of a document's name, without its folder and suffix.
+
+    >>> name_words("reports/annual report.pdf")
+    ('annual', 'report')
+    """
+    return tuple(words(PurePosixPath(document).stem))
 
 
 def _words_of(folded: str, *, stem: bool = True, keep_stop_words: bool = False) -> list[str]:

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Literal
 
 from quoteweave.core.errors import DocumentError
+from quoteweave.core.text.numerals import roman_numeral
 from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock
 
 # Columns that the cells of a table may span beyond their first.
@@ -154,8 +155,6 @@ class _Item:
 NumberStyle = Literal["1", "a", "A", "i", "I"]
 """How a number is written, as HTML's `type` names it: 1, a, A, i or I."""
 
-_ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
-_ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
 _MAX_ROMAN = 3999
 
 
@@ -164,7 +163,7 @@ def written_number(number: int, style: NumberStyle) -> str:
     lower = style.lower()
     if number < 1 or lower == "1" or (lower == "i" and number > _MAX_ROMAN):
         return str(number)
-    text = _letters(number) if lower == "a" else _roman(number)
+    text = _letters(number) if lower == "a" else roman_numeral(number)
     return text if style == lower else text.upper()
 
 
@@ -173,14 +172,6 @@ def _letters(number: int) -> str:
     while number:
         number, letter = divmod(number - 1, 26)
         text = chr(ord("a") + letter) + text
-    return text
-
-
-def _roman(number: int) -> str:
-    text = ""
-    for value, letters in _ROMAN.items():
-        count, number = divmod(number, value)
-        text += count * letters
     return text
 
 

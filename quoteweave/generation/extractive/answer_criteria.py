@@ -28,13 +28,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.records import WITHOUT_STATEMENTS, Quote
 from quoteweave.core.text.question_analysis import WHAT_MEANS, has_opposite_word, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_quantity
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind
@@ -210,7 +209,7 @@ class AnswerCriteria:
 
     def _document_words(self, statement: Statement) -> frozenset[str]:
         """The words of the name and the title of a statement's document."""
-        return frozenset(words(PurePosixPath(statement.quote.document).stem)) | self._title(statement)
+        return frozenset(name_words(statement.quote.document)) | self._title(statement)
 
     def _title(self, statement: Statement) -> frozenset[str]:
         """The words of the title of a statement's document."""
@@ -274,7 +273,7 @@ class AnswerCriteria:
         if "chart" in analysis.picture_types and layout != "chart":
             return False
         first = words(statement.text.partition(" ")[0])  # "zoo objects", of the manual of zoo
-        named = bool(first) and set(first) <= set(words(PurePosixPath(statement.quote.document).stem))
+        named = bool(first) and set(first) <= set(name_words(statement.quote.document))
         return layout == "list" or named or not statement.text[:1].islower()
 
     def _matches_identity(self, statement: Statement) -> bool:

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
 
 from quoteweave.core.text.question_analysis import QuestionAnalysis
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
@@ -64,7 +63,7 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
 
 def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
     """The names of persons in a statement that neither the question nor the document's name has, as their words."""
-    text, known = statement.text, set(question.terms).union(words(PurePosixPath(statement.quote.document).stem))
+    text, known = statement.text, set(question.terms).union(name_words(statement.quote.document))
     found = [
         words(match[0])
         for match in _PERSON.finditer(text)

@@ -8,7 +8,6 @@ under it, if a single document has such a heading.
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 
 from quoteweave.core.answers import Context
 from quoteweave.core.text.question_analysis import (
@@ -19,7 +18,7 @@ from quoteweave.core.text.question_analysis import (
     with_words_alike,
 )
 from quoteweave.core.text.question_words import light_words
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import has_denying_word
@@ -84,7 +83,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
                 below.setdefault((one.quote.document, heading), []).append(one)
     asking, naming = list[list[Statement]](), list[list[Statement]]()
     for (document, heading), under in below.items():
-        known = frozenset(words(PurePosixPath(document).stem)) | title_words(context, document)
+        known = frozenset(name_words(document)) | title_words(context, document)
         text = frozenset(word for one in under for word in one.words)
         own = [one for one in under if one.quote.text.strip() != heading]
         if own and asks_same(heading, question, known, text):

@@ -1,7 +1,7 @@
 """Check by rule whether a statement tells of the act that a question asks about, as the question asks for it.
 
 The words of a question may all stand in a sentence that tells of another act: what is done with another thing, by
-somebody else, in a case, or in another time. English alone, as the forms of verbs and their order show it.
+somebody else, or in a case alone. English alone, as the forms of verbs and their order show it.
 """
 
 import re
@@ -24,7 +24,6 @@ _ASKS_WHAT_IT_DOES = re.compile(
     rf"\s*what\s+(?:(?:does|do|did)|(?P<may>{_MODAL}))\s+(?!(?:I|we|you|one)\b)(?P<subject>.{{1,80}}?)\s+do\b",
     re.IGNORECASE,
 )
-
 _YES_OR_NO = re.compile(
     rf"\s*(?:{_BE}|do|does|did|can|could|may|must|should|will|has|have)\s+"
     r"(?:(?:the|an?|all|any|our|its|their|these|this|those|every|each)\s+)?(?P<rest>.+)",
@@ -35,19 +34,15 @@ _OBJECT_PRONOUN = re.compile(r"\s+(?:it|them|this|these|one|ones|those)\b", re.I
 _DONE = re.compile(rf"(?:\bbe\s+(?:\w+ly\s+)?|^\s*{_BE}\b.*?\b(?=\w+(?:ed|en)\b))(?P<verb>\w+)", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:]\s")
 _CASES = re.compile(r"^\W*(?:if|when|whenever|unless)\b[^,]*,|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE)
-
 _WHETHER = re.compile(
     r"\b(?:ask|wonder|question|inquir|enquir|doubt|unclear|unknown|uncertain)\w*\b[^,;.]*?\bwhether\b[^,;.“]*",
     re.IGNORECASE,
 )
-
-
 _WHEN_WAS = re.compile(
     r"\s*(?:when|in\s+(?:what|which)\s+(?:year|month))\s+was\s+the\s+(?:[\w'’-]+\s+)*?(?P<noun>[\w'’-]+)\s+"
     r"(?:\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
     re.IGNORECASE,
 )
-
 _WHICH = re.compile(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*")
 

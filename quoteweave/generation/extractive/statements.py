@@ -8,7 +8,6 @@ import itertools
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Literal
 
 from quoteweave.core.answers import Context
@@ -17,7 +16,7 @@ from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.mentions import leading_label, split_label
 from quoteweave.core.text.question_analysis import field_of_term, interrogative_words
 from quoteweave.core.text.question_words import asked_quantity
-from quoteweave.core.text.tokens import STOP_WORDS, words
+from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
 from quoteweave.generation.extractive.tables.cells import cells_in_words
@@ -227,7 +226,7 @@ def title_words(context: Context, document: str) -> frozenset[str]:
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes
 def words_with_headings(quote: Quote) -> frozenset[str]:
     """All words of a quote, of its section's title and of its document's name."""
-    return frozenset(quote_words(quote)).union(words(quote.section or ""), _name_words(quote.document))
+    return frozenset(quote_words(quote)).union(words(quote.section or ""), name_words(quote.document))
 
 
 def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
@@ -237,13 +236,8 @@ def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
     """
     heading = set(words(quote.section or "")) - interrogative_words()
     subject = set(subject_terms(question))
-    known = {*_name_words(quote.document), *words(field_of_term(question.analysis.text))}
+    known = {*name_words(quote.document), *words(field_of_term(question.analysis.text))}
     return bool(heading) and heading <= subject and subject <= heading | known
-
-
-@lru_cache(maxsize=256)
-def _name_words(document: str) -> tuple[str, ...]:
-    return tuple(words(PurePosixPath(document).stem))
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,6 @@ their letters; headings as the parser found them.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import Literal
 
 from quoteweave.collection.collection import Collection
@@ -23,7 +22,7 @@ from quoteweave.core.answers import (
 )
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote
 from quoteweave.core.text.mentions import caption_label, heading_names, page_names
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.pipeline.whole_document.numbered_headings import NumberedHeading, number_headings
 
@@ -77,7 +76,7 @@ def _document_of(request: StructureRequest, collection: Collection, where: Filte
     named = [
         document
         for document in collection.documents()
-        if where.admits(document) and asked.issubset(words(PurePosixPath(document.name).stem))
+        if where.admits(document) and asked.issubset(name_words(document.name))
     ]
     return named[0] if len(named) == 1 else None
 
