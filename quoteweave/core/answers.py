@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from quoteweave.core.boxes import Box
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Hit, Kind, Quote, Record, Rotation, place_of
 
 
@@ -43,9 +44,7 @@ class StructureRequest(Record):
 
     kinds: tuple[StructureKind, ...] = Field(description="of what, in the order of `StructureKind`")
     wants: Literal["count", "names"] = Field(description="how many there are, or what they are called")
-    places: tuple[str, ...] = Field(
-        default=(), description="names of the pages or sections within which (`core.text.mentions`); none for all"
-    )
+    places: tuple[PlaceName, ...] = Field(default=(), description="the pages or sections within which; none for all")
     naming_words: tuple[str, ...] = Field(default=(), description="stems of words that must name the document")
     says_document: bool = Field(
         default=False, description="whether it says that it is about the document: by such a word, or by a place in one"
@@ -56,7 +55,7 @@ class StructureElement(Record):
     """One part of a document, such as a heading or a figure."""
 
     name: str = Field(default="", description="its heading, or its caption; empty for a picture without a caption")
-    label: str | None = Field(default=None, description="what it is numbered, as `core.text.mentions` names it")
+    label: PlaceName | None = Field(default=None, description="its name, where it has a number")
     page_label: str
     kind: Kind | None = Field(default=None, description="of the quote of the context that shows it, if there is one")
     number: int | None = Field(default=None, ge=1, description="place of that quote in the context, from 1")

@@ -18,6 +18,7 @@ from quoteweave.collection.segments.builder import DEFINITIONS, SYMBOLS
 from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
+from quoteweave.core.place_names import LAST, PlaceName
 from quoteweave.index.term_weights import B, Field, Groups, Ids, concatenated, inverse_frequency
 
 if TYPE_CHECKING:
@@ -177,40 +178,40 @@ class LexicalIndex:
         return int(items.searchsorted(last)) - int(items.searchsorted(first)) > 1
 
     def pages_with_reference(self, name: str) -> "Positions":
-        """Positions of the pages of that name (`core.text.mentions`), or that show that kind (`layout_token`)."""
+        """Positions of the pages with a `PlaceName` of that text, or that show that kind (`layout_token`)."""
         return self._fields["references"].having(self._ids(name))
 
-    def pages_meant_by(self, name: str) -> "Positions":
+    def pages_meant_by(self, name: PlaceName) -> "Positions":
         """Like `pages_with_reference`; for a page number, the pages with that printed label and those at that position.
 
         'chapter last' is the last of each document, 'chapter 3 #-1' the last page of its chapter 3.
         """
         import numpy as np
 
-        container, _, place = name.partition(" #")
-        if container == "page" or not place:
-            pages, number = self._pages_of_container(name), name.removeprefix("page ")
-            return np.union1d(pages, self.pages_with_reference(f"page #{number}")) if number.isdecimal() else pages
-        pages, ordinal = self._pages_of_container(container), int(place)
+        if name.is_page and name.value is not None:
+            numbered = self.pages_with_reference(str(PlaceName("page", page=name.value)))
+            return np.union1d(self.pages_with_reference(str(name)), numbered)
+        if name.is_page or name.page is None:
+            return self._pages_of_part(name)
+        pages = self._pages_of_part(name.whole)
         documents = self.document_of[pages]
         first, end = (np.searchsorted(documents, np.unique(documents), side) for side in ("left", "right"))
-        found = first + ordinal - 1 if ordinal > 0 else end + ordinal
+        found = first + name.page - 1 if name.page > 0 else end + name.page
         named: Positions = pages[found[(found >= first) & (found < end)]]
         return named
 
-    def _pages_of_container(self, name: str) -> "Positions":
+    def _pages_of_part(self, name: PlaceName) -> "Positions":
         import numpy as np
 
-        kind, _, which = name.rpartition(" ")
-        if which != "last":
-            return self.pages_with_reference(name)
-        documents: dict[str, list[int]] = {}
-        for document, part in self.last_parts(kind).items():
+        if not name.is_last:
+            return self.pages_with_reference(str(name))
+        documents: dict[PlaceName, list[int]] = {}
+        for document, part in self.last_parts(name.kind).items():
             documents.setdefault(part, []).append(document)
-        found = [self._of_documents(self.pages_with_reference(part), own) for part, own in documents.items()]
+        found = [self._of_documents(self.pages_with_reference(str(part)), own) for part, own in documents.items()]
         return np.sort(concatenated(found, np.int64))
 
-    def last_parts(self, kind: str) -> dict[int, str]:
+    def last_parts(self, kind: str) -> dict[int, PlaceName]:
         """By the position of each document that has one, the name of its last part of a kind, such as 'chapter 9'.
 
         "Final chapter" is the last, 'chapter last', or else the one with the highest number, or else with the last
@@ -219,14 +220,14 @@ class LexicalIndex:
         prefix = f"{kind} ".encode()
         names = (token.removeprefix(prefix) for segment in self._segments for token in segment.beginning(prefix))
         numbers = sorted(int(name) for name in names if name.isdigit())
-        last: dict[int, str] = {}
+        last: dict[int, PlaceName] = {}
         for series in (dict.fromkeys(numbers), dict(enumerate(ascii_lowercase, 1))):
-            named = {number: f"{kind} {letter or number}" for number, letter in series.items()}
+            named = {number: PlaceName(kind, letter or str(number)) for number, letter in series.items()}
             last = {document: named[number] for document, number in self._last_of_series(named).items()} | last
-        final = self.document_of[self.pages_with_reference(f"{kind} last")].tolist()
-        return last | dict.fromkeys(final, f"{kind} last")
+        final = PlaceName(kind, LAST)
+        return last | dict.fromkeys(self.document_of[self.pages_with_reference(str(final))].tolist(), final)
 
-    def _last_of_series(self, named: Mapping[int, str]) -> dict[int, int]:
+    def _last_of_series(self, named: Mapping[int, PlaceName]) -> dict[int, int]:
         """By document, the last of the numbers from 1 that its pages have by these names.
 
         A number counts only where it follows another one, or is at most one more than there are in the document: a
@@ -235,7 +236,9 @@ class LexicalIndex:
         import numpy as np
 
         most = max(named, default=0) + 1
-        of_pages = [self.document_of[self.pages_with_reference(name)] * (most + 1) + at for at, name in named.items()]
+        of_pages = [
+            self.document_of[self.pages_with_reference(str(name))] * (most + 1) + at for at, name in named.items()
+        ]
         pairs = np.unique(concatenated(of_pages, np.int64))
         documents, numbers = np.divmod(pairs, most + 1)
         counts = np.bincount(documents, minlength=1)[documents]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.storage_errors import OTHER_VERSION, renewal_advice
 from quoteweave.core.errors import note_text
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query, Quote
 from quoteweave.core.text.mentions import heading_names
@@ -124,7 +125,7 @@ class LexicalRetriever(Bm25Retriever):
             points_per_unit=index.max_idf or 1.0,
             rarity=rarities,
             pages=pages,
-            places=tuple(sorted(evidence.referred)),
+            places=tuple(sorted(map(str, evidence.referred))),
             spellings=evidence.spellings,
         )
 
@@ -174,7 +175,7 @@ class LexicalRetriever(Bm25Retriever):
         if literals:
             matches = self._having(index, evidence.parts["quotation"], partial(_has_any, literals))
             fit += np.float32(FORM_BONUS) * np.isin(at, matches)
-        parts = [place for analysis in evidence.analyses for place in analysis.places if not place.startswith("page ")]
+        parts = [place for analysis in evidence.analyses for place in analysis.places if not place.is_page]
         if parts:
             fit += np.float32(FORM_BONUS) * np.isin(at, self._in_parts(index, evidence.parts["reference"], parts))
         fittest = np.zeros(index.page_count, dtype=fit.dtype)
@@ -195,16 +196,16 @@ class LexicalRetriever(Bm25Retriever):
         found, quotes = self._on_best_pages(index, pages)
         return found[np.array([accepts(quote) for quote in quotes], dtype=np.bool_)]
 
-    def _in_parts(self, index: LexicalIndex, pages: "Scores", parts: Sequence[str]) -> "Positions":
+    def _in_parts(self, index: LexicalIndex, pages: "Scores", parts: Sequence[PlaceName]) -> "Positions":
         """Positions of the quotes that are the heading of one of these parts, or stand below it, on the best pages."""
         import numpy as np
 
         found, quotes = self._on_best_pages(index, pages)
-        containers = {part.partition(" #")[0] for part in parts}
-        lasts = [index.last_parts(part.removesuffix(" last")) for part in containers if part.endswith(" last")]
+        sought = {part.whole for part in parts}
+        lasts = [index.last_parts(part.kind) for part in sought if part.is_last]
         documents = index.document_of[index.page_of[found]].tolist()
         within = [
-            not containers.isdisjoint(own) or any(last.get(document) in own for last in lasts)
+            not sought.isdisjoint(own) or any(last.get(document) in own for last in lasts)
             for document, own in zip(documents, _names_above(quotes), strict=True)
         ]
         return found[np.array(within, dtype=np.bool_)]
@@ -288,11 +289,11 @@ def _has_any(literals: Sequence[str], quote: Quote) -> bool:
     return any(has_literally(text, literal) for literal in literals)
 
 
-def _names_above(quotes: Sequence[Quote]) -> list[list[str]]:
+def _names_above(quotes: Sequence[Quote]) -> list[list[PlaceName]]:
     """The names of the part in which each quote stands, by the last heading above it that has any."""
-    names: list[list[str]] = []
+    names: list[list[PlaceName]] = []
     place: tuple[str, int] | None = None
-    current: list[str] = []
+    current: list[PlaceName] = []
     for quote in quotes:
         if place is None or place[0] != quote.document or quote.page > place[1] + 1:
             current = []

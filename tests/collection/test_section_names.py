@@ -5,6 +5,7 @@ import pytest
 from made_documents import made_quote
 
 from quoteweave.collection.segments.section_names import SectionNames
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Page
 
 CONTENTS = "PART I\nItem 1. Ships | 2\nItem 2. Cranes | 4\nPART II\nItem 3. Rails | 5\nItem 4. Roads | 6"
@@ -23,7 +24,7 @@ def named(shown: Sequence[Sequence[str]], name: str, outline: Sequence[Sequence[
             made_quote(text.removeprefix("¶"), page=page, ordinal=at, layout="paragraph" if text[0] == "¶" else "title")
             for at, text in enumerate(texts)
         ]
-        if name in sections.of_page(quotes):
+        if PlaceName.parse(name) in sections.of_page(quotes):
             found.append(page)
     return found
 
@@ -141,7 +142,7 @@ def test_letters_are_appendices_behind_the_references() -> None:
 def names_of(shown: Sequence[Sequence[str]], page: int = 0) -> set[str]:
     """The names of one of these pages, without an outline."""
     sections = SectionNames(())
-    return [
+    named = [
         sections.of_page(
             [
                 made_quote(
@@ -151,7 +152,8 @@ def names_of(shown: Sequence[Sequence[str]], page: int = 0) -> set[str]:
             ]
         )
         for at, texts in enumerate(shown)
-    ][page]
+    ]
+    return set(map(str, named[page]))
 
 
 def test_roman_numerals_in_order_are_chapters_and_letters_sections_of_them() -> None:

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, analyse_question, has_opposite_word
 from quoteweave.core.text.tokens import words
 
@@ -132,7 +133,8 @@ def test_what_asks_for_the_whole_of_a_document(question: str, asks: bool) -> Non
 
 def test_references_quotations_and_sides() -> None:
     analysis = analyse_question('In Table 2 on page 7, what is the difference between sales and profit in "North Bay"?')
-    assert (analysis.labels, analysis.places, analysis.quoted) == (("table 2",), ("page 7",), ("North Bay",))
+    assert (*analysis.labels, *analysis.places) == (PlaceName("table", "2"), PlaceName("page", "7"))
+    assert analysis.quoted == ("North Bay",)
     assert [side.partition("difference ")[2] for side in analysis.sides] == [
         'sales in "North Bay"?',
         'profit in "North Bay"?',

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.whole_document import structure_questions
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 
@@ -38,13 +39,13 @@ def test_parts_are_counted_or_named(question: str, kinds: tuple[str, ...], wants
 def test_a_request_may_name_pages_sections_and_the_document() -> None:
     pages = read_structure_request("How many charts are on pages 2 to 4?")
     assert pages is not None
-    assert pages.places == ("page 2", "page 3", "page 4")
+    assert pages.places == tuple(PlaceName("page", each) for each in "234")
     headings = read_structure_request("List the headings of chapter 3")
     assert headings is not None
-    assert (headings.kinds, headings.places) == (("heading",), ("chapter 3",))
+    assert (headings.kinds, headings.places) == (("heading",), (PlaceName("chapter", "3"),))
     within = read_structure_request("How many tables are in the appendices?")
     assert within is not None
-    assert (within.kinds, within.places) == (("table",), ("appendix",))
+    assert (within.kinds, within.places) == (("table",), (PlaceName("appendix"),))
     named = read_structure_request("How many tables does the harbour report have?")
     assert named is not None
     assert named.naming_words == ("harbour",)

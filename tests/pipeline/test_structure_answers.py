@@ -11,6 +11,7 @@ from made_collections import made_quote, make_collection
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import Origin
 from quoteweave.core.answers import Answer
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Filter, Page, ParsedDocument, Query, Quote
 from quoteweave.core.text.mentions import heading_names
 from quoteweave.generation.extractive import ExtractiveGenerator
@@ -71,7 +72,7 @@ def test_a_figure_of_a_caption_and_a_picture_counts_once(collection: Collection)
     assert context is not None
     assert context.structure is not None
     (count,) = context.structure.counts
-    assert [element.label for element in count.elements] == ["figure 1", "figure 3"]
+    assert [element.label for element in count.elements] == [PlaceName("figure", "1"), PlaceName("figure", "3")]
 
 
 def test_chapters_follow_each_other_and_what_only_looks_numbered_is_none(collection: Collection) -> None:
@@ -179,7 +180,7 @@ def test_chapters_of_a_part_are_those_up_to_the_next(tmp_path: Path) -> None:
 def test_the_words_of_each_heading_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def counted(heading: str) -> list[str]:
+    def counted(heading: str) -> list[PlaceName]:
         read.append(heading)
         return heading_names(heading)
 
@@ -337,7 +338,7 @@ def test_a_filter_by_page_narrows_what_is_counted(collection: Collection) -> Non
     where = Filter(documents=("port.md",), first_page=1, last_page=1)
     found = asyncio.run(search.context(Query(text="How many figures are there?"), where=where)).context.structure
     assert found is not None
-    assert [element.label for element in found.counts[0].elements] == ["figure 3"]
+    assert [element.label for element in found.counts[0].elements] == [PlaceName("figure", "3")]
 
 
 def test_a_caption_that_mentions_a_table_is_none_and_missing_numbers_of_chapters_are_told(tmp_path: Path) -> None:

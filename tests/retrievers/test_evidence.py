@@ -9,6 +9,7 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import SegmentBuilder
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Filter, Page, Quote
 from quoteweave.index import lexical
 from quoteweave.retrievers.lexical import LexicalRetriever
@@ -359,8 +360,8 @@ def test_each_document_has_its_own_last_chapter(tmp_path: Path) -> None:
     }
     with make_collection(tmp_path, quotes) as collection:
         index = lexical.current_lexical_index(collection)
-        assert index.pages_meant_by("chapter last").tolist() == [1, 3, 4]
-        assert index.pages_meant_by("chapter last #1").tolist() == [1, 3, 4]
+        assert index.pages_meant_by(PlaceName.parse("chapter last")).tolist() == [1, 3, 4]
+        assert index.pages_meant_by(PlaceName.parse("chapter last #1")).tolist() == [1, 3, 4]
 
 
 @pytest.mark.parametrize(("question", "page"), [("Where does part 1 end?", 2), ("Where does part 2 begin?", 3)])

@@ -113,19 +113,19 @@ class SegmentBuilder:
         headings = page.headings if page else ()
         for heading in headings:
             self._fields["outline"].add(number, self._vocabulary.of_text(heading))
-        names = {*self._names_of_page(quotes), *self._sections.of_page(quotes)}
+        names = {*self._names_of_page(quotes), *map(str, self._sections.of_page(quotes))}
         self._fields["references"].add(number, self._vocabulary.of_words(sorted(names)))
 
     def _names_of_page(self, quotes: Sequence[Quote]) -> Iterator[str]:
         """By which people call the page, and its figures and tables."""
         first, count = quotes[0], len(self._document_pages)
-        yield from page_names(first.page_label, first.page, count or None)
+        yield from map(str, page_names(first.page_label, first.page, count or None))
         yield SYMBOLS
         written = (text for quote in quotes if quote.retrievable for text in _written(quote))
         yield from (f"{SYMBOLS} {run}" for run in symbol_runs("\n".join(written)))
         for quote in quotes:
             if quote.caption or quote.layout == "caption":
-                yield from labels_in(quote.caption or quote.text)
+                yield from map(str, labels_in(quote.caption or quote.text))
             if quote.kind == "image":
                 yield layout_token(quote.layout)
             yield from _definitions(quote)

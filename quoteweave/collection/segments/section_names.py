@@ -11,16 +11,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from quoteweave.core.place_names import UNREAD, PlaceName
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import MAX_ENTRY_CHARACTERS, MIN_CONTENTS_ENTRIES, heading_names, rise_steadily
-from quoteweave.core.text.reference_words import UNREAD
 from quoteweave.core.text.tokens import words
 
 # By what encloses what; all other numbered parts, such as notes and steps, stand within these.
 _RANKS = dict.fromkeys(("part", "teil", "partie", "parte", "deel", "unit", "module"), 0)
 _RANKS |= {"item": 1, "chapter": 2, "section": 2, "appendix": 2}
-_ROLES = frozenset({"contents", "references", "appendix"})
-_UNCOUNTED = f"chapter {UNREAD}"
+_ROLES = frozenset(map(PlaceName, ("contents", "references", "appendix")))
+_UNCOUNTED, _CONTENTS = PlaceName("chapter", UNREAD), PlaceName("contents")
 _ROLE_RANK, _INNER_RANK = 2, 3
 _BARE_NUMBER = re.compile(r"\d")
 _STEP = re.compile(r"(\d{1,2})[.):]?\s")
@@ -48,28 +48,28 @@ class SectionNames:
         self._pages = {page.number: page for page in pages}
         headings = list(dict.fromkeys(heading for page in pages for heading in page.headings))
         self._names = {heading: heading_names(heading) for heading in headings}
-        numbered = [name for names in self._names.values() for name in names if name[-1].isdigit()]
-        self._kinds = {name.partition(" ")[0] for name in numbered} - {"section"}
+        numbered = [name for names in self._names.values() for name in names if name.number[-1:].isdigit()]
+        self._kinds = {name.kind for name in numbered} - {"section"}
         self._outline = {_words_of(each) for each in headings} if len(headings) >= _MIN_OUTLINE else set()
         outermost = (page.headings[0] for page in pages if page.headings)
         self._top = number_chapters(outermost) if self._outline and not numbered else {}
         self._chapters = _pages_of(self._top, pages)
-        self._under: list[tuple[int, list[str]]] = []
+        self._under: list[tuple[int, list[PlaceName]]] = []
         self._before: frozenset[str] = frozenset()
         self._order = _ChapterOrder()
         # Of the appendix that began last, "@" before the first; and of the last section of a chapter.
         self._letter, self._section_letter = "", ""
         self._has_appendix = self._is_contents = False
 
-    def of_page(self, quotes: Sequence[Quote]) -> set[str]:
+    def of_page(self, quotes: Sequence[Quote]) -> set[PlaceName]:
         """The names of the next page, given its quotes in order."""
-        number, found = quotes[0].page, set[str]()
+        number, found = quotes[0].page, set[PlaceName]()
         page, after = self._pages.get(number), self._pages.get(number + 1)
         headings = page.headings if page else ()
         begun = [each for each in headings if each not in self._before]
         shown = [quote for quote in quotes if quote.retrievable]
         if self._reads_as_contents(shown, begun):
-            found.add("contents")
+            found.add(_CONTENTS)
             if _lists_pages(shown) and _has_contents_alone(shown):
                 self._before = frozenset(headings)
                 return found
@@ -85,14 +85,14 @@ class SectionNames:
             self._push(names)
             found.update(self._current())
         self._before = frozenset(headings)
-        others = {name for name in found if name != "contents" and not name.startswith("page ") and name[-1] != UNREAD}
+        others = {name for name in found if name != _CONTENTS and not name.is_page and not name.is_unread}
         return of_contents | others
 
-    def _current(self) -> set[str]:
+    def _current(self) -> set[PlaceName]:
         return {name for _, names in self._under for name in names}
 
-    def _push(self, names: list[str]) -> None:
-        if names == ["contents"]:
+    def _push(self, names: list[PlaceName]) -> None:
+        if names == [_CONTENTS]:
             return  # as much a list of what is in the box
         outer = [name for name in names if _rank_of(name) == 0]
         for group in filter(None, (outer, [name for name in names if name not in outer])):  # "PART II Item 8"
@@ -101,13 +101,13 @@ class SectionNames:
 
     def _reads_as_contents(self, shown: Sequence[Quote], begun: Sequence[str]) -> bool:
         """Whether a page has contents: it says so, or follows one that has and has their lines."""
-        says = any("contents" in self._names[each] for each in begun) or any(
-            quote.layout == "title" and "contents" in heading_names(quote.text) for quote in shown
+        says = any(_CONTENTS in self._names[each] for each in begun) or any(
+            quote.layout == "title" and _CONTENTS in heading_names(quote.text) for quote in shown
         )
         self._is_contents = says or (self._is_contents and _lists_pages(shown, only_certain=True))
         return self._is_contents
 
-    def _begun(self, shown: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    def _begun(self, shown: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[PlaceName]]]:
         """The parts that begin on a page, each with the place of its heading among the quotes, in order."""
         headings, steps = _Headings(begun), _steps(shown)
         for at, quote in enumerate(shown):
@@ -118,7 +118,7 @@ class SectionNames:
             if names := [*self._counted(heading), *self._names[heading]]:
                 yield len(shown), names
 
-    def _names_of(self, quote: Quote, heading: str | None) -> list[str]:
+    def _names_of(self, quote: Quote, heading: str | None) -> list[PlaceName]:
         """The names of the part that begins with a quote, which may be a heading of the outline."""
         text = quote.text
         if quote.layout != "title" and not (
@@ -127,7 +127,11 @@ class SectionNames:
             return []
         names = heading_names(text)
         if letter := self._letter_of(text, is_outlined=heading is not None):
-            return [f"appendix {letter}", "appendix", *(name for name in names if name.startswith("section "))]
+            return [
+                PlaceName("appendix", letter),
+                PlaceName("appendix"),
+                *(each for each in names if each.kind == "section"),
+            ]
         before = self._order.last or 0
         names = self._checked(text, names, is_outlined=heading is not None)
         own = [*self._counted(heading), *self._names[heading]] if heading else []
@@ -135,39 +139,39 @@ class SectionNames:
         self._remember(text, names, before)
         return names
 
-    def _counted(self, heading: str) -> list[str]:
+    def _counted(self, heading: str) -> list[PlaceName]:
         """The name of a chapter that has no number of its own; after references it ends them."""
         if heading not in self._top or self._letter > _BEFORE_LETTERS:
             return []
         if self._letter and (self._names[heading] or _LETTERED.match(heading)):
             return []
         self._letter = ""
-        return [f"chapter {self._top[heading]}"]
+        return [PlaceName("chapter", str(self._top[heading]))]
 
-    def _checked(self, text: str, names: list[str], *, is_outlined: bool) -> list[str]:
+    def _checked(self, text: str, names: list[PlaceName], *, is_outlined: bool) -> list[PlaceName]:
         """The names of a title without those that its number has only by chance."""
         if _BARE_NUMBER.match(text):
             if not names or self._counts(text, names):
                 return names
-            certain = [name for name in names if "." in name or name in _ROLES]
+            certain = [name for name in names if "." in name.number or name in _ROLES]
             is_gap = self._order.skipped is not None and self._order.skipped == _chapter_of(names)
             return [*certain, _UNCOUNTED] if is_gap else certain
         if not is_outlined:
-            names = [name for name in names if name.partition(" ")[0] not in self._kinds or name in _ROLES]
+            names = [name for name in names if name.kind not in self._kinds or name in _ROLES]
         match = _LETTERED.match(text) if names and not self._letter else None
         return self._of_chapter(match[1], names) if match else names
 
-    def _of_chapter(self, letter: str, names: list[str]) -> list[str]:
+    def _of_chapter(self, letter: str, names: list[PlaceName]) -> list[PlaceName]:
         """The names of a title with one letter before all appendices: a Roman numeral, or a section of a chapter."""
         before, self._section_letter = self._section_letter, letter
-        number = next((int(name[8:]) for name in names if re.fullmatch(r"section \d+", name)), None)
+        number = next((name.value for name in names if name.kind == "section" and name.value is not None), None)
         if number is None:
-            return [name for name in names if name.startswith("section ") or name in _ROLES]
+            return [name for name in names if name.kind == "section" or name in _ROLES]
         if ord(letter) - 1 != ord(before or "@") and self._order.accept(number):
             return names
-        return [f"section {letter.lower()}", *(name for name in names if name in _ROLES)]
+        return [PlaceName("section", letter.lower()), *(name for name in names if name in _ROLES)]
 
-    def _remember(self, text: str, names: Sequence[str], before: int) -> None:
+    def _remember(self, text: str, names: Sequence[PlaceName], before: int) -> None:
         """Keep in mind which chapter or appendix began last; `before` is the number of the last chapter before it."""
         if names and _rank(names) == 0:
             self._order.begin_part(names[0])
@@ -176,9 +180,9 @@ class SectionNames:
             self._order.last = number
         elif number is not None and not _BARE_NUMBER.match(text):
             self._order.accept(number)
-        if "references" in names or "appendix" in names:
+        if _ROLES.difference({_CONTENTS}).intersection(names):
             self._letter = self._letter or _BEFORE_LETTERS
-            self._has_appendix = self._has_appendix or "appendix" in names
+            self._has_appendix = self._has_appendix or PlaceName("appendix") in names
         elif number is not None and (is_worded or (self._letter == _BEFORE_LETTERS and number >= before)):
             self._letter = ""
 
@@ -193,9 +197,9 @@ class SectionNames:
         self._letter = match[1]
         return match[1].lower()
 
-    def _counts(self, text: str, names: Sequence[str]) -> bool:
+    def _counts(self, text: str, names: Sequence[PlaceName]) -> bool:
         """Whether a title with a mere number is that of a chapter or section; the number of a chapter is then taken."""
-        number, is_inner = _chapter_of(names), "." in names[0]
+        number, is_inner = _chapter_of(names), "." in names[0].number
         if self._outline and "chapter" in self._kinds:
             return is_inner
         if number is None or (self._outline and not is_inner and _words_of(text) not in self._outline):
@@ -215,10 +219,10 @@ class _ChapterOrder:
         """The number of the last chapter."""
         self.skipped: int | None = None
         """The number of the last title, if too many lack between it and the last chapter."""
-        self._part = ""
+        self._part: PlaceName | None = None
         self._may_restart = self._is_unsure = False
 
-    def begin_part(self, name: str) -> None:
+    def begin_part(self, name: PlaceName) -> None:
         """Let chapters begin at 1 again where this is another part."""
         self._may_restart = self._may_restart or name != self._part
         self._part = name
@@ -243,9 +247,8 @@ class _ChapterOrder:
         return True
 
 
-def _chapter_of(names: Sequence[str]) -> int | None:
-    said = next((name.removeprefix("chapter ") for name in names if name.startswith("chapter ")), "")
-    return int(said) if said.isdecimal() else None
+def _chapter_of(names: Sequence[PlaceName]) -> int | None:
+    return next((name.value for name in names if name.kind == "chapter"), None)
 
 
 def _lists_pages(shown: Iterable[Quote], *, only_certain: bool = False) -> bool:
@@ -275,7 +278,7 @@ def _has_contents_alone(shown: Sequence[Quote]) -> bool:
     """Whether no part begins on a page with contents: entries follow each title of a part, and none is above them."""
     named = (heading_names(quote.text) if quote.layout == "title" else [] for quote in shown)
     titles = [[] if names == [_UNCOUNTED] else names for names in named]
-    first = next((at for at, names in enumerate(titles) if "contents" in names), -1)
+    first = next((at for at, names in enumerate(titles) if _CONTENTS in names), -1)
     is_listed = False
     for at, quote in reversed(list(enumerate(shown))):
         lines = quote.all_text().splitlines()
@@ -288,15 +291,14 @@ def _has_contents_alone(shown: Sequence[Quote]) -> bool:
     return True
 
 
-def _rank(names: Sequence[str]) -> int:
+def _rank(names: Sequence[PlaceName]) -> int:
     return min(map(_rank_of, names), default=_INNER_RANK)
 
 
-def _rank_of(name: str) -> int:
-    kind, _, number = name.partition(" ")
-    if kind == "section" and not number.isdecimal():
+def _rank_of(name: PlaceName) -> int:
+    if name.kind == "section" and name.value is None:
         return _INNER_RANK
-    return _ROLE_RANK if name in _ROLES else _RANKS.get(kind, _INNER_RANK)
+    return _ROLE_RANK if name in _ROLES else _RANKS.get(name.kind, _INNER_RANK)
 
 
 def _words_of(heading: str) -> tuple[str, ...]:
@@ -355,9 +357,9 @@ def number_chapters(outermost_headings: Iterable[str]) -> dict[str, int]:
     """
     outermost = {heading: heading_names(heading) for heading in outermost_headings}
     headings = list(outermost)
-    contents = [at for at, heading in enumerate(headings) if "contents" in outermost[heading]]
+    contents = [at for at, heading in enumerate(headings) if _CONTENTS in outermost[heading]]
     chapters = headings[contents[-1] + 1 if contents else 0 :]
-    references = [at for at, heading in enumerate(chapters) if "references" in outermost[heading]]
+    references = [at for at, heading in enumerate(chapters) if PlaceName("references") in outermost[heading]]
     # Those of the first chapter do not end them.
     end = next((at for at in references if 2 * at >= len(chapters) - 1), len(chapters))
     counted = [heading for heading in chapters[:end] if _ROLES.isdisjoint(outermost[heading])]
@@ -366,9 +368,9 @@ def number_chapters(outermost_headings: Iterable[str]) -> dict[str, int]:
     return {heading: chapter for chapter, heading in enumerate(counted, 1)}
 
 
-def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, list[str]]:
+def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, list[PlaceName]]:
     """The names of the chapters on each page."""
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[PlaceName]] = {}
     begins: dict[str, int] = {}
     for at, page in enumerate(pages):
         begins.setdefault(page.headings[0] if page.headings else "", at)
@@ -378,5 +380,5 @@ def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, l
         first -= first > 0 and heading in pages[first - 1].headings
         last = next((at for at in range(first, len(pages)) if heading not in pages[at].headings), len(pages))
         for page in pages[first:last]:
-            found.setdefault(page.number, []).append(f"chapter {chapter}")
+            found.setdefault(page.number, []).append(PlaceName("chapter", str(chapter)))
     return found

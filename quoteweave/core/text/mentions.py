@@ -1,16 +1,7 @@
 """Mentions of parts of a document: "Figure 3", "Table II", "page 12", "the last slide", "chapter 3", "Appendix A".
 
-Questions, captions and headings are analysed alike, so that a mention and what it refers to get the same name:
-
-figure 3, table 2        by `labels_in`; kinds of pictures are one, Roman numerals become Arabic
-page 12, page iv         the page that is called so: by the label printed on it, or by its place in the file
-page #2, page #-1        the second page of the file, and its last
-chapter 3, section 3.2   what stands under that heading; also `part 2`, `unit 8`, `item 7`, `note 4`
-chapter last             the last of a document's chapters that have a number
-chapter 3 #1, part 2 #-1  the first page of chapter 3, the last of part 2
-chapter ?                of headings alone: one whose number cannot be read surely, or a preface, an index and the like
-appendix, appendix a     the same of appendices
-contents, references     the table of contents, and the list of references
+Questions, captions and headings are analysed alike, so that a mention and what it refers to get the same name
+(`PlaceName`).
 
 The words for places are data (`reference_words.toml`), by language.
 """
@@ -20,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from quoteweave.core.place_names import LAST, UNREAD, PlaceName
 from quoteweave.core.text.numerals import roman_numeral
-from quoteweave.core.text.reference_words import NUMBER, UNREAD, ReferenceWords, reference_words
+from quoteweave.core.text.reference_words import NUMBER, ReferenceWords, reference_words
 from quoteweave.core.text.word_patterns import MentionPattern, without_case
 
 _ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
@@ -32,6 +24,7 @@ _PANEL = re.compile(r"[a-zA-Z](?!\w)")
 # What stands after the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
 # bracket, a quotation mark, or a letter. Where that letter is a small one, a sentence goes on.
 _BEHIND_CAPTION_LABEL = re.compile(r"[a-zA-Z]?(?:\s*(?:[:.|–—：．-]|$)|\s+(?:[(“\"‘'„«「『（]|([^\W\d_])))")
+PAGE, _UNKNOWN = PlaceName("page"), PlaceName("part", UNREAD)
 # "Pages 3 to 400" of a question: it is not about each of them.
 _MAX_RANGE = 60
 # What is counted: "12", the end of "f-3" and "2.1", and letters that are no Roman numerals.
@@ -55,13 +48,13 @@ _HEADING_NUMBER = re.compile(
 _REFERENCE_HEADING = re.compile(r"[\W\d]*(?:[IVX]+\.\s*)?(.{1,40}?)\W*$")
 
 
-def labels_in(text: str) -> list[str]:
-    """Labels such as 'figure 3' or 'table 2', in order: kinds of pictures are one, Roman numerals become Arabic."""
+def labels_in(text: str) -> list[PlaceName]:
+    """Names of figures and tables, such as 'figure 3', in order."""
     found = (label for match in reference_words().patterns["label"].finditer(text) for label in _labels(match))
     return list(dict.fromkeys(found))
 
 
-def labels_asked_for(question: str) -> list[str]:
+def labels_asked_for(question: str) -> list[PlaceName]:
     """Those of `labels_in`, and those whose number a question writes as a word: "figure two", but no "two figures"."""
     words = reference_words()
     question = words.numerals.with_digits(question)
@@ -70,12 +63,14 @@ def labels_asked_for(question: str) -> list[str]:
     ]
     # "The figure one sees".
     worded = [
-        f"{words.kinds[without_case(kind)]} {number}" for kind, number in named if number > 1 or kind[0].isupper()
+        PlaceName(words.kinds[without_case(kind)], str(number))
+        for kind, number in named
+        if number > 1 or kind[0].isupper()
     ]
     return list(dict.fromkeys([*labels_in(question), *worded]))
 
 
-def leading_label(text: str) -> str | None:
+def leading_label(text: str) -> PlaceName | None:
     """The label with which a text begins, be it a caption or a sentence; None where it begins otherwise."""
     match = reference_words().patterns["label"].match(text.lstrip())
     return next(_labels(match), None) if match else None
@@ -91,7 +86,7 @@ def split_label(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
-def caption_label(text: str) -> str | None:
+def caption_label(text: str) -> PlaceName | None:
     """The label with which a caption begins, such as 'figure 3'; None for a text that is no caption.
 
     A sentence about a picture is none: "Table 1 shows the tonnes."
@@ -109,23 +104,23 @@ def says_continued(text: str) -> bool:
     return reference_words().patterns["continued"].search(text) is not None
 
 
-def _labels(match: "re.Match[str]") -> Iterator[str]:
+def _labels(match: "re.Match[str]") -> Iterator[PlaceName]:
     kind = reference_words().kinds.get(without_case(match[1] or match[2]))
     for name in (_arabic(match[3].casefold()), *re.findall(NUMBER, match[4])):
         if kind is not None and name is not None:
-            yield f"{kind} {name}"
+            yield PlaceName(kind, name)
 
 
-def spellings_of(name: str) -> list[str]:
-    """The ways to write a name of `labels_in` or of a part, in all languages: 'figure 3' is also 'Abbildung 3'."""
-    kind, _, number = name.partition(" ")
+def spellings_of(name: PlaceName) -> list[str]:
+    """The ways to write the name of a picture or part, in all languages: 'figure 3' is also 'Abbildung 3'."""
     known = reference_words()
-    if not number:
+    if not name.number:
         return [word for word, meant in known.headings.items() if meant == name]
-    return [f"{word} {number}" for word, meant in (*known.kinds.items(), *known.parts.items()) if meant == kind]
+    kinds = (*known.kinds.items(), *known.parts.items())
+    return [f"{word} {name.number}" for word, meant in kinds if meant == name.kind]
 
 
-def places_in(text: str) -> list[str]:
+def places_in(text: str) -> list[PlaceName]:
     """Names of the pages and sections that a question mentions, each once; a range of pages gives all of them."""
     words = reference_words()
     text = words.numerals.with_digits(text)
@@ -153,14 +148,14 @@ def number_words() -> frozenset[str]:
     return reference_words().numerals.words.union(reference_words().numbers)
 
 
-def heading_names(heading: str) -> list[str]:
+def heading_names(heading: str) -> list[PlaceName]:
     """The names of the section under a heading; for '3.2 Results' also that of the enclosing chapter."""
     return list(_heading_names(heading))
 
 
 # Of a title it is asked several times which part begins there, and many pages begin with the same one.
 @lru_cache(maxsize=1024)
-def _heading_names(heading: str) -> tuple[str, ...]:
+def _heading_names(heading: str) -> tuple[PlaceName, ...]:
     words = reference_words()
     line = heading.strip()
     # "Chapter Thirty", but "Thirty Years" has no number of its own.
@@ -169,19 +164,19 @@ def _heading_names(heading: str) -> tuple[str, ...]:
         number, roman, lettered, letter = match.groups()
         name = number or (roman and _arabic(roman.lower())) or (lettered or letter or "").lower()
         outer = [] if not name else [name.rsplit(".", times)[0] for times in range(name.count(".") + 1)]
-        found += [f"section {each}" for each in outer]
-        found += [f"{'chapter' if each.isdigit() else 'appendix'} {each}" for each in outer[-1:]]
+        found += [PlaceName("section", each) for each in outer]
+        found += [PlaceName("chapter" if each.isdigit() else "appendix", each) for each in outer[-1:]]
     match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
     role = words.headings.get(without_case(match[1])) if match else None
-    return (*found, *([role] if role and not (found and role.endswith(UNREAD)) else []))
+    return (*found, *([role] if role and not (found and role.is_unread) else []))
 
 
-def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[str]:
+def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[PlaceName]:
     """The names of all parts with which a heading begins: part 2 and item 8 of "PART II Item 8"."""
     patterns = [words.patterns[name] for name in ("part", "nth part", "counted part")]
     match = next(filter(None, (pattern.match(heading) for pattern in patterns)), None)
     if match is None and (unread := words.patterns["unread part"].match(heading)):
-        yield f"{words.parts[without_case(unread['part'])]} {UNREAD}"
+        yield PlaceName(words.parts[without_case(unread["part"])], UNREAD)
     while match is not None:
         yield from _part_names(match, words)
         behind = _BETWEEN_PARTS.match(heading, match.end())
@@ -194,21 +189,22 @@ def rise_steadily(page_numbers: Sequence[int]) -> bool:
     return steady >= _MIN_STEADY * (len(page_numbers) - 1)
 
 
-def page_names(label: str, number: int, count: int | None) -> list[str]:
+def page_names(label: str, number: int, count: int | None) -> list[PlaceName]:
     """The names of a page with this label and `number` (from 0), of `count` pages if that is known."""
-    from_end = [f"page #{number - count}"] if count is not None else []
-    # A label that looks like a place in the file would be taken for one.
-    return [f"page {label.casefold().replace('#', '')}", f"page #{number + 1}", *from_end]
+    from_end = [PAGE.on_page(number - count)] if count is not None else []
+    # As text, a label that looks like a place in the file would be taken for one.
+    return [PlaceName("page", label.casefold().replace("#", "")), PAGE.on_page(number + 1), *from_end]
 
 
-def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[str]:
+def _numbered_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     """'page 12', 'pages 3, 4 and 6', 'slides 3 to 5', 'page three', 'page iv', 'page 2 of chapter 3'."""
     for match in words.patterns["pages"].finditer(text):
         said = match[match.lastindex or 0]
         found = list(_listed(said, words.patterns["page number"], words))
         part = _part_behind("of part", text, match.end(), words)
         for number in found:
-            yield f"{part} #{number}" if part and number.isdecimal() else f"page {number}"
+            is_counted = part is not None and not part.is_unread and number.isdecimal()
+            yield part.on_page(int(number)) if part and is_counted else PlaceName("page", number)
 
 
 def _listed(said: str, each: MentionPattern, words: ReferenceWords) -> Iterator[str]:
@@ -240,28 +236,28 @@ def _numbers_between(first: str, last: str) -> list[str]:
     return [f"{one[1]}{number}" for number in range(start + 1, end)] if end - start <= _MAX_RANGE else []
 
 
-def _part_behind(pattern: str, text: str, at: int, words: ReferenceWords) -> str | None:
-    """The part of which pages are said to be, "" for one that is not known; None where none is said."""
+def _part_behind(pattern: str, text: str, at: int, words: ReferenceWords) -> PlaceName | None:
+    """The part of which pages are said to be, one that is not read if it is not known; None where none is said."""
     match = words.patterns[pattern].match(text, at)
-    name = next(_parts(match["part"], words), "") if match else None
-    return None if name and name.startswith("page") else name
+    name = next(_parts(match["part"], words), _UNKNOWN) if match else None
+    return None if name and name.is_page else name
 
 
-def _counted_pages(text: str, words: ReferenceWords) -> Iterator[str]:
+def _counted_pages(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     """'the second page', 'the first three pages', 'the last two pages of chapter 3', '第12页'."""
     for places, end in _places_of_pages(text, words):
-        part = _part_behind("within part", text, end, words)
-        yield from (f"{'page' if part is None else part} #{place}" for place in places if part != "")
+        part = _part_behind("within part", text, end, words) or PAGE
+        yield from (part.on_page(place) for place in places if not part.is_unread)
     # The counters are of scripts beyond ASCII, and looking for a number in words at each letter takes time.
     for match in () if text.isascii() else words.patterns["counted"].finditer(text):
         number = words.value(match["number"]) or 0
         if match["to_last"]:
-            yield f"page #-{number}"
+            yield PAGE.on_page(-number)
         elif match["first"] or match["last"]:
             step = 1 if match["first"] else -1
-            yield from (f"page #{step * each}" for each in range(1, min(number, _MAX_RANGE) + 1))
+            yield from (PAGE.on_page(step * each) for each in range(1, min(number, _MAX_RANGE) + 1))
         else:
-            yield f"page {number}"
+            yield PlaceName("page", str(number))
 
 
 def _places_of_pages(text: str, words: ReferenceWords) -> Iterator[tuple[list[int], int]]:
@@ -292,7 +288,7 @@ def _ordinals(match: "re.Match[str]", words: ReferenceWords) -> Iterator[int]:
             yield -number if number > 0 and (is_joined or match["from_end"]) else number
 
 
-def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[str]:
+def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     """'where does part two end?', 'the end of chapter 3', 'what is chapter 6 about?'; of covers none.
 
     "What is page 5 of chapter 2 about?" asks for no other page of the chapter.
@@ -301,9 +297,9 @@ def _limits_of_parts(text: str, words: ReferenceWords) -> Iterator[str]:
     found = [(match, place) for name, place in limits for match in words.patterns[name].finditer(text)]
     of_pages = _parts_of_pages(text, words) if found else ()
     for match, place in found:
-        name = next(_parts(match[0], words), "page")
-        if not name.startswith("page") and match.start("first") not in of_pages:
-            yield f"{name} #{place}"
+        name = next(_parts(match[0], words), PAGE)
+        if not name.is_page and match.start("first") not in of_pages:
+            yield name.on_page(place)
 
 
 def _parts_of_pages(text: str, words: ReferenceWords) -> set[int]:
@@ -313,7 +309,7 @@ def _parts_of_pages(text: str, words: ReferenceWords) -> set[int]:
     return {match.start("part") for end in ends if (match := words.patterns["within part"].match(text, end))}
 
 
-def _parts(text: str, words: ReferenceWords) -> Iterator[str]:
+def _parts(text: str, words: ReferenceWords) -> Iterator[PlaceName]:
     """'chapter 3', 'sections 3.2 to 3.4', 'the last part', 'Appendix A', 'the appendix', 'the table of contents'."""
     for match in words.patterns["parts"].finditer(text):
         part = words.plurals.get(without_case(match["part"]))
@@ -343,18 +339,20 @@ def _is_pronoun(name: "re.Match[str]", text: str, words: ReferenceWords) -> bool
     return not (is_name or asked or words.patterns["limits"].match(text, name.end()))
 
 
-def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[str]:
+def _part_names(match: "re.Match[str]", words: ReferenceWords) -> list[PlaceName]:
     said, part = without_case(match["name"]), words.parts.get(without_case(match["part"]))
     if match.re is words.patterns["nth part"].compiled:
         number, is_from_end = words.ordinal(said), match["to_last"] or match["from_end"]
         # Of parts from the end, only the last has a name.
-        place = "last" if number == -1 else str(number)
+        place = LAST if number == -1 else str(number)
         return _names_of_part(part, None if is_from_end or number < -1 else place)
     return _names_of_part(part, str(words.numbers[said]) if said in words.numbers else _arabic(said))
 
 
-def _names_of_part(part: str | None, number: str | None) -> list[str]:
-    return [] if part is None or number is None else [f"{part} {number}", *(["appendix"] if part == "appendix" else [])]
+def _names_of_part(part: str | None, number: str | None) -> list[PlaceName]:
+    if part is None or number is None:
+        return []
+    return [PlaceName(part, number), *([PlaceName(part)] if part == "appendix" else [])]
 
 
 def _arabic(name: str) -> str | None:

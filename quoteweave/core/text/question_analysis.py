@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
 from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in
 from quoteweave.core.text.question_words import (
@@ -107,8 +108,8 @@ class QuestionAnalysis(Record):
 
     text: str = Field(description="the question without its instructions: what is searched for")
     instructions: tuple[str, ...] = Field(default=(), description="what only says in which form to answer, as written")
-    places: tuple[str, ...] = Field(default=(), description="names of pages and sections (`core.text.mentions`)")
-    labels: tuple[str, ...] = Field(default=(), description="names of figures and tables (`core.text.mentions`)")
+    places: tuple[PlaceName, ...] = Field(default=(), description="names of pages and sections")
+    labels: tuple[PlaceName, ...] = Field(default=(), description="names of figures and tables")
     picture_types: tuple[PictureType, ...] = Field(
         default=(), description="kinds of pictures that it asks about without a name"
     )
@@ -266,9 +267,9 @@ def analyse_lines(question: str) -> Counter[QuestionAnalysis]:
     )
 
 
-def _codes(text: str, labels: Iterable[str]) -> tuple[str, ...]:
+def _codes(text: str, labels: Iterable[PlaceName]) -> tuple[str, ...]:
     """The codes in a text; the number of a label, such as "1-4" in "Figures 1-4", is none."""
-    numbers = {label.partition(" ")[2] for label in labels}
+    numbers = {label.number for label in labels}
     return tuple(dict.fromkeys(code for code in _CODE.findall(text) if len(words(code)) > 1 and code not in numbers))
 
 

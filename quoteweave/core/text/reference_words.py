@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from quoteweave.core.place_names import LAST, UNREAD, PlaceName
 from quoteweave.core.text.numerals import HAN_NUMERALS, Numerals
 from quoteweave.core.text.word_patterns import MentionPattern, alternation, without_case
 
@@ -23,12 +24,16 @@ _LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!
 _LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d{1,12}(?:\.\d{1,12})*[A-Za-z]?\b|(?:[IVXL]+|[ivxl]+|[A-Z])\b(?!['’])"
 # Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
-UNREAD = "?"
-"""In place of the number of a part that cannot be read surely, or that has none."""
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
 KINDS = ("figure", "table", "algorithm", "box")
 _PARTS = ("chapter", "section", "appendix", "part")
 _ROLES = ("contents", "references", "appendix")
+# What words that name a place by themselves mean.
+_NAMED = {role: PlaceName(role) for role in _ROLES} | {
+    "cover": PlaceName("page", page=1),
+    "back": PlaceName("page", page=-1),
+    "last_chapter": PlaceName("chapter", LAST),
+}
 # "Recorded Demonstration", "Terms of Use": words with capitals, and small ones between them.
 _TITLE = r"[A-Z][\w'’-]*(?:\s+(?:[a-z&]{1,3}\s+){0,2}[A-Z][\w'’-]*){0,7}"
 _MARKS = "\"'“”‘’«»„`"
@@ -46,9 +51,9 @@ class ReferenceWords:
     numbers: Mapping[str, int]
     ordinals: Mapping[str, int]
     """Which page each names: 2 is the second, -1 the last."""
-    roles: Mapping[str, str]
+    roles: Mapping[str, PlaceName]
     """The name of what each stands for in a question, such as 'contents'."""
-    headings: Mapping[str, str]
+    headings: Mapping[str, PlaceName]
     """The same as headings have them."""
     parts: Mapping[str, str]
     """The name of the part, such as 'chapter', after which its number stands."""
@@ -85,12 +90,11 @@ def reference_words() -> ReferenceWords:
     numbers, ordinals = said.counted("numbers"), said.counted("ordinals") | said.counted("masculine")
     for from_end, key in enumerate(("last", "next_to_last", "third_to_last"), 1):
         ordinals |= dict.fromkeys(said.all_of(key), -from_end)
-    roles = {word: name for name in _ROLES for word in said.all_of(name)}
-    ending = dict.fromkeys(said.all_of("contents_ending"), "contents")
-    roles |= ending | dict.fromkeys(said.all_of("cover"), "page #1") | dict.fromkeys(said.all_of("back"), "page #-1")
-    roles |= dict.fromkeys(said.all_of("last_chapter"), "chapter last")
-    headings = dict.fromkeys(said.all_of("uncounted_heading"), f"chapter {UNREAD}")
-    headings |= {word: name for name in _ROLES for word in said.all_of(f"{name}_heading")}
+    roles = {word: name for key, name in _NAMED.items() for word in said.all_of(key)}
+    ending = dict.fromkeys(said.all_of("contents_ending"), PlaceName("contents"))
+    roles |= ending
+    headings = dict.fromkeys(said.all_of("uncounted_heading"), PlaceName("chapter", UNREAD))
+    headings |= {word: PlaceName(name) for name in _ROLES for word in said.all_of(f"{name}_heading")}
     parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in said.all_of(name)}
     parts |= {word: word for word in said.all_of("part")}
     counters = {word: name for name in ("chapter", "section", "part") for word in said.all_of(f"{name}_counter")}

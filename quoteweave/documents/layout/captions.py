@@ -57,7 +57,7 @@ def _pairs(
 
 def _captioned_kind(caption: PageElement) -> str:
     label = caption_label(caption.text)
-    return "figure" if label is None or label.startswith("figure ") else "table"
+    return "figure" if label is None or label.kind == "figure" else "table"
 
 
 def _distance(image: PageElement, caption: PageElement, above: bool) -> float:

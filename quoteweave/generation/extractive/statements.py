@@ -202,7 +202,7 @@ def caption_statements(question: QuestionTerms, context: Context) -> list[Statem
     Empty where several documents have one of that name.
     """
     labels, asks = set(question.analysis.labels), question.analysis.asks
-    rest = set(subject_terms(question)).difference(words(" ".join(labels)))
+    rest = set(subject_terms(question)).difference(words(" ".join(map(str, labels))))
     if len(labels) != 1 or rest or asks not in ("statement", "definition"):
         return []
     statements = []

@@ -41,8 +41,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.answers import Context
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Hit, Quote
-from quoteweave.core.text.mentions import heading_names, labels_in, without_places
+from quoteweave.core.text.mentions import heading_names, labels_in, page_names, without_places
 from quoteweave.core.text.question_analysis import (
     QuestionAnalysis,
     calculation_words,
@@ -264,6 +265,6 @@ def _is_named(analysis: QuestionAnalysis, quote: Quote) -> bool:
         return True
     if not analysis.places:
         return False
-    names = {f"page {quote.page_label}", f"page #{quote.page + 1}", f"page {quote.page + 1}"}
+    names = {*page_names(quote.page_label, quote.page, None), PlaceName("page", str(quote.page + 1))}
     names.update(heading_names(quote.heading or ""))
     return bool(names & set(analysis.places))

@@ -20,6 +20,7 @@ from quoteweave.core.answers import (
     StructureKind,
     StructureRequest,
 )
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Document, Filter, Hit, Page, Quote
 from quoteweave.core.text.mentions import caption_label, heading_names, page_names
 from quoteweave.core.text.tokens import name_words, words
@@ -98,7 +99,7 @@ class _Part:
     """A part that was found, and the quote that shows it."""
 
     name: str
-    label: str | None
+    label: PlaceName | None
     quote: Quote | None
     page_label: str
 
@@ -174,10 +175,10 @@ class _StructureReader:
         written = self._select(self._own.intersect(Filter(layouts=("paragraph", "list", "table"))))
         return any(quote.page in pages and states_number(quote.text, kinds) for quote in written)
 
-    def scope(self, places: Sequence[str]) -> "_Scope | None":
+    def scope(self, places: Sequence[PlaceName]) -> "_Scope | None":
         """The pages and quotes within the places; all for none; None for several, or a section that is not there."""
         whole = _Scope(self._pages, self._quotes)
-        pages = [place for place in places if place.startswith("page ")]
+        pages = [place for place in places if place.is_page]
         if pages:
             wanted = set(pages)
             kept = [
@@ -187,11 +188,11 @@ class _StructureReader:
             ]
             numbers = {page.number for page in kept}
             return _Scope(kept, [quote for quote in self._quotes if quote.page in numbers])
-        if sum(" " in place for place in places) > 1:
+        if sum(place.number != "" for place in places) > 1:
             return None  # "chapters 5 to 9"
         return self._section(places[0]) if places else whole
 
-    def _section(self, name: str) -> "_Scope | None":
+    def _section(self, name: PlaceName) -> "_Scope | None":
         """What stands between the heading of that name and the next heading that is numbered otherwise."""
         best: list[Quote] = []
         start: int | None = None
@@ -228,12 +229,12 @@ class _StructureReader:
     @staticmethod
     def _captioned(kind: StructureKind, within: "_Scope") -> _Found:
         """Parts with numbered captions, each number once; and those that the parser found beside."""
-        numbered: dict[str, _Part] = {}
+        numbered: dict[PlaceName, _Part] = {}
         others: list[_Part] = []
         for quote in within.quotes:
             caption = quote.text if quote.layout == "caption" else quote.caption or ""
             label = caption_label(caption)
-            if label is not None and label.startswith(f"{kind} "):
+            if label is not None and label.kind == kind:
                 known = numbered.get(label)
                 # The caption's own words, rather than the picture, show how it is numbered.
                 if known is None or (quote.layout == "caption" and known.quote and known.quote.layout != "caption"):
@@ -273,19 +274,17 @@ class _StructureReader:
         """
         found: dict[int, _Part] = {}
         alone: list[_Part] = []
-        after_references = False
+        after_references, whole = False, PlaceName("appendix")
         for quote in titles:
             names = self._names[quote.id]
-            after_references = after_references or "references" in names
+            after_references = after_references or PlaceName("references") in names
             letter = _LETTERED.match(quote.text) if after_references else None
-            label = (
-                next((name for name in names if name.startswith("appendix ")), None) if "appendix" in names else None
-            )
-            name = letter[1].lower() if letter else (label or "").removeprefix("appendix ")
+            own = [each.number for each in names if each.kind == "appendix" and whole in names]
+            name = letter[1].lower() if letter else next(filter(None, own), "")
             if name.isdecimal() or (len(name) == 1 and name.isascii()):
                 number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
-                found.setdefault(number, _heading(quote, f"appendix {name}"))
-            elif "appendix" in names:
+                found.setdefault(number, _heading(quote, PlaceName("appendix", name)))
+            elif whole in names:
                 alone.append(_heading(quote, None))
         if not found:
             return _Found("appendix", "parser", len(alone[:1]), alone[:1])
@@ -335,21 +334,18 @@ class _Scope:
     quotes: Sequence[Quote]
 
 
-def _ends_section(name: str, names: Sequence[str]) -> bool:
+def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:
     """Whether a heading with these names ends the section of that name; a part goes on over its chapters."""
-    kind = "part " if name.startswith("part ") else ""
-    return name not in names and any(each.startswith(kind) for each in names)
+    return name not in names and any(name.kind != "part" or each.kind == "part" for each in names)
 
 
 def _numbered(heading: NumberedHeading) -> _Part:
     found = _heading(heading.quote, heading.name)
     # A chapter whose own heading was not found.
-    return replace(
-        found, name=f"{heading.name.rpartition(' ')[2]}, known by {found.name}" if heading.is_inner else found.name
-    )
+    return replace(found, name=f"{heading.name.number}, known by {found.name}") if heading.is_inner else found
 
 
-def _heading(quote: Quote, label: str | None) -> _Part:
+def _heading(quote: Quote, label: PlaceName | None) -> _Part:
     return _Part(_one_line(quote.text), label, quote, quote.page_label)
 
 

@@ -7,18 +7,19 @@ begin anew below the heading of another part. Where they do so otherwise, nothin
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Quote
 
 MAX_MISSING = 2
 """Most chapters without a heading of their own before a number that may be that of a chapter."""
-_CHAPTER, _PART = "chapter ", "part "
+_NONE = PlaceName("")
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedHeading:
     """A heading, and what its number makes of it."""
 
-    name: str
+    name: PlaceName
     """"chapter 3" or "section 3.1"."""
     quote: Quote
     is_inner: bool
@@ -39,14 +40,14 @@ class _Title:
     quote: Quote
     number: int
     """Of its chapter; -1 for the heading of a part."""
-    name: str
+    name: PlaceName
     is_inner: bool
     says_chapter: bool
     """Whether it says "Chapter 3" rather than "3"."""
 
 
 def number_headings(
-    titles: Sequence[Quote], names: Sequence[Sequence[str]], *, with_sections: bool
+    titles: Sequence[Quote], names: Sequence[Sequence[PlaceName]], *, with_sections: bool
 ) -> NumberedHeadings:
     """Return the chapters among titles with these names (`heading_names`), and the sections within them."""
     read = [title for quote, called in zip(titles, names, strict=True) for title in _read(quote, called)]
@@ -66,9 +67,9 @@ class _Numbering:
         self._last_at = {title.number: at for at, title in enumerate(read) if not title.is_inner}
         self._last, self._part, self._say_chapter = -1, 0, False
         self._texts = dict[int, list[list[str]]]()
-        self._heading, self._parts = "", set[str]()  # the last heading of a part, and those that have chapters
+        self._heading, self._parts = _NONE, set[PlaceName]()  # the last heading of a part, and those that have chapters
         self._is_sure, self._may_skip, self._repeated = True, False, -1
-        self.found = dict[tuple[int, str], NumberedHeading]()
+        self.found = dict[tuple[int, PlaceName], NumberedHeading]()
 
     @property
     def is_complete(self) -> bool:
@@ -112,7 +113,7 @@ class _Numbering:
         A heading may stand in a table of contents first, and above several pages.
         """
         begins = title.number <= 1
-        is_below_part = self._heading not in self._parts and self._heading != ""
+        is_below_part = self._heading not in self._parts and self._heading != _NONE
         if begins and is_below_part and self._parts:
             self._part += 1
             self._take(title)
@@ -133,9 +134,9 @@ class _Numbering:
 
     def _take(self, title: _Title) -> None:
         self._last, self._may_skip, self._repeated = title.number, False, -1
-        if self._heading:
+        if self._heading != _NONE:
             self._parts.add(self._heading)
-        name = f"{_CHAPTER}{title.number}"
+        name = PlaceName("chapter", str(title.number))
         self.found[self._part, name] = NumberedHeading(name, title.quote, title.is_inner)
         if not title.is_inner:
             self._texts.setdefault(title.number, []).append(_said(title))
@@ -156,13 +157,12 @@ def _goes_on(title: _Title, at: int, read: Sequence[_Title], last_at: dict[int, 
     return title.says_chapter or has_sections or last_at.get(title.number + 1, -1) > at
 
 
-def _read(quote: Quote, called: Sequence[str]) -> Iterator[_Title]:
+def _read(quote: Quote, called: Sequence[PlaceName]) -> Iterator[_Title]:
     """The title with its number, behind the heading of a part; nothing for one without."""
-    part = next((name for name in called if name.startswith(_PART)), "")
-    if part:
+    part = next((name for name in called if name.kind == "part"), None)
+    if part is not None:
         yield _Title(quote, -1, part, is_inner=False, says_chapter=False)
-    top = next((name.removeprefix(_CHAPTER) for name in called if name.startswith(_CHAPTER)), "")
-    if top.isdecimal():
-        is_inner = "." in called[0]
-        says_chapter = not any(name == f"section {top}" for name in called)
-        yield _Title(quote, int(top), called[0], is_inner=is_inner, says_chapter=says_chapter)
+    top = next((name.value for name in called if name.kind == "chapter"), None)
+    if top is not None:
+        says_chapter = PlaceName("section", str(top)) not in called
+        yield _Title(quote, top, called[0], is_inner="." in called[0].number, says_chapter=says_chapter)

@@ -34,6 +34,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import layout_token
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import without_places
 from quoteweave.core.text.question_analysis import (
     PictureType,
@@ -100,7 +101,7 @@ class PageEvidence:
     """(m,) the pages that are searched; None for all."""
     expansions: list[TermExpansion] = field(default_factory=list)
     """Terms of the question of which another name, a component or a place was found."""
-    referred: set[str] = field(default_factory=set)
+    referred: set[PlaceName] = field(default_factory=set)
     """The names that the question refers to and pages searched have."""
     seeds: list[int] = field(default_factory=list)
     """The pages from which page feedback started, best first."""
@@ -200,12 +201,7 @@ class EvidenceScorer:
         a question for a kind of picture alone.
         """
         places = analysis.places
-        if (
-            places
-            and not analysis.labels
-            and all(place.startswith("page ") for place in places)
-            and self._is_one(within)
-        ):
+        if places and not analysis.labels and all(place.is_page for place in places) and self._is_one(within):
             found = (self.index.pages_meant_by(place) for place in places)
             return without_places(analysis.text) if all(_any_within(each, within) for each in found) else analysis.text
         if self._asks_kind_alone(analysis, within):
@@ -254,7 +250,7 @@ class EvidenceScorer:
 
         index, gained, sources = self.index, np.zeros(self.index.page_count, dtype=np.float32), Sources()
         within = evidence.within
-        whole, named = Counter[str](), Counter[str]()
+        whole, named = Counter[PlaceName](), Counter[PlaceName]()
         for analysis, times in evidence.analyses.items():
             whole.update(dict.fromkeys(analysis.labels, times))
             named.update(dict.fromkeys(analysis.places, times))
@@ -263,10 +259,10 @@ class EvidenceScorer:
             if name in whole and not _any_within(pages, within):
                 pages = self.literal.captions(name, evidence.quote_scores, within)
             evidence.referred.update([name] if _any_within(pages, within) else [])
-            is_whole = name in whole or name.startswith("page ")
+            is_whole = name in whole or name.is_page
             share = np.float32(1) if is_whole else self._share_of_section(pages)
             gained[pages] += np.float32(REFERENCE * index.max_idf * times) * share
-            sources[name] = pages
+            sources[name.phrase] = pages
         for title, times in _titles(evidence.analyses).items():
             pages = index.pages_under(words(title))
             gained[pages] += np.float32(REFERENCE * index.max_idf * times) * self._share_of_section(pages)

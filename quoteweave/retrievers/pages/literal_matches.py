@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, islice, pairwise, product
 from typing import TYPE_CHECKING
 
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import leading_label, spellings_of
 from quoteweave.core.text.question_analysis import QuestionAnalysis
 from quoteweave.core.text.tokens import words
@@ -116,7 +117,7 @@ class LiteralMatches:
             gained += TOGETHER * self._unit * self._pages(sources[amount])
         return gained, sources
 
-    def captions(self, label: str, scores: "Scores", within: "Mask | None") -> "Positions":
+    def captions(self, label: PlaceName, scores: "Scores", within: "Mask | None") -> "Positions":
         """The pages on which a quote begins with a label, such as 'Abbildung 3', that the index does not know."""
         import numpy as np
 
@@ -124,7 +125,7 @@ class LiteralMatches:
         begins = [leading_label(each) == label for each in self._texts(candidates)]
         return np.unique(self._index.page_of[candidates[begins]])
 
-    def mention(self, name: str, scores: "Scores", within: "Mask | None") -> bool:
+    def mention(self, name: PlaceName, scores: "Scores", within: "Mask | None") -> bool:
         """Whether a quote on the pages searched has the name of a part, such as 'step 3'."""
         spellings = spellings_of(name)
         written = re.compile(rf"(?<!\w){alternation(spellings)}(?![\w])", re.IGNORECASE)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.protocols import Reason
 from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
@@ -37,7 +38,7 @@ def describe_interpretation(
     for analysis in evidence.analyses:
         names = [*analysis.labels, *analysis.places]
         missing = [name for name in names if not _is_found(name, evidence, scorer.index, within)]
-        known = [_shown_name(name) for name in names if name not in missing]
+        known = [name.phrase for name in names if name not in missing]
         lines += [f"refers to: {', '.join(known)}"] if known else []
         lines += [line for name in missing for line in _describe_missing(name, evidence, scorer, within)]
         lines += (
@@ -52,17 +53,16 @@ def describe_interpretation(
 
 
 def _describe_missing(
-    name: str, evidence: PageEvidence, scorer: EvidenceScorer, within: "Mask | None"
+    name: PlaceName, evidence: PageEvidence, scorer: EvidenceScorer, within: "Mask | None"
 ) -> Iterator[str]:
-    part, _, place = name.partition(" #")
     is_label = any(name in analysis.labels for analysis in evidence.analyses)
-    if is_label or name.startswith("page ") or (place and _is_found(part, evidence, scorer.index, within)):
-        yield f"refers to {_shown_name(name)}, which was not found in the documents"
-    elif not place and not scorer.literal.mention(name, evidence.quote_scores, within):
-        yield f"refers to {_shown_name(name)}, but no heading of that name was found"
+    if is_label or name.is_page or (name.page and _is_found(name.whole, evidence, scorer.index, within)):
+        yield f"refers to {name.phrase}, which was not found in the documents"
+    elif name.page is None and not scorer.literal.mention(name, evidence.quote_scores, within):
+        yield f"refers to {name.phrase}, but no heading of that name was found"
 
 
-def _is_found(name: str, evidence: PageEvidence, index: LexicalIndex, within: "Mask | None") -> bool:
+def _is_found(name: PlaceName, evidence: PageEvidence, index: LexicalIndex, within: "Mask | None") -> bool:
     # Of very many names not all were looked for; those of captions are then known by the index alone.
     pages = index.pages_meant_by(name)
     return name in evidence.referred or (len(pages) > 0 and (within is None or bool(within[pages].any())))
@@ -95,7 +95,7 @@ def _detail(part: str, evidence: PageEvidence, scorer: EvidenceScorer, page: int
     if part == "beside a term":
         return "; ".join(expansion.name for expansion in evidence.expansions)
     found = [source for source, pages in evidence.sources[part].items() if page in pages]
-    return ", ".join(map(_shown_name, found)) if part == "reference" else "; ".join(found)
+    return (", " if part == "reference" else "; ").join(found)
 
 
 def _matching(index: LexicalIndex, field: str, at: int, question: str) -> str:
@@ -105,16 +105,3 @@ def _matching(index: LexicalIndex, field: str, at: int, question: str) -> str:
     found = sorted((word for word, points in gained.items() if points > 0), key=lambda word: (-gained[word], word))
     more = f" and {len(found) - WORDS_SHOWN} more" if len(found) > WORDS_SHOWN else ""
     return ", ".join(found[:WORDS_SHOWN]) + more
-
-
-def _shown_name(name: str) -> str:
-    """Spell out the name of a page, such as 'page #2', 'page #-1' or 'chapter last #1'."""
-    part, _, number = name.partition(" #")
-    if part.endswith(" last"):
-        part = f"the last {part.removesuffix(' last')}"
-    if not number:
-        return part
-    whole, at = ("the file" if part == "page" else part), int(number)
-    if at == -1:
-        return "the last page" if part == "page" else f"the last page of {part}"
-    return f"page {at} of {whole}" if at > 0 else f"page {-at} from the end" + (f" of {part}" if part != "page" else "")

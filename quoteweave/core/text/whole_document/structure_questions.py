@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import get_args
 
 from quoteweave.core.answers import StructureKind, StructureRequest
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import labels_in, number_words, places_in, without_places
 from quoteweave.core.text.question_analysis import (
     MAX_ANALYSED_CHARACTERS,
@@ -47,7 +48,7 @@ def read_structure_request(question: str) -> StructureRequest | None:
         return None
     for kind in kinds:
         text = patterns[kind].sub(" ", text)
-    places = tuple(place for place in places_in(analysis.text) if place not in kinds)
+    places = tuple(place for place in places_in(analysis.text) if str(place) not in kinds)
     places = _long_range(analysis.text, places) or places
     says_document = bool(places) or any(patterns[name].search(text) for name in ("document", "page"))
     for name in ("counts", "names", "exists", "heading", "page", "document", "besides"):
@@ -65,19 +66,19 @@ def read_structure_request(question: str) -> StructureRequest | None:
     )
 
 
-def _long_range(question: str, places: tuple[str, ...]) -> tuple[str, ...]:
+def _long_range(question: str, places: tuple[PlaceName, ...]) -> tuple[PlaceName, ...]:
     """All pages of a range of which `places_in` gives the ends alone, as a search needs no more; () for none.
 
     It is a range if the same words name what lies between where the pages are close to each other.
     """
-    numbers = [place.removeprefix("page ") for place in places if place.startswith("page ")]
-    if len(numbers) != 2 or len(places) != 2 or not all(map(str.isdecimal, numbers)):
+    numbers = [place.value for place in places if place.is_page and place.value is not None]
+    if len(numbers) != 2 or len(places) != 2:
         return ()
-    first, last = map(int, numbers)
+    first, last = numbers
     closer = re.sub(rf"(?<!\d){last}(?!\d)", str(first + 2), question)
-    if not 2 < last - first <= MAX_PAGES or f"page {first + 1}" not in places_in(closer):
+    if not 2 < last - first <= MAX_PAGES or PlaceName("page", str(first + 1)) not in places_in(closer):
         return ()
-    return tuple(f"page {number}" for number in range(first, last + 1))
+    return tuple(PlaceName("page", str(number)) for number in range(first, last + 1))
 
 
 def _kinds_in(question: str) -> tuple[list[StructureKind], str]:

@@ -4,7 +4,6 @@ The answer says how the parts are known: by their numbered captions, by the numb
 the parser found them, which may miss some. It names them with their pages, and cites those that the context shows.
 """
 
-import re
 from collections.abc import Sequence
 
 from quoteweave.core.answers import (
@@ -17,6 +16,7 @@ from quoteweave.core.answers import (
     StructureKind,
 )
 from quoteweave.core.messages import pluralize
+from quoteweave.core.place_names import PlaceName
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, join_with_and
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import image_mark
@@ -31,7 +31,6 @@ COUNTED_REASON = "Counted by the parser; the document does not say this itself."
 
 _NUMBERED: frozenset[StructureKind] = frozenset({"figure", "chart", "table", "chapter"})
 _BASES = {"captions": "by numbered captions", "numbers": "by the numbers of its headings", "outline": "by its outline"}
-_NUMBER = re.compile(r"\d+")
 _PLURALS = {"appendix": "appendices"}
 
 
@@ -52,7 +51,11 @@ def structure_answer(question: str, context: Context, structure: DocumentStructu
 
 def _paragraph(count: StructureCount, structure: DocumentStructure, context: Context) -> str:
     document, within = escape_marks(structure.document), _within(structure.request.places) or _limited(structure)
-    inner = sum("." in (element.label or "") for element in count.elements) if count.kind == "section" else 0
+    inner = (
+        sum("." in element.label.number for element in count.elements if element.label)
+        if count.kind == "section"
+        else 0
+    )
     inner = 0 if inner == count.count else inner
     plural = _PLURALS.get(count.kind, f"{count.kind}s")
     number = pluralize(count.count - inner, count.kind, plural)
@@ -95,14 +98,14 @@ def _mark(element: StructureElement, context: Context) -> str:
     return image_mark(quote, element.number) if quote.kind == "image" else f"[{element.number}]"
 
 
-def _notes(count: StructureCount, places: Sequence[str]) -> str:
+def _notes(count: StructureCount, places: Sequence[PlaceName]) -> str:
     """What the numbers leave open: numbers between them that were not found, and pictures without any.
 
     Of places apart, such as pages 3 and 5, what has the numbers between stands elsewhere.
     """
-    labels = [element.label for element in count.elements if element.label]
+    numbers = [element.label.number for element in count.elements if element.label]
     has_gaps = count.kind in _NUMBERED and (len(places) < 2 or _run(_page_numbers(places)))
-    missing = _missing(labels, whole=not places and count.kind != "chapter") if has_gaps else []
+    missing = _missing(numbers, whole=not places and count.kind != "chapter") if has_gaps else []
     notes = []
     if missing:
         most = MAX_NAMED["count"]
@@ -116,16 +119,16 @@ def _notes(count: StructureCount, places: Sequence[str]) -> str:
     return " ".join(notes)
 
 
-def _missing(labels: Sequence[str], *, whole: bool) -> list[str]:
-    """The numbers between those of labels, from 1 on of a whole document: 3 of 2 and 4, 2.2 of 2.1 and 2.3."""
-    numbers: dict[str, set[int]] = {}
-    for label in labels:
-        chapter, dot, number = label.rpartition(" ")[2].rpartition(".")
+def _missing(numbers: Sequence[str], *, whole: bool) -> list[str]:
+    """The numbers between others, from 1 on of a whole document: 3 of 2 and 4, 2.2 of 2.1 and 2.3."""
+    by_chapter: dict[str, set[int]] = {}
+    for each in numbers:
+        chapter, dot, number = each.rpartition(".")
         if number.isdecimal() and len(number) <= MAX_DIGITS:
-            numbers.setdefault(f"{chapter}{dot}", set()).add(int(number))
+            by_chapter.setdefault(f"{chapter}{dot}", set()).add(int(number))
     return [
         f"{chapter}{number}"
-        for chapter, found in numbers.items()
+        for chapter, found in by_chapter.items()
         for number in range(1 if whole else min(found), max(found))
         if number not in found
     ]
@@ -144,7 +147,7 @@ def _limited(structure: DocumentStructure) -> str:
     return f" on page {first}" if first == last else f" on pages {first} to {last}"
 
 
-def _within(places: Sequence[str]) -> str:
+def _within(places: Sequence[PlaceName]) -> str:
     """The places as a phrase: ` on pages 3 to 10`, ` in chapter 3`; "" for the whole document."""
     numbers = _page_numbers(places)
     if not places:
@@ -155,12 +158,12 @@ def _within(places: Sequence[str]) -> str:
         if _run(numbers):
             return f" on pages {min(numbers)} to {max(numbers)}"
         return f" on pages {join_with_and(list(map(str, numbers)))}"
-    return " within what the question names" if places[0].startswith("page ") else f" in {places[0]}"
+    return " within what the question names" if places[0].is_page else f" in {places[0].phrase}"
 
 
-def _page_numbers(places: Sequence[str]) -> list[int]:
+def _page_numbers(places: Sequence[PlaceName]) -> list[int]:
     """The numbers of the pages among places."""
-    return [int(match[0]) for place in places if (match := _NUMBER.fullmatch(place.removeprefix("page ")))]
+    return [place.value for place in places if place.is_page and place.value is not None]
 
 
 def _run(numbers: Sequence[int]) -> bool:
