@@ -99,3 +99,19 @@ def test_without_data_it_says_how_to_name_it(data: Path) -> None:
     error = run().exception
     assert isinstance(error, UsageError)
     assert "QUOTEWEAVE_DATA" in str(error)
+
+
+def test_a_copy_of_the_authors_repository_will_do_and_rows_without_files_are_named(data: Path) -> None:
+    repository = data / "MMDocRAG"
+    for name, line in {
+        "dataset/evaluation_20.jsonl": '{"q_id": 0, "gold_quotes": ["text1"], "answer_interleaved": "So [1]."}',
+        "response/gpt-4o_pure-text_quotes20_response.jsonl": '{"q_id": 0, "response": "So [1]."}',
+        "response/evaluation/gpt-4o_pure-text_quotes20_llm-judge.jsonl": '{"q_id": 0, "response": {"Fluency": 4}}',
+    }.items():
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(line + "\n")
+    result = run("--data", repository, "--json")
+    checks = json.loads(result.stdout)["checks"]
+    assert {(check["table"], check["row"]) for check in checks} == {("Table 3, 20 quotes", "GPT-4o, pure-text")}
+    assert {check["figure"] for check in checks} >= {"overall.f1", "bleu", "judge.average"}
+    assert "not computed: Qwen2.5-3B-Inst, pure-text (15 quotes)" in result.stderr

@@ -13,8 +13,10 @@ from quoteweave.cli.console import console, plain, print_json
 from quoteweave.cli.options.collection import JsonOption
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.errors import UsageError
+from quoteweave.core.messages import join_names
 from quoteweave.evaluation.reproduction import Check, find_data, load_matrix
 from quoteweave.evaluation.reproduction import reproduce as run
+from quoteweave.evaluation.reproduction.mmdocrag_outputs import find_repository, load_outputs
 
 JSON = """--json prints one object:
 
@@ -29,7 +31,8 @@ def reproduce(
         Path | None,
         typer.Option(
             envvar="QUOTEWEAVE_DATA",
-            help="Folder of the research data, which holds mmdocrag/; its parent and mmdocrag/ itself will do.",
+            help="Folder of the research data, which holds mmdocrag/ (its parent and mmdocrag/ itself will do), or a "
+            "copy of MMDocRAG's repository with the questions in dataset/.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -55,9 +58,18 @@ def reproduce(
 
 
 def _checks(data: Path) -> list[Check]:
-    matrix, stderr = load_matrix(), Console(stderr=True)
+    stderr = Console(stderr=True)
+    repository = find_repository(data)
+    if repository is None:
+        matrix = load_matrix()
+        data = find_data(data, matrix)
+    else:
+        outputs = load_outputs(repository)
+        data, matrix = repository, outputs.conditions
+        if outputs.missing:
+            typer.echo(f"without files in {data}, and not computed: {join_names(outputs.missing)}", err=True)
     shown = track(
-        run(find_data(data, matrix), matrix),
+        run(data, matrix),
         description="reproducing",
         total=len(matrix),
         console=stderr,

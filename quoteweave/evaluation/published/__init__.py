@@ -74,17 +74,20 @@ def published_table(name: str) -> PublishedTable:
     if name not in entries:
         raise UsageError(f"there is no published table {name!r}; there are: {', '.join(entries)}")
     entry = entries[name]
-    lines = (resources.files(__name__) / f"{name}.csv").read_text("utf-8").splitlines()
-    rows = tuple(_row(line, entry) for line in csv.DictReader(lines))
     return PublishedTable(
         name=name,
         source=f"{entry.paper}, {entry.table}",
-        rows=rows,
+        rows=tuple(_row(line, entry) for line in printed_rows(name)),
         datasets=entry.datasets,
         unlike=entry.unlike,
         published_only=entry.published_only,
         split=entry.split,
     )
+
+
+def printed_rows(name: str) -> list[dict[str, str]]:
+    """The rows of that table, every value as it was printed; what the table leaves empty is empty."""
+    return list(csv.DictReader((resources.files(__name__) / f"{name}.csv").read_text("utf-8").splitlines()))
 
 
 def _row(line: Mapping[str, str], entry: _Entry) -> PublishedRow:

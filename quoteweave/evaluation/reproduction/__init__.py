@@ -25,7 +25,10 @@ from quoteweave.evaluation.statistics.aggregates import Aggregate, exact, half_u
 MATRIX = "matrix.yaml"
 DATA = "$DATA"
 PREFIX = ("quoteweave", "eval", "score")
-JUDGE = "judge."
+AS_PRINTED = ("judge.", "bleu", "rouge_l.")
+"""How figures begin that are not printed in per cent."""
+OF_WORDS = {"bleu": "bleu", "rouge_l.f1": "rouge_l"}
+"""Figures that need metrics of their own."""
 
 Status = Literal["OK", "OKish", "known", "FAIL"]
 
@@ -44,7 +47,7 @@ class Condition(Record):
     table: str
     row: str
     command: str = Field(description="as a user would type it; $DATA is the folder of the research data")
-    expected: Mapping[str, str] = Field(description="figure to its value as printed: per cent, judgements 0 to 5")
+    expected: Mapping[str, str] = Field(description="figure to its value as printed: per cent, but for AS_PRINTED")
     known: Mapping[str, Known] = Field(default_factory=dict)
 
 
@@ -94,7 +97,8 @@ def reproduce(data: Path, conditions: Sequence[Condition]) -> Iterator[list[Chec
     """
     for condition in conditions:
         # The other metrics that the command gives are not in the matrix, and take their time.
-        sources = sources_of(condition.command, data).model_copy(update={"metrics": QUOTE_SELECTION_ONLY})
+        metrics = (*QUOTE_SELECTION_ONLY, *(OF_WORDS[name] for name in condition.expected if name in OF_WORDS))
+        sources = sources_of(condition.command, data).model_copy(update={"metrics": metrics})
         scored = score_run(load_run(sources), sources)
         yield [_check(condition, figure, scored) for figure in condition.expected]
 
@@ -135,7 +139,7 @@ def verdict(printed: str, value: Fraction | None, known: Known | None = None) ->
 def _check(condition: Condition, name: str, scored: ScoredRun) -> Check:
     known = condition.known.get(name)
     value = _value(scored.aggregates.get(name), scored)
-    if value is not None and not name.startswith(JUDGE):
+    if value is not None and not name.startswith(AS_PRINTED):
         value *= 100
     computed, status = verdict(condition.expected[name], value, known)
     return Check(

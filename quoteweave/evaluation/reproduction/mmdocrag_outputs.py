@@ -1,0 +1,121 @@
+"""The rows of MMDocRAG's tables whose outputs are in the authors' repository, as conditions to compute again.
+
+MMDocRAG/MMDocRAG at 3d61762 keeps answers in `response/` and judgements in `response/evaluation/`, under the names that
+its `eval_all.py` reads. The questions, `dataset/evaluation_15.jsonl` and `evaluation_20.jsonl`, are from its dataset's
+page.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.evaluation.published import printed_rows, published_table
+from quoteweave.evaluation.reproduction import DATA, Condition
+
+MODES = ("pure-text", "multimodal")
+_MADE_WITH = {"ocr_text": "_ocr", "not thinking": "-no-think"}
+"""What follows a model's name in files' names, by the setting of a row."""
+_OF_ANOTHER_TABLE = ("vlm_text", "thinking")
+"""Settings of rows whose outputs are those of Tables 3 and 8."""
+_SPELLINGS = {
+    " (think)": "",
+    " (after fine-tuning)": "-ft",
+    "-inst": "",
+    "-flash-think": "-flash-tk",
+    "17bx": "17b-",
+    "internvl-": "internvl3-",
+    " ": "-",
+}
+"""What the tables' names of models have in place of what files' names have, in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedOutputs:
+    """What a copy of the repository can be held against.
+
+    Fields:
+        conditions: the rows whose files are there; `$DATA` in their commands is the repository
+        missing: the tables' other rows, by name
+    """
+
+    conditions: list[Condition]
+    missing: list[str]
+
+
+def find_repository(folder: Path) -> Path | None:
+    """The folder itself, or one folder in it, that holds answers as the repository does; None where there is none."""
+    tried = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())] if folder.is_dir() else []
+    return next((path for path in tried if any((path / "response").glob("*_quotes??_response.jsonl"))), None)
+
+
+def load_outputs(repository: Path) -> PublishedOutputs:
+    """The rows of Tables 3, 5, 8 and 11 that this copy has answers and judgements for.
+
+    Raises DatasetError where the questions that the answers belong to are not in `dataset/`.
+    """
+    found: list[Condition] = []
+    missing: list[str] = []
+    answers, judgements = _files(repository / "response"), _files(repository / "response" / "evaluation")
+    for setting in (15, 20):
+        for table in (f"mmdocrag-{setting}", f"mmdocrag-views-{setting}", f"mmdocrag-thinking-{setting}"):
+            for row in printed_rows(table):
+                if row["setting"] in _OF_ANOTHER_TABLE:
+                    continue
+                names = next(
+                    (pair for pair in _names(row, setting) if pair[0] in answers and pair[1] in judgements), None
+                )
+                if names is None:
+                    missing.append(f"{_name(row)} ({setting} quotes)")
+                    continue
+                paths = [f"response/{answers[names[0]]}", f"response/evaluation/{judgements[names[1]]}"]
+                found.append(_condition(table, row, setting, paths))
+    _check_questions(repository, found)
+    return PublishedOutputs(found, missing)
+
+
+def _files(folder: Path) -> dict[str, str]:
+    """Names of files by their lower case, in which the authors' own spellings agree."""
+    return {path.name.lower(): path.name for path in sorted(folder.glob("*.jsonl"))}
+
+
+def _name(row: Mapping[str, str]) -> str:
+    return f"{row['system']}, {row['setting']}"
+
+
+def _names(row: Mapping[str, str], setting: int) -> Iterator[tuple[str, str]]:
+    """Names that the answers and the judgements of a row may have, in lower case."""
+    model = row["system"].lower()
+    for printed, written in _SPELLINGS.items():
+        model = model.replace(printed, written)
+    model += _MADE_WITH.get(row["setting"], "")
+    for mode in (row["setting"],) if row["setting"] in MODES else MODES:
+        stem = f"{model}_{mode}_quotes{setting}"
+        yield f"{stem}_response.jsonl", f"{stem}_llm-judge.jsonl"
+
+
+def _condition(table: str, row: Mapping[str, str], setting: int, paths: list[str]) -> Condition:
+    published = published_table(table)
+    paper, _, place = published.source.rpartition(", Table")
+    return Condition(
+        paper=paper,
+        table=f"Table{place}",
+        row=_name(row),
+        command=f"quoteweave eval score '{DATA}/{paths[0]}' --dataset mmdocrag-{setting} --references "
+        f"{DATA}/{_questions(setting)} --judgements '{DATA}/{paths[1]}' --convention published",
+        expected={figure: row[figure] for figure in published.ranks if row[figure]},
+    )
+
+
+def _questions(setting: int) -> str:
+    return f"dataset/evaluation_{setting}.jsonl"
+
+
+def _check_questions(repository: Path, conditions: list[Condition]) -> None:
+    for setting in (15, 20):
+        asked = _questions(setting)
+        if any(asked in condition.command for condition in conditions) and not (repository / asked).is_file():
+            raise DatasetError(
+                f"{repository} holds answers to {asked}, but not that file; put it there from the dataset's page, "
+                "huggingface.co/datasets/MMDocIR/MMDocRAG"
+            )
