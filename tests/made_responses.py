@@ -13,7 +13,7 @@ from typing import Any
 
 from live_server import LiveServer
 
-from quoteweave.pipeline.composition.build import add_documents
+from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.server.examples import FILE, ResponseExample
 from quoteweave.server.settings import ServerSettings
 

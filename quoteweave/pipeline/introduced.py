@@ -9,19 +9,15 @@ document says ("Never do any of the following:"), so a sentence that prohibits i
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
-from quoteweave.core.errors import UsageError
 from quoteweave.core.records import (
     BODY_LAYOUTS,
     ENDS_OF_INTRODUCED,
     MAY_INTERRUPT_INTRODUCED,
-    Filter,
     Hit,
-    PageWord,
     Quote,
 )
 from quoteweave.core.text.continuations import continues, introduces
@@ -31,6 +27,7 @@ from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
 from quoteweave.generation.sentences import split_sentences, unfinished_sentence
+from quoteweave.pipeline.filtered_pages import FilteredPages
 
 MAX_INTRODUCING = 6
 """Most texts of a context, the best, for which what they introduce is looked up."""
@@ -42,7 +39,7 @@ MAX_FOLLOWING = 5
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 
 
-def add_introduced(question: str, context: Context, neighbours: "Neighbours", size: ContextSize) -> Context:
+def add_introduced(question: str, context: Context, pages: FilteredPages, size: ContextSize) -> Context:
     """Return the context with what its best texts introduce, and with the sentences that introduce its texts.
 
     What the search did not find stands after its hits, in place of the last ones where the context would outgrow
@@ -50,27 +47,27 @@ def add_introduced(question: str, context: Context, neighbours: "Neighbours", si
     that prohibits what it introduces is always added. A filter by kind or layout leaves everything as it is. Raises
     CollectionError for a damaged collection.
     """
-    where = neighbours.where
+    where = pages.where
     if where.kind is not None or where.layouts is not None:
         return context
-    introducing = _introducing_texts(question, context, neighbours)
-    introduced = {one.id: found for one in introducing.texts if (found := _introduced_by(one, neighbours))}
+    introducing = _introducing_texts(question, context, pages)
+    introduced = {one.id: found for one in introducing.texts if (found := _introduced_by(one, pages))}
     missing = _missing(context, introducing, introduced)
     return context.model_copy(
         update={
             **fitted(context, missing, size, {one.id for one in introducing.denying}),
             "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
-            "titles": neighbours.titles(hit.quote.document for hit in context.hits),
-            "sentence_ends": dict(_sentence_ends(context, neighbours)),
+            "titles": pages.titles(hit.quote.document for hit in context.hits),
+            "sentence_ends": dict(_sentence_ends(context, pages)),
         }
     )
 
 
-def _sentence_ends(context: Context, neighbours: "Neighbours") -> Iterator[tuple[str, str]]:
+def _sentence_ends(context: Context, pages: FilteredPages) -> Iterator[tuple[str, str]]:
     """The ids of texts that end within a sentence, as at the foot of a page, each with what the next one adds to it."""
     for quote in (hit.quote for hit in context.texts):
         if quote.layout == "paragraph" and unfinished_sentence(quote.text) is not None:
-            after = next((one for one in neighbours.after(quote) if one.layout in BODY_LAYOUTS), None)
+            after = next((one for one in pages.after(quote) if one.layout in BODY_LAYOUTS), None)
             if after is not None and after.layout != "list" and continues(after.text, quote.text):
                 yield quote.id, split_sentences(after.text)[0].text
 
@@ -85,11 +82,11 @@ class _IntroducingTexts:
     """Those that prohibit what they introduce, which is of the context."""
 
 
-def _introducing_texts(question: str, context: Context, neighbours: "Neighbours") -> _IntroducingTexts:
+def _introducing_texts(question: str, context: Context, pages: FilteredPages) -> _IntroducingTexts:
     subject = frozenset(subject_terms(question_terms(question)))
     own = [hit.quote for hit in context.texts if introduces(hit.quote.text) or _is_asked(hit.quote, subject)]
     own = own[:MAX_INTRODUCING]
-    above = [list(_introducers_of(hit.quote, neighbours)) for hit in context.texts]
+    above = [list(_introducers_of(hit.quote, pages)) for hit in context.texts]
     of_best = {one.id for introducers in above[:MAX_INTRODUCING] for one in introducers}
     distinct = {one.id: one for introducers in above for one in introducers}.values()
     denying = [one for one in distinct if ends_by_denying(one.text)]
@@ -144,88 +141,23 @@ def _with_added(found: Sequence[Hit], added: Sequence[Quote], most: int, must: C
     return tuple(Hit(rank=rank, score=score, quote=quote) for rank, (score, quote) in enumerate(kept, start=1))
 
 
-class Neighbours:
-    """The quotes of pages in reading order, without headers and footers, each page read once."""
-
-    def __init__(self, collection: Collection, where: Filter) -> None:
-        self._collection, self.where = collection, where
-        self._pages: dict[tuple[str, int], list[Quote]] = {}
-
-    def of_page(self, document: str, page: int) -> list[Quote]:
-        """Those of a page; none where it does not pass the filter, or its document was removed since the search."""
-        if (document, page) not in self._pages:
-            self._pages[document, page] = self._read(document, page) if page >= 0 else []
-        return self._pages[document, page]
-
-    def _read(self, document: str, page: int) -> list[Quote]:
-        near = Filter(documents=(document,), first_page=page, last_page=page)
-        try:
-            found = self._collection.quotes_at(self._collection.select(self.where.intersect(near)).tolist())
-        except UsageError:
-            return []
-        return [one for one in found if one is not None]
-
-    def titles(self, documents: Iterable[str]) -> dict[str, str]:
-        """The first heading on the first page of each document; none of one without a heading there."""
-        first = {one: self.of_page(one, 0) for one in dict.fromkeys(documents)}
-        headings = {name: next((one for one in found if one.layout == "title"), None) for name, found in first.items()}
-        return {name: " ".join(one.text.split()) for name, one in headings.items() if one is not None}
-
-    def words_of_page(self, document: str, page: int) -> list[PageWord]:
-        """The words that stand on a page, without those read by OCR; none where they are not known."""
-        try:
-            found = self._collection.page_words(document, page)
-        except UsageError:
-            return []
-        return [word for word in found.words if not word.ocr] if found else []
-
-    def documents(self) -> list[str]:
-        """The names of the documents that pass the filter."""
-        return [one.name for one in self._collection.documents() if self.where.admits(one)]
-
-    def all_titles(self) -> dict[str, str]:
-        """The titles, as `titles` knows them, of all documents that pass the filter, read at once."""
-        first = self.where.intersect(Filter(layouts=("title",), first_page=0, last_page=0))
-        found = self._collection.quotes_at(self._collection.select(first).tolist())
-        return {one.document: " ".join(one.text.split()) for one in reversed(found) if one is not None}
-
-    def after(self, quote: Quote) -> Iterator[Quote]:
-        """Those after a quote on its page and the next."""
-        own = self.of_page(quote.document, quote.page)
-        yield from own[_place(quote, own) + 1 :]
-        if _place(quote, own) < len(own):
-            yield from self.of_page(quote.document, quote.page + 1)
-
-    def before(self, quote: Quote) -> Iterator[Quote]:
-        """Those before a quote on its page, and then on the page before, the nearest first."""
-        own = self.of_page(quote.document, quote.page)
-        yield from reversed(own[: _place(quote, own)] if _place(quote, own) < len(own) else [])
-        if _place(quote, own) < len(own) and quote.has_pages:
-            yield from reversed(self.of_page(quote.document, quote.page - 1))
-
-
-def _place(quote: Quote, among: Sequence[Quote]) -> int:
-    """The index of a quote; after the last where it is no longer there."""
-    return next((at for at, one in enumerate(among) if one.id == quote.id), len(among))
-
-
-def _introducers_of(quote: Quote, neighbours: Neighbours) -> Iterator[Quote]:
+def _introducers_of(quote: Quote, pages: FilteredPages) -> Iterator[Quote]:
     """The text that introduces a quote, the one that introduces that, and so on."""
-    one = _introducer_of(quote, neighbours)
+    one = _introducer_of(quote, pages)
     while one is not None:
         yield one
-        one = _introducer_of(one, neighbours)
+        one = _introducer_of(one, pages)
 
 
-def _introducer_of(quote: Quote, neighbours: Neighbours) -> Quote | None:
+def _introducer_of(quote: Quote, pages: FilteredPages) -> Quote | None:
     """The text that introduces a quote, by the rules of `_introduced_by`; None where there is none."""
     if quote.layout in ENDS_OF_INTRODUCED:
         return None
-    for one in neighbours.before(quote):
+    for one in pages.before(quote):
         if one.layout in ENDS_OF_INTRODUCED:
             return None
         if introduces(one.text):
-            found = _introduced_by(one, neighbours)
+            found = _introduced_by(one, pages)
             return one if any(each.id == quote.id for each in found) else None
         passed = (
             one.layout in MAY_INTERRUPT_INTRODUCED or _FOOTNOTE.match(one.text) or one.layout == quote.layout == "list"
@@ -235,10 +167,10 @@ def _introducer_of(quote: Quote, neighbours: Neighbours) -> Quote | None:
     return None
 
 
-def _introduced_by(quote: Quote, neighbours: Neighbours) -> list[Quote]:
+def _introduced_by(quote: Quote, pages: FilteredPages) -> list[Quote]:
     """The quote after a text, or those of a list; what introduces something in turn ("Filename:") brings that too."""
     found: list[Quote] = []
-    for one in neighbours.after(quote):
+    for one in pages.after(quote):
         if one.layout in ENDS_OF_INTRODUCED:
             break
         if not found and (one.layout in MAY_INTERRUPT_INTRODUCED or _FOOTNOTE.match(one.text)):

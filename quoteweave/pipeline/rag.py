@@ -29,10 +29,10 @@ from quoteweave.endpoints.budget import record_spending
 from quoteweave.generation.citations import image_event
 from quoteweave.generation.gate import Policy
 from quoteweave.generation.gate.policies import StreamingFilter
-from quoteweave.pipeline.context import Window, fit_to_window
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.prices import add_spending
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace
+from quoteweave.pipeline.window import Window, fit_to_window
 
 
 class Answered(Record):

@@ -29,7 +29,8 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import says_what
 from quoteweave.generation.sentences import sentence_texts
-from quoteweave.pipeline.introduced import Neighbours, add_introduced
+from quoteweave.pipeline.filtered_pages import FilteredPages
+from quoteweave.pipeline.introduced import add_introduced
 from quoteweave.pipeline.whole_document.document_structure import structure_context
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
 from quoteweave.retrievers.fusion import reciprocal_rank_fusion
@@ -186,9 +187,9 @@ class Search:
         if self._collection is None:
             return context
         with state.timed("search"):
-            neighbours = Neighbours(self._collection, where)
+            pages = FilteredPages(self._collection, where)
             for add in (add_introduced, add_front_matter):
-                context = await self._run(state.query, add, state.query.text, context, neighbours, size)
+                context = await self._run(state.query, add, state.query.text, context, pages, size)
             return context
 
     async def _expand(self, state: "_SearchState", where: Filter | None) -> None:

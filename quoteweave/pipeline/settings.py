@@ -20,8 +20,8 @@ from quoteweave.core.records import Record
 from quoteweave.endpoints.connection import RetryOptions
 from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.pipeline.context import Window
 from quoteweave.pipeline.presets import PresetKind, PresetSettings, load_preset
+from quoteweave.pipeline.window import Window
 from quoteweave.retrievers.make_retriever import with_published_suffixes
 
 _PICTURES = PictureLimits()

@@ -12,13 +12,13 @@ from quoteweave.collection.records import CollectionCounts
 from quoteweave.core.answers import EXTRACTIVE
 from quoteweave.core.errors import QuoteweaveError, UsageError
 from quoteweave.core.records import Record
-from quoteweave.pipeline.composition.build import list_indexes
 from quoteweave.pipeline.composition.make_rag import (
     make_follow_ups,
     make_limited_chat_models,
     make_rag_without_environment,
 )
 from quoteweave.pipeline.composition.make_search import make_search
+from quoteweave.pipeline.composition.manage_indexes import list_indexes
 from quoteweave.pipeline.follow_ups.rewriting import FollowUps
 from quoteweave.pipeline.opening_questions import opening_questions
 from quoteweave.pipeline.rag import Rag

@@ -13,7 +13,7 @@ from quoteweave.generation.chat_generator import CitedGenerator
 from quoteweave.generation.citations import build_answer
 from quoteweave.generation.gate import check_citations
 from quoteweave.generation.gate.claims import ClaimReader, claims_of
-from quoteweave.pipeline.context import Window, fit_to_window
+from quoteweave.pipeline.window import Window, fit_to_window
 
 
 def context_of(*texts: str) -> Context:

@@ -15,7 +15,8 @@ from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.index.removal import remove_documents
 from quoteweave.maintenance.check import check
 from quoteweave.maintenance.repair import check_and_repair
-from quoteweave.pipeline.composition.build import add_documents, list_indexes, remove_indexes
+from quoteweave.pipeline.composition.add_documents import add_documents
+from quoteweave.pipeline.composition.manage_indexes import list_indexes, remove_indexes
 from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing.fakes import FakeEncoder

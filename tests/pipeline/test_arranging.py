@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.records import Hit, Kind, Quote
-from quoteweave.pipeline.context import Arrangement, with_image_view
+from quoteweave.pipeline.runs.arrangement import Arrangement, with_image_view
 
 
 def quote(kind: Kind, name: str, **words: str | None) -> Quote:

@@ -12,8 +12,9 @@ from quoteweave.core.boxes import Box
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, GoldRegion, PageBoxes, Reference
 from quoteweave.core.records import Hit, Query, Quote
-from quoteweave.pipeline.context import WholeDocuments, Window
+from quoteweave.pipeline.runs.all_quotes import AllQuotes
 from quoteweave.pipeline.runs.answerer import EvidenceBoxes
+from quoteweave.pipeline.window import Window
 
 CAPTION = "Table 1: Grain by month"
 LONG = "Grain was shipped. " * 200
@@ -86,7 +87,7 @@ def test_gold_pages_hold_all_quotes_and_those_that_are_not_there_are_left_out(co
 
 
 def test_whole_documents_are_in_their_order_without_headers(collection: Collection) -> None:
-    context, left_out, notes = WholeDocuments(collection, None).context(["b.pdf", "a.pdf"], "?")
+    context, left_out, notes = AllQuotes(collection, None).context(["b.pdf", "a.pdf"], "?")
     assert [hit.quote.text for hit in context.texts] == ["Timber.", CAPTION, "Grain went by rail.", LONG]
     assert [hit.quote.text for hit in context.images] == ["May 4,210"]
     assert [hit.rank for hit in context.texts] == [1, 2, 3, 4]
@@ -95,7 +96,7 @@ def test_whole_documents_are_in_their_order_without_headers(collection: Collecti
 
 def test_what_the_window_does_not_hold_is_left_out_at_the_end_and_told(collection: Collection) -> None:
     window = Window(tokens=1_100)
-    context, left_out, notes = WholeDocuments(collection, window).context(["a.pdf"], "?")
+    context, left_out, notes = AllQuotes(collection, window).context(["a.pdf"], "?")
     assert [hit.quote.text for hit in context.texts] == [CAPTION, "Grain went by rail."]
     assert left_out == 1
     assert notes == ("1 quote of 4 left out, at the end of the documents: the window of 1,100 tokens holds no more",)
@@ -103,4 +104,4 @@ def test_what_the_window_does_not_hold_is_left_out_at_the_end_and_told(collectio
 
 def test_a_document_that_is_not_there_is_told(collection: Collection) -> None:
     with pytest.raises(UsageError, match=r"c\.pdf"):
-        WholeDocuments(collection, None).context(["c.pdf"], "?")
+        AllQuotes(collection, None).context(["c.pdf"], "?")

@@ -8,7 +8,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.tokens import estimate_tokens
 from quoteweave.core.records import Hit
 from quoteweave.generation.prompt_pictures import PictureLimits
-from quoteweave.pipeline.context import PROMPT_TOKENS, Window, fit_to_window
+from quoteweave.pipeline.window import PROMPT_TOKENS, Window, fit_to_window
 
 
 def context(*texts: str) -> Context:

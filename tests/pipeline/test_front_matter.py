@@ -17,7 +17,7 @@ from quoteweave.generation.extractive import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.front_matter_answer import front_matter_answer
 from quoteweave.generation.extractive.whole_document.front_matter_lines import says
 from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader, FrontQuote
-from quoteweave.pipeline.introduced import Neighbours
+from quoteweave.pipeline.filtered_pages import FilteredPages
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
 from quoteweave.pipeline.whole_document.front_matter import add_front_matter
@@ -602,7 +602,7 @@ def test_a_cover_takes_at_most_half_of_a_context_and_no_prohibition_leaves_it(tm
 
 def test_a_document_that_is_removed_while_its_context_is_made_is_left_out(tmp_path: Path) -> None:
     with written(tmp_path, rails="# Rails\n\nby Bo Panc\n\nRails are long.") as made:
-        neighbours = Neighbours(made, Filter(documents=("rails.md",)))
+        pages = FilteredPages(made, Filter(documents=("rails.md",)))
         with made.writer() as writer:
             writer.remove("rails.md")
-        assert add_front_matter("Who wrote it?", Context(), neighbours, C15) == Context()
+        assert add_front_matter("Who wrote it?", Context(), pages, C15) == Context()

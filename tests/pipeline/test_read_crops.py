@@ -22,8 +22,8 @@ from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.ocr import RapidOcr
 from quoteweave.documents.sources.raw_page import Raster
 from quoteweave.index.removal import remove_documents
-from quoteweave.pipeline.context import with_image_view, with_ocr_texts
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
+from quoteweave.pipeline.runs.arrangement import with_image_view, with_ocr_texts
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.chat.tokens import estimate_message_tokens
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.generation.prompt_messages import CitedMessages
-from quoteweave.pipeline.context import Window, fit_to_window
+from quoteweave.pipeline.window import Window, fit_to_window
 
 
 def hits(kind: str, many: int, text: str, section: str | None) -> tuple[Hit, ...]:

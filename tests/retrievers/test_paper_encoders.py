@@ -15,7 +15,7 @@ from quoteweave import Collection
 from quoteweave.core.errors import ModelFailed
 from quoteweave.core.records import Query
 from quoteweave.models.checkpoints import Hardware
-from quoteweave.pipeline.composition.build import build_indexes
+from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.retrievers.catalogue import catalogue
 from quoteweave.retrievers.encoders import make_encoder
 from quoteweave.retrievers.make_retriever import make_retriever

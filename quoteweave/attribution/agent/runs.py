@@ -27,9 +27,9 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.runs import PREDICTIONS_FILE
 from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
 from quoteweave.endpoints.budget import record_earlier_spending
-from quoteweave.pipeline.composition.build import build_indexes
 from quoteweave.pipeline.composition.make_rag import SharedLimits, make_chat
 from quoteweave.pipeline.composition.make_search import make_search
+from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.pipeline.composition.progress import Progress
 from quoteweave.pipeline.presets import PresetKind
 from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with

@@ -51,8 +51,8 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.evaluation.text.titles import letters
-from quoteweave.pipeline.composition.build import build_index
 from quoteweave.pipeline.composition.make_search import make_search
+from quoteweave.pipeline.composition.manage_indexes import build_index
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.search import RetrievedContext, Search, Trace
 from quoteweave.pipeline.settings import RetrievalSettings

@@ -22,7 +22,7 @@ from quoteweave.core.messages import join_names, pluralize
 from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
-from quoteweave.pipeline.composition.build import add_documents
+from quoteweave.pipeline.composition.add_documents import add_documents
 
 JSON = """--json prints one object: added, updated, unchanged, removed (names of documents);
 failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how many pages without a text layer, and

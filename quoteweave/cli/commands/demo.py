@@ -12,7 +12,7 @@ from quoteweave.cli.options.collection import JsonOption, OpenOption
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.pipeline.answer_page.render import render_answered
-from quoteweave.pipeline.composition.build import add_documents
+from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.pipeline.composition.make_rag import make_generator
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.rag import Rag

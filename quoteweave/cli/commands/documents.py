@@ -36,7 +36,7 @@ from quoteweave.maintenance.check import CheckReport, Damage
 from quoteweave.maintenance.check import check as check_only
 from quoteweave.maintenance.removal_proof import check_removed
 from quoteweave.maintenance.repair import check_and_repair
-from quoteweave.pipeline.composition.build import list_indexes
+from quoteweave.pipeline.composition.manage_indexes import list_indexes
 
 LIST_JSON = """--json prints a list of documents: id, name, content (SHA-256), format, parser, pages,
 quotes, metadata, warnings, ocr_language (null where OCR was off), ocr_pages and

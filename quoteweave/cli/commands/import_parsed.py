@@ -15,7 +15,7 @@ from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import UsageError
 from quoteweave.documents.importers.import_file import import_file
-from quoteweave.pipeline.composition.build import update_indexes
+from quoteweave.pipeline.composition.manage_indexes import update_indexes
 
 JSON = "--json prints one object: imported, a list of documents as list --json prints them."
 

@@ -19,7 +19,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.messages import MAX_NAMED, pluralize
 from quoteweave.core.urls import without_credentials
 from quoteweave.index.encoder_index import IndexReport
-from quoteweave.pipeline.composition.build import (
+from quoteweave.pipeline.composition.manage_indexes import (
     EXACT,
     Recall,
     build_index,

@@ -27,8 +27,8 @@ from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
 from quoteweave.generation.prompt_pictures import encode
 from quoteweave.index.sync import refresh_indexes
-from quoteweave.pipeline.composition.build import update_indexes
 from quoteweave.pipeline.composition.make_rag import make_chat
+from quoteweave.pipeline.composition.manage_indexes import update_indexes
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.settings import ChatSettings
 

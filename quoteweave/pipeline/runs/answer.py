@@ -21,7 +21,6 @@ from quoteweave.core.records import Record
 from quoteweave.core.runs import PredictionStatus, RunRecord, RunWriter, open_run, read_statuses, sort_predictions
 from quoteweave.core.urls import without_credentials
 from quoteweave.generation.prompt_messages import CitedMessages, SourcePrompts
-from quoteweave.pipeline.composition.build import build_indexes
 from quoteweave.pipeline.composition.make_rag import (
     SharedLimits,
     make_chat,
@@ -31,13 +30,15 @@ from quoteweave.pipeline.composition.make_rag import (
     make_source_generators,
 )
 from quoteweave.pipeline.composition.make_search import read_all_terms, terms_fingerprint
+from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
-from quoteweave.pipeline.context import PUBLISHED_SEED, WholeDocuments
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs import answerer
+from quoteweave.pipeline.runs.all_quotes import AllQuotes
 from quoteweave.pipeline.runs.answerer import Answerer, EvidenceBoxes, Predictor
+from quoteweave.pipeline.runs.arrangement import PUBLISHED_SEED
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.dataset_pictures import (
     DatasetOcr,
@@ -256,7 +257,7 @@ class _RunExecutor:
         terms: Sequence[Terms],
         chats: ChatModels,
     ) -> tuple[Answerer, dict[str, str]]:
-        """Return the answerer over what is found, or over whole documents, and the fingerprints of what is read."""
+        """Return the answerer over what is found, or over all quotes, and the fingerprints of what is read."""
         documents = opened.documents()
         names, read = _names([document.name for document in documents]), fingerprint_documents(documents)
         over = replace(
@@ -267,7 +268,7 @@ class _RunExecutor:
             boxes=EvidenceBoxes(opened, names),
         )
         if setting.quotes == "document":
-            return replace(over, whole=WholeDocuments(opened, setting.reading_window)), {"documents": read}
+            return replace(over, all_quotes=AllQuotes(opened, setting.reading_window)), {"documents": read}
         search = make_run_search(opened, setting, terms, chats=chats, progress=self.hooks.progress)[1]
         # After what raises for wrong use, as it may take hours.
         specs = build_indexes(opened, setting.retriever, setting, self.hooks.progress)

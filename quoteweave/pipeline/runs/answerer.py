@@ -33,17 +33,11 @@ from quoteweave.core.protocols import Generator, OcrTextProvider, PageSource
 from quoteweave.core.records import Filter, Quote
 from quoteweave.core.text.question_analysis import check_question
 from quoteweave.endpoints.budget import record_spending
-from quoteweave.pipeline.context import (
-    Arrangement,
-    ImageView,
-    WholeDocuments,
-    Window,
-    fit_to_window,
-    with_image_view,
-    with_ocr_texts,
-)
 from quoteweave.pipeline.gate import Gate
+from quoteweave.pipeline.runs.all_quotes import AllQuotes
+from quoteweave.pipeline.runs.arrangement import Arrangement, ImageView, with_image_view, with_ocr_texts
 from quoteweave.pipeline.search import Search
+from quoteweave.pipeline.window import Window, fit_to_window
 
 MAX_FAILURES = 10
 """Failures of endpoints in a row after which nothing more is asked."""
@@ -135,7 +129,7 @@ class Predictor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Answers an example over its own quotes, over what a `search` finds, or over its `whole` documents."""
+    """Answers an example over its own quotes, over what a `search` finds, or over `all_quotes` of its documents."""
 
     generator: Generator
     make_source_generator: Callable[[Example, Sequence[str]], Generator] | None = None
@@ -156,7 +150,7 @@ class Answerer:
     """What the model can read; quotes are cut to it."""
     gate: Gate = Gate()  # noqa: RUF009  # a frozen record
     """What answers pass. Responses stay as they are."""
-    whole: WholeDocuments | None = None
+    all_quotes: AllQuotes | None = None
     """Gives all quotes of the documents that are asked, where these are not searched."""
     boxes: EvidenceBoxes | None = None
     """Says where quotes stand, for questions that are answered with boxes."""
@@ -226,9 +220,9 @@ class Answerer:
         """
         notes: tuple[str, ...] = ()
         left_out = 0
-        if self.whole is not None:
+        if self.all_quotes is not None:
             names = self._own_documents(example).documents or ()
-            context, left_out, notes = await asyncio.to_thread(self.whole.context, names, example.query.text)
+            context, left_out, notes = await asyncio.to_thread(self.all_quotes.context, names, example.query.text)
         elif self.search is not None:
             where = None if self.scope == "collection" else self._own_documents(example)
             found = await self.search.context(example.query, self.size, where=where)

@@ -13,8 +13,8 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Task
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.records import Record
-from quoteweave.pipeline.context import Arrangement, ImageView, Order
 from quoteweave.pipeline.presets import load_preset
+from quoteweave.pipeline.runs.arrangement import Arrangement, ImageView, Order
 from quoteweave.pipeline.settings import AnswerSettings, Limits
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"

@@ -24,13 +24,14 @@ from quoteweave.core.urls import without_credentials
 from quoteweave.documents.discovery import find_files
 from quoteweave.documents.ingest import AddOptions
 from quoteweave.index.lexical import FINGERPRINT
-from quoteweave.pipeline.composition.build import add_documents, build_indexes
+from quoteweave.pipeline.composition.add_documents import add_documents
 from quoteweave.pipeline.composition.make_search import (
     name_chat_model,
     read_all_terms,
     resources_for,
     terms_fingerprint,
 )
+from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 from quoteweave.pipeline.runs.ranking import SCOPES, RememberingExpander, SearchRetriever, run_retrieval
 from quoteweave.pipeline.search import Search

@@ -17,7 +17,7 @@ from quoteweave.core.examples import Example
 from quoteweave.core.records import Hit, Kind
 from quoteweave.core.text.marks import Mark, parse_marks
 from quoteweave.generation.prompt_messages import CitedMessages, image_quotes
-from quoteweave.pipeline.context import ImageView, with_image_view
+from quoteweave.pipeline.runs.arrangement import ImageView, with_image_view
 
 TrainingFormat = Literal["trl", "llama-factory"]
 Line = Mapping[str, object]

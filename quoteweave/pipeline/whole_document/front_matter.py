@@ -17,7 +17,8 @@ from quoteweave.generation.extractive.whole_document.front_matter_answer import 
 from quoteweave.generation.extractive.whole_document.front_matter_lines import begins_abstract
 from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader
 from quoteweave.generation.sentence_kinds import ends_by_denying
-from quoteweave.pipeline.introduced import Neighbours, fitted
+from quoteweave.pipeline.filtered_pages import FilteredPages
+from quoteweave.pipeline.introduced import fitted
 
 MAX_QUOTES = 40
 """Most quotes above a document's text."""
@@ -31,7 +32,7 @@ WIDE_GAP = 1.0
 """Gap between two words of a line that parts it, as a share of the line's height."""
 
 
-def add_front_matter(question: str, context: Context, neighbours: Neighbours, size: ContextSize) -> Context:
+def add_front_matter(question: str, context: Context, pages: FilteredPages, size: ContextSize) -> Context:
     """Return the context with the front matter that the question asks for, after its other texts.
 
     It takes the place of the last ones where the context would outgrow `size`: at most half of the texts are such, of
@@ -39,18 +40,18 @@ def add_front_matter(question: str, context: Context, neighbours: Neighbours, si
     the lines of what did not fit, too.
     Raises CollectionError for a damaged collection.
     """
-    where, request = neighbours.where, read_front_matter_request(question)
+    where, request = pages.where, read_front_matter_request(question)
     if request is None or where.kind == "image" or where.layouts is not None:
         return context
-    document = _document_asked(request, neighbours)
+    document = _document_asked(request, pages)
     if document is None:
         return context
-    front = _front_matter(document, neighbours)
+    front = _front_matter(document, pages)
     if not front or (request.parts == ("email",) and not any("@" in line for _, own in front.values() for line in own)):
         return context
     lines, quotes = {id: lines for id, (_, lines) in front.items()}, [quote for quote, _ in front.values()]
     filled = context.model_copy(
-        update={"front_matter": lines, "titles": {**context.titles, **neighbours.titles([document])}}
+        update={"front_matter": lines, "titles": {**context.titles, **pages.titles([document])}}
     )
     reader = FrontMatterReader(front_quotes(filled, quotes))
     answering = {line.quote.id for part in request.parts for line in reader.read(part)}
@@ -62,15 +63,15 @@ def add_front_matter(question: str, context: Context, neighbours: Neighbours, si
     return filled.model_copy(update={"texts": fitted(filled, missing, size, must)["texts"]})
 
 
-def _document_asked(request: FrontMatterRequest, neighbours: Neighbours) -> str | None:
+def _document_asked(request: FrontMatterRequest, pages: FilteredPages) -> str | None:
     """The document that a question asks about; None where none has the question's words, or several may be meant."""
-    where, asked = neighbours.where, frozenset(request.naming_words)
-    within = list(where.documents) if where.documents is not None else neighbours.documents()
+    where, asked = pages.where, frozenset(request.naming_words)
+    within = list(where.documents) if where.documents is not None else pages.documents()
     in_view = request.is_pointing and len(within) == 1
     if not asked:
         named = within
     else:
-        titles = neighbours.all_titles()
+        titles = pages.all_titles()
         named = [one for one in within if _is_named(one, titles.get(one, ""), asked, further=in_view)]
     return named[0] if len(named) == 1 else None
 
@@ -89,15 +90,15 @@ def _is_named(document: str, title: str, asked: frozenset[str], *, further: bool
     return False
 
 
-def _front_matter(document: str, neighbours: Neighbours) -> Mapping[str, tuple[Quote, tuple[str, ...]]]:
+def _front_matter(document: str, pages: FilteredPages) -> Mapping[str, tuple[Quote, tuple[str, ...]]]:
     """The quotes of a document's first page with texts, with their lines, up to where its running text begins.
 
     Pictures are among them that have further words: a name may stand in one.
     """
-    first = neighbours.of_page(document, 0)
-    if not neighbours.where.first_page and not any(one.kind == "text" for one in first):
-        first = neighbours.of_page(document, 1)
-    page_words = neighbours.words_of_page(document, first[0].page) if first and first[0].has_pages else []
+    first = pages.of_page(document, 0)
+    if not pages.where.first_page and not any(one.kind == "text" for one in first):
+        first = pages.of_page(document, 1)
+    page_words = pages.words_of_page(document, first[0].page) if first and first[0].has_pages else []
     if len(page_words) > MAX_PAGE_WORDS:
         return {}
     texts, above = [one for one in first if one.kind == "text"], _above_text(first)[:MAX_QUOTES]

@@ -19,7 +19,8 @@ from quoteweave.documents.ingest import AddOptions, AddProgress, AddReport
 from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.removal import RemovalReport, finish_removals_everywhere, remove_documents
 from quoteweave.interchange.responses import JobProgress
-from quoteweave.pipeline.composition.build import add_documents, build_index, index_specs, update_indexes
+from quoteweave.pipeline.composition.add_documents import add_documents
+from quoteweave.pipeline.composition.manage_indexes import build_index, index_specs, update_indexes
 from quoteweave.pipeline.settings import ResourceSettings
 from quoteweave.server.jobs.records import (
     AddWork,

@@ -46,7 +46,7 @@ from quoteweave.documents.ingest import AddOptions, add, default_processes
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.worker_pool import WorkerPool
 from quoteweave.index.sync import refresh_indexes
-from quoteweave.pipeline.composition.build import update_indexes
+from quoteweave.pipeline.composition.manage_indexes import update_indexes
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
 
 FOLDER_VARIABLE = "QUOTEWEAVE_PAPERS"

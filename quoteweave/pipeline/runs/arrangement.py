@@ -1,4 +1,4 @@
-"""Prepares the context for the model: fits it to the window, orders its quotes, and takes whole documents.
+"""Orders the quotes of contexts for a run, and chooses the words by which its image quotes are represented.
 
 Models overlook what stands in the middle or at the end of a context (MMDocRAG, arXiv 2505.16470, section 4.6 and Figure
 8), so its quotes can be shuffled, or the gold ones put at a place.
@@ -10,84 +10,12 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from quoteweave.collection.collection import Collection
 from quoteweave.collection.views import with_ocr_text
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.tokens import estimate_tokens, max_fair_share
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
-from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import OcrTextProvider
-from quoteweave.core.records import HEADERS_AND_FOOTERS, Hit, Quote, Record
-from quoteweave.generation.prompt_messages import source_of
-from quoteweave.generation.prompt_pictures import PictureLimits
-
-PROMPT_TOKENS = 1_000
-"""Instructions, question, and the names and places of quotes."""
-
-
-class Window(Record):
-    """The context window of a model, and what of it is reserved.
-
-    >>> rag = Rag(LexicalRetriever(collection), ExtractiveGenerator(), window=Window(tokens=8192, answer=1024))
-    >>> rag.answer("What went by rail?").text.splitlines()[0]
-    'Timber went by rail [1].'
-    """
-
-    tokens: int = Field(ge=1, description="that the model reads and writes together")
-    answer: int = Field(default=0, ge=0, description="of these, tokens that are left for the answer")
-    pictures: bool = Field(default=False, description="whether it is shown pictures")
-    limits: PictureLimits = Field(default=PictureLimits(), description="of these")
-
-
-def fit_to_window(context: Context, window: Window | None, question: str = "") -> tuple[Context, int]:
-    """Cut quotes so that the context fits the window; return the context and how many quotes were cut.
-
-    The rule: there is one greatest length, the same for all quotes, and what is longer is cut to it; it is the greatest
-    with which all of them fit. Quotes that are shown as pictures, within the limits, take no words, but the tokens
-    of pictures of the greatest size. Without a window nothing is cut.
-    """
-    if window is None:
-        return context, 0
-    limits = window.limits
-    shown = [hit for hit in context.images if window.pictures and hit.quote.image is not None][: limits.max_pictures]
-    worded = [*context.texts, *(hit for hit in context.images if hit not in shown)]
-    taken = PROMPT_TOKENS + _extra_tokens(context, shown, question) + limits.tokens(len(shown))
-    room = max(0, window.tokens - window.answer - taken)
-    sizes = [_size(hit.quote.all_text()) for hit in worded]
-    most = max_fair_share(sizes, room)
-    if most is None:
-        return context, 0
-    cut = {id(hit) for hit, size in zip(worded, sizes, strict=True) if size > most}
-    texts, images = (
-        tuple(_cut(hit, most) if id(hit) in cut else hit for hit in hits) for hits in (context.texts, context.images)
-    )
-    return context.model_copy(update={"texts": texts, "images": images}), len(cut)
-
-
-def _size(words: str) -> int:
-    """Estimate the tokens of words in a prompt, where the indentation of each further line takes a token."""
-    return estimate_tokens(words) + max(0, len(words.splitlines()) - 1)
-
-
-def _extra_tokens(context: Context, shown: Sequence[Hit], question: str) -> int:
-    """Estimate tokens of question, names, places and picture captions that exceed `PROMPT_TOKENS`."""
-    texts_read = [question, *(source_of(hit.quote) for hit in context.hits)]
-    texts_read += [hit.quote.caption or "" for hit in shown]
-    return max(0, sum(map(estimate_tokens, texts_read)) - 3 * PROMPT_TOKENS // 10)
-
-
-def _cut(hit: Hit, tokens: int) -> Hit:
-    words = hit.quote.all_text()
-    low, high = 0, len(words)
-    while low < high:  # the longest beginning of so many tokens
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _size(words[:middle]) <= tokens else (low, middle - 1)
-    quote: Quote = hit.quote.model_copy(
-        update={"caption": None, "text": words[:low], "ocr_text": None, "vlm_text": None}
-    )
-    return hit.model_copy(update={"quote": quote})
-
+from quoteweave.core.records import Hit, Quote, Record
 
 ImageView = Literal["all", "ocr_text", "vlm_text"]
 Order = Literal["kept", "shuffled", "gold_at", "published", "published_local"]
@@ -211,48 +139,3 @@ def _with_view(quote: Quote, view: ImageView) -> Quote:
 
 def _numbered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     return tuple(hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(hits, start=1))
-
-
-class WholeDocuments:
-    """Makes the context of a question from all quotes of its documents, headers and footers aside."""
-
-    def __init__(self, collection: Collection, window: Window | None) -> None:
-        self._collection = collection
-        self._window = window
-
-    def context(self, documents: Sequence[str], question: str) -> tuple[Context, int, tuple[str, ...]]:
-        """The quotes in order of documents, pages and reading; how many were left out for want of room, and a note.
-
-        What is left out is the end: the longest beginning is taken that fits the window with no quote cut; the first
-        quote is always there. Raises UsageError for a document that the collection does not hold.
-        """
-        found = [quote for name in documents for quote in self._collection.document_quotes(name)]
-        quotes = [quote for quote in found if quote.layout not in HEADERS_AND_FOOTERS]
-        most = self._longest_beginning(quotes, question)
-        left_out = len(quotes) - most
-        if not left_out or self._window is None:
-            return _context_of(quotes), 0, ()
-        note = (
-            f"{pluralize(left_out, 'quote')} of {len(quotes)} left out, at the end of the documents: the window of "
-            f"{self._window.tokens:,} tokens holds no more"
-        )
-        return _context_of(quotes[:most]), left_out, (note,)
-
-    def _longest_beginning(self, quotes: Sequence[Quote], question: str) -> int:
-        if self._window is None or not quotes:
-            return len(quotes)
-        low, high = 1, len(quotes)
-        while low < high:
-            middle = (low + high + 1) // 2
-            _, cut = fit_to_window(_context_of(quotes[:middle]), self._window, question)
-            low, high = (low, middle - 1) if cut else (middle, high)
-        return low
-
-
-def _context_of(quotes: Sequence[Quote]) -> Context:
-    texts, images = ([quote for quote in quotes if quote.kind == kind] for kind in ("text", "image"))
-    return Context(texts=_ranked(texts), images=_ranked(images))
-
-
-def _ranked(quotes: Sequence[Quote]) -> tuple[Hit, ...]:
-    return tuple(Hit(rank=rank, score=0.0, quote=quote) for rank, quote in enumerate(quotes, start=1))

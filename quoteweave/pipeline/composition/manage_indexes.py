@@ -1,20 +1,14 @@
-"""Adds documents to a collection, and builds, updates, estimates and removes its indexes."""
+"""Builds, updates, lists, estimates, measures and removes the indexes of a collection."""
 
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexState, Manifest
 from quoteweave.collection.stores.generations import spec_of, try_read_manifest
 from quoteweave.core.errors import DocumentError, ModelNotFound, QuoteweaveError, UsageError
-from quoteweave.documents.discovery import folders_among
-from quoteweave.documents.document_names import check_prefix
-from quoteweave.documents.file_reading import AddProgress
-from quoteweave.documents.ingest import AddOptions, AddReport, add
 from quoteweave.index import kinds, recall
 from quoteweave.index.embedding import EmbedProgress
 from quoteweave.index.encoder_index import IndexReport
@@ -36,46 +30,6 @@ EXACT = "it compares all, so that it finds what there is"
 DEFAULT_RESOURCES = ResourceSettings()
 
 Recall = recall.FaissRecall | recall.MaxSimRecall | str | None
-
-
-def add_documents(
-    collection: Path,
-    paths: Sequence[Path],
-    options: AddOptions | None = None,
-    *,
-    encode: bool = True,
-    progress: Progress = NO_PROGRESS,
-    add_progress: AddProgress | None = None,
-) -> AddReport:
-    """Add files and folders to the collection in that folder, which is made if there is none.
-
-    With `encode`, what is new is encoded for the indexes that there are. `add_progress` is called with documents and
-    pages in place of `progress`. Raises UsageError for a path that does not exist or an invalid prefix;
-    CollectionLocked while another process writes; StorageError when the disk refuses; FormatMismatch.
-    """
-    options = options or AddOptions()
-    folders_among(paths)  # so that a mistyped path leaves no empty collection behind, nor does an invalid prefix
-    if options.prefix is not None:
-        check_prefix(options.prefix)
-    with Collection.open_or_create(collection) as opened:
-        options = replace(options, pictures=CollectionPictures(opened))
-        with progress.task("looking at files", unit="pages") as task:
-            pages = [0]
-
-            def on_total(more: int) -> None:
-                pages[0] += more
-                task.update(total=pages[0], label="reading")
-
-            def on_pages(name: str, done: int) -> None:
-                task.update(label=f"reading {name[-40:]}")
-                task.advance(done)
-
-            watch = AddProgress(on_total, on_pages, lambda: task.update(label="indexing"))
-            report = add(opened, paths, options, add_progress or watch)
-        if not encode:
-            return report
-        notes = update_indexes(opened, wait=options.wait_s is None, progress=progress)
-    return report.model_copy(update={"index_notes": tuple(notes)})
 
 
 def build_index(
