@@ -23,6 +23,7 @@ from quoteweave.core.records import (
 from quoteweave.core.text.continuations import continues, introduces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import name_words, words
+from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
 from quoteweave.generation.sentence_kinds import ends_by_denying
@@ -57,7 +58,7 @@ def add_introduced(question: str, context: Context, pages: FilteredPages, size: 
         update={
             **fitted(context, missing, size, {one.id for one in introducing.denying}),
             "introduced": {id: tuple(one.id for one in found) for id, found in introduced.items()},
-            "titles": pages.titles(hit.quote.document for hit in context.hits),
+            "titles": pages.titles([hit.quote.document for hit in context.hits]),
             "sentence_ends": dict(_sentence_ends(context, pages)),
         }
     )
@@ -68,7 +69,9 @@ def _sentence_ends(context: Context, pages: FilteredPages) -> Iterator[tuple[str
     for quote in (hit.quote for hit in context.texts):
         if quote.layout == "paragraph" and unfinished_sentence(quote.text) is not None:
             after = next((one for one in pages.after(quote) if one.layout in BODY_LAYOUTS), None)
-            if after is not None and after.layout != "list" and continues(after.text, quote.text):
+            if after is None or after.layout == "list" or is_plainly_code(after.text):
+                continue
+            if continues(after.text, quote.text):
                 yield quote.id, split_sentences(after.text)[0].text
 
 

@@ -11,7 +11,7 @@ from made_collections import make_collection
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.index import recall
 from quoteweave.index.recall import FaissRecall, suggest_faster_kind
-from quoteweave.pipeline.composition import build
+from quoteweave.pipeline.composition import manage_indexes
 from quoteweave.retrievers.spec import parse_spec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder
@@ -34,7 +34,7 @@ def test_the_kind_takes_the_place_of_the_one_there_was(
     with make_collection(tmp_path, {"a.txt": ["grain", "coal"]}) as collection:
         retriever = VectorRetriever(collection, FakeEncoder(), spec=parse_spec(spec))
         retriever.refresh()
-        build.note_faster_kind(collection, retriever, TerminalProgress())
+        manage_indexes.note_faster_kind(collection, retriever, TerminalProgress())
     told = re.search(r"quoteweave index build .*", " ".join(capsys.readouterr().err.splitlines()))
     assert told is not None
     assert shlex.split(told[0])[:6] == ["quoteweave", "index", "build", suggested, "-c", str(collection.root)]

@@ -702,3 +702,12 @@ def test_several_sections_of_a_document_without_pages_are_shown() -> None:
     ]
     paged = [one.model_copy(update={"has_pages": True}) for one in (cleaning, storing, other)]
     assert ask("Who sells the filter of the pump?", context(paged)).text.count("\n- ") == 1
+
+
+def test_the_end_on_the_next_page_belongs_to_the_last_sentence_alone() -> None:
+    text = "Some ports compete for steep cranes primarily on price. The board said that remaining competitive on price"
+    rivals = quote(text)
+    given = context([rivals]).model_copy(update={"sentence_ends": {rivals.id: "is one of its “ongoing” priorities."}})
+    shown = ask("What colour are the steep cranes of the board?", given).text
+    assert "cranes primarily on price. The board said" in shown
+    assert "competitive on price is one of its ‘ongoing’ priorities” [1]" in shown

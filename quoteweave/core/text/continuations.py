@@ -5,8 +5,8 @@ import re
 SENTENCE_END = re.compile(r"""[.!?:;…。！？।؟]["'”’»)\]]*\s*$""")
 """The end of a text that ends with a whole sentence, or introduces something."""
 _INTRODUCES = (":", "：")
-# Within a sentence; a bracket or a quotation mark may end one, or be code.
-_BROKEN_OFF = re.compile(r"[^\W_][,-]?$")
+# A word of prose within a sentence; a bracket or a quotation mark may end one, a number a line of an index.
+_BROKEN_OFF = re.compile(r"[(“\"'‘]*[^\W\d_]+(?:['’-][^\W\d_]+)*[,-]?")
 # A word of prose: names in code have marks within them.
 _WORD = re.compile(r"[^\W\d_]+(?=[,;:.]?(?:\s|$))")
 
@@ -19,8 +19,8 @@ def continues(text: str, before: str) -> bool:
     >>> continues("The ferry left at noon.", "The ferry came at ten.")
     False
     """
-    before = before.rstrip()
-    return may_continue(text) and not before.isupper() and _BROKEN_OFF.search(before[-2:]) is not None
+    last = (before.rsplit(maxsplit=1) or [""])[-1]
+    return may_continue(text) and not before.isupper() and _BROKEN_OFF.fullmatch(last) is not None
 
 
 def introduces(text: str) -> bool:

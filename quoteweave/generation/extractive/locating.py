@@ -135,7 +135,8 @@ def find_places(
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
         number, hit = _under_heading(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
-        excerpt = _with_end(_excerpt(hit.quote, question, weights, most, sentence_scores), hit.quote, context)
+        parts = _parts(hit.quote, context.sentence_ends.get(hit.quote.id, ""))
+        excerpt = _excerpt(parts, hit.quote, question, weights, most, sentence_scores)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
@@ -273,6 +274,7 @@ def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]
 
 
 def _excerpt(
+    parts: Sequence[str],
     quote: Quote,
     question: QuestionTerms,
     weights: Mapping[str, float],
@@ -280,7 +282,6 @@ def _excerpt(
     sentence_scores: Mapping[SentenceKey, float],
 ) -> str:
     """Excerpt at most `most` words of a quote, around the part that contains most of the question's weight."""
-    parts = _parts(quote)
     if not parts:
         return ""
     worth = [coverage(weights, words(part)) for part in parts]
@@ -311,19 +312,16 @@ def _excerpt(
     return escape_marks(cut.replace("“", "‘").replace("”", "’")).rstrip(".")
 
 
-def _with_end(excerpt: str, quote: Quote, context: Context) -> str:
-    """An excerpt with the end of its last sentence, where that stands in the next text, as on the next page."""
-    end = context.sentence_ends.get(quote.id, "")
-    if not end or not excerpt or not " ".join(quote.text.split()).endswith(excerpt.rsplit(maxsplit=1)[-1]):
-        return excerpt
-    return tidy(with_end(excerpt, end), len(excerpt) + 1 + len(end) + 1)
+def _parts(quote: Quote, end: str) -> list[str]:
+    """The sentences of a text, the rows of a table with the names of their columns, the lines of another picture.
 
-
-def _parts(quote: Quote) -> list[str]:
-    """The sentences of a text, the rows of a table with the names of their columns, the lines of another picture."""
+    The last sentence of a text gets its `end`, which stands in the next text, as on the next page.
+    """
     text = text_of(quote)
     if quote.kind == "text":
-        return [tidy(sentence.text, len(sentence.text) + 1) for sentence in split_sentences(text)]
+        sentences = [sentence.text for sentence in split_sentences(text)]
+        sentences[-1:] = [with_end(sentence, end) for sentence in sentences[-1:]]
+        return [tidy(sentence, len(sentence) + 1) for sentence in sentences]
     if has_cells(quote) and " | " in text:
         header, rows = split_header(read_rows(text))
         return [_row(row, header) for row in rows if any(row)]
