@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from quoteweave.cli.app import app
-from quoteweave.core.errors import DatasetError, MissingExtra, ModelFailed
+from quoteweave.core.errors import DatasetError, MissingExtra, ModelFailed, UsageError
 from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.metrics.answers.mauve import mauve_score
@@ -77,6 +77,12 @@ def test_the_library_is_wanting_or_fails(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "mauve", module)
     with pytest.raises(ModelFailed, match="MAUVE by gpt2-large: division by zero"):
         mauve_score([pair("Said.")])
+
+
+def test_a_model_that_the_library_does_not_load(library: list[dict[str, Any]]) -> None:
+    with pytest.raises(UsageError, match="'models/gpt' has neither"):
+        mauve_score([pair("Said.")], checkpoint="models/gpt")
+    assert library == []
 
 
 def test_the_command(library: list[dict[str, Any]], tmp_path: Path) -> None:

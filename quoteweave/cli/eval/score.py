@@ -104,7 +104,10 @@ def mauve(
     dataset: DatasetOption,
     references: ReferencesOption = None,
     checkpoint: Annotated[
-        str, typer.Option(help="The language model whose states are compared: folder or hub name.", metavar="NAME")
+        str,
+        typer.Option(
+            help="The model whose states are compared: folder or hub name, with gpt2 or bert in it.", metavar="NAME"
+        ),
     ] = CHECKPOINT,
     gpu: Annotated[int, typer.Option(min=-1, help="The number of the GPU; -1 is the processor.", metavar="N")] = -1,
     convention: Annotated[

@@ -10,13 +10,15 @@ from typing import Any
 
 from pydantic import Field
 
-from quoteweave.core.errors import DatasetError, MissingExtra, ModelFailed
+from quoteweave.core.errors import DatasetError, MissingExtra, ModelFailed, UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Record
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.text.published_claims import alce_words
 
 CHECKPOINT = "gpt2-large"
+KNOWN_MODELS = ("gpt2", "bert")
+"""What mauve-text looks for in the name of a model: it loads no others."""
 MAX_WORDS = 100
 """Words of question and answer that are read."""
 
@@ -40,9 +42,15 @@ def mauve_score(
     """MAUVE of answers and gold answers, each after its question, as ALCE's code has it (`compute_mauve` at 3fdc2ed).
 
     Of question and text the first 100 words are read, without the punctuation at their end; 512 tokens; marks are taken
-    out of answers as `alce_correctness` does. `device` is the number of a GPU, -1 the processor. Raises DatasetError
-    where nothing can be compared, MissingExtra where mauve-text is not installed, ModelFailed for what it raises.
+    out of answers as `alce_correctness` does. `device` is the number of a GPU, -1 the processor. Raises UsageError
+    for a model that mauve-text does not load, DatasetError where nothing can be compared, MissingExtra where it is not
+    installed, ModelFailed for what it raises.
     """
+    if not any(known in checkpoint for known in KNOWN_MODELS):
+        raise UsageError(
+            f"mauve-text tells the kind of a model by its name and loads {' and '.join(KNOWN_MODELS)} alone; "
+            f"{checkpoint!r} has neither in it. Name another model, or rename the folder of such a one"
+        )
     pairs = [
         (_read(example, text), _read(example, example.reference.answer))
         for prediction, example in answered
