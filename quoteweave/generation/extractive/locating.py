@@ -135,8 +135,7 @@ def find_places(
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
         number, hit = _under_heading(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
-        parts = _parts(hit.quote, context.sentence_ends.get(hit.quote.id, ""))
-        excerpt = _excerpt(parts, hit.quote, question, weights, most, sentence_scores)
+        excerpt = _excerpt(_parts(hit.quote, context), hit.quote, question, weights, most, sentence_scores)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
@@ -312,14 +311,15 @@ def _excerpt(
     return escape_marks(cut.replace("“", "‘").replace("”", "’")).rstrip(".")
 
 
-def _parts(quote: Quote, end: str) -> list[str]:
+def _parts(quote: Quote, context: Context) -> list[str]:
     """The sentences of a text, the rows of a table with the names of their columns, the lines of another picture.
 
-    The last sentence of a text gets its `end`, which stands in the next text, as on the next page.
+    The last sentence of a text gets its end, which may stand in the next text, as on the next page.
     """
     text = text_of(quote)
     if quote.kind == "text":
         sentences = [sentence.text for sentence in split_sentences(text)]
+        end = context.sentence_ends.get(quote.id, "")
         sentences[-1:] = [with_end(sentence, end) for sentence in sentences[-1:]]
         return [tidy(sentence, len(sentence) + 1) for sentence in sentences]
     if has_cells(quote) and " | " in text:

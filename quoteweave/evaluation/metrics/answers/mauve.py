@@ -46,11 +46,7 @@ def mauve_score(
     for a model that mauve-text does not load, DatasetError where nothing can be compared, MissingExtra where it is not
     installed, ModelFailed for what it raises.
     """
-    if not any(known in checkpoint for known in KNOWN_MODELS):
-        raise UsageError(
-            f"mauve-text tells the kind of a model by its name and loads {' and '.join(KNOWN_MODELS)} alone; "
-            f"{checkpoint!r} has neither in it. Name another model, or rename the folder of such a one"
-        )
+    _check_checkpoint(checkpoint)
     pairs = [
         (_read(example, text), _read(example, example.reference.answer))
         for prediction, example in answered
@@ -60,12 +56,11 @@ def mauve_score(
     ]
     if not pairs:
         raise DatasetError("there is no answer with a gold answer: MAUVE compares the two")
-    compute = _library()
-    ours, gold = ([pair[place] for pair in pairs] for place in (0, 1))
+    compute, (ours, gold) = _library(), zip(*pairs, strict=True)
     try:
         found = compute(
-            p_text=gold,
-            q_text=ours,
+            p_text=list(gold),
+            q_text=list(ours),
             device_id=device,
             max_text_length=512,
             verbose=False,
@@ -77,6 +72,14 @@ def mauve_score(
     return MauveScore(
         mauve=float(found.mauve), n=len(pairs), left_out=len(answered) - len(pairs), checkpoint=checkpoint
     )
+
+
+def _check_checkpoint(checkpoint: str) -> None:
+    if not any(known in checkpoint for known in KNOWN_MODELS):
+        raise UsageError(
+            f"mauve-text tells the kind of a model by its name and loads {' and '.join(KNOWN_MODELS)} alone; "
+            f"{checkpoint!r} has neither in it. Name another model, or rename the folder of such a one"
+        )
 
 
 def _library() -> Any:
