@@ -66,9 +66,12 @@ class Sentence(Record):
     end: int
 
 
-def sentence_texts(text: str) -> list[str]:
-    """The texts of `split_sentences`."""
-    return [sentence.text for sentence in split_sentences(text)]
+def sentence_texts(text: str, end: str = "") -> list[str]:
+    """The texts of `split_sentences`; `end` finishes the last one, as where that goes on on the next page."""
+    found = [sentence.text for sentence in split_sentences(text)]
+    if found and end:
+        found[-1] = with_end(found[-1], end)
+    return found
 
 
 def split_sentences(text: str) -> list[Sentence]:

@@ -19,8 +19,9 @@ from quoteweave.core.text.tokens import words
 # By what encloses what; all other numbered parts, such as notes and steps, stand within these.
 _RANKS = dict.fromkeys(("part", "teil", "partie", "parte", "deel", "unit", "module"), 0)
 _RANKS |= {"item": 1, "chapter": 2, "section": 2, "appendix": 2}
-_ROLES = frozenset(map(PlaceName, ("contents", "references", "appendix")))
-_UNCOUNTED, _CONTENTS = PlaceName("chapter", UNREAD), PlaceName("contents")
+_CONTENTS, _REFERENCES, _APPENDIX = map(PlaceName, ("contents", "references", "appendix"))
+_ROLES = frozenset({_CONTENTS, _REFERENCES, _APPENDIX})
+_UNCOUNTED = PlaceName("chapter", UNREAD)
 _ROLE_RANK, _INNER_RANK = 2, 3
 _BARE_NUMBER = re.compile(r"\d")
 _STEP = re.compile(r"(\d{1,2})[.):]?\s")
@@ -129,7 +130,7 @@ class SectionNames:
         if letter := self._letter_of(text, is_outlined=heading is not None):
             return [
                 PlaceName("appendix", letter),
-                PlaceName("appendix"),
+                _APPENDIX,
                 *(each for each in names if each.kind == "section"),
             ]
         before = self._order.last or 0
@@ -180,9 +181,9 @@ class SectionNames:
             self._order.last = number
         elif number is not None and not _BARE_NUMBER.match(text):
             self._order.accept(number)
-        if _ROLES.difference({_CONTENTS}).intersection(names):
+        if _REFERENCES in names or _APPENDIX in names:
             self._letter = self._letter or _BEFORE_LETTERS
-            self._has_appendix = self._has_appendix or PlaceName("appendix") in names
+            self._has_appendix = self._has_appendix or _APPENDIX in names
         elif number is not None and (is_worded or (self._letter == _BEFORE_LETTERS and number >= before)):
             self._letter = ""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quoteweave.core.errors import DatasetError
-from quoteweave.evaluation.published import printed_rows, published_table
+from quoteweave.evaluation.published import PublishedTable, printed_rows, published_table
 from quoteweave.evaluation.reproduction import DATA, Condition
 
 MODES = ("pure-text", "multimodal")
@@ -59,6 +59,7 @@ def load_outputs(repository: Path) -> PublishedOutputs:
     answers, judgements = _files(repository / "response"), _files(repository / "response" / "evaluation")
     for setting in (15, 20):
         for table in (f"mmdocrag-{setting}", f"mmdocrag-views-{setting}", f"mmdocrag-thinking-{setting}"):
+            published = published_table(table)
             for row in printed_rows(table):
                 if row["setting"] in _OF_ANOTHER_TABLE:
                     continue
@@ -69,7 +70,7 @@ def load_outputs(repository: Path) -> PublishedOutputs:
                     missing.append(f"{_name(row)} ({setting} quotes)")
                     continue
                 paths = [f"response/{answers[names[0]]}", f"response/evaluation/{judgements[names[1]]}"]
-                found.append(_condition(table, row, setting, paths))
+                found.append(_condition(published, row, setting, paths))
     _check_questions(repository, found)
     return PublishedOutputs(found, missing)
 
@@ -94,8 +95,7 @@ def _names(row: Mapping[str, str], setting: int) -> Iterator[tuple[str, str]]:
         yield f"{stem}_response.jsonl", f"{stem}_llm-judge.jsonl"
 
 
-def _condition(table: str, row: Mapping[str, str], setting: int, paths: list[str]) -> Condition:
-    published = published_table(table)
+def _condition(published: PublishedTable, row: Mapping[str, str], setting: int, paths: list[str]) -> Condition:
     paper, _, place = published.source.rpartition(", Table")
     return Condition(
         paper=paper,

@@ -33,7 +33,7 @@ from quoteweave.generation.extractive.tables.cells import heading_of, read_rows,
 from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
-from quoteweave.generation.sentences import split_sentences, with_end
+from quoteweave.generation.sentences import sentence_texts
 
 EXCERPT_WORDS = (60, 40, 25)
 """Most words in the excerpts of the first, second and third place."""
@@ -318,9 +318,7 @@ def _parts(quote: Quote, context: Context) -> list[str]:
     """
     text = text_of(quote)
     if quote.kind == "text":
-        sentences = [sentence.text for sentence in split_sentences(text)]
-        end = context.sentence_ends.get(quote.id, "")
-        sentences[-1:] = [with_end(sentence, end) for sentence in sentences[-1:]]
+        sentences = sentence_texts(text, context.sentence_ends.get(quote.id, ""))
         return [tidy(sentence, len(sentence) + 1) for sentence in sentences]
     if has_cells(quote) and " | " in text:
         header, rows = split_header(read_rows(text))

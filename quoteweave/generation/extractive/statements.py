@@ -22,7 +22,7 @@ from quoteweave.generation.extractive.tables.arithmetic import compute_from_tabl
 from quoteweave.generation.extractive.tables.cells import cells_in_words
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
-from quoteweave.generation.sentences import opens_item, split_sentences, with_end
+from quoteweave.generation.sentences import opens_item, sentence_texts, split_sentences
 
 MAX_TITLE = 160
 """Most characters of a caption in an answer."""
@@ -159,9 +159,9 @@ def text_statements(context: Context, limit: int) -> list[Statement]:
         all_denied = denying_hit(hit.quote, context) is not None
         headed = heading_denies(hit.quote.section or "")
         sentences = split_sentences(hit.quote.text)
-        for index, sentence in enumerate(sentences):
-            end = context.sentence_ends.get(hit.quote.id, "") if index == len(sentences) - 1 else ""
-            text = tidy(with_end(sentence.text, end), limit)
+        finished = sentence_texts(hit.quote.text, context.sentence_ends.get(hit.quote.id, ""))
+        for index, (sentence, whole) in enumerate(zip(sentences, finished, strict=True)):
+            text = tidy(whole, limit)
             before, last = last if refers_back(text) and len(last) <= MAX_BEFORE else "", text
             parts = introduced_parts(hit.quote, number, context, index) if introduces(sentence.text) else ()
             statements.append(

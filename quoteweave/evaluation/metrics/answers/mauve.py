@@ -43,8 +43,8 @@ def mauve_score(
 
     Of question and text the first 100 words are read, without the punctuation at their end; 512 tokens; marks are taken
     out of answers as `alce_correctness` does. `device` is the number of a GPU, -1 the processor. Raises UsageError
-    for a model that mauve-text does not load, DatasetError where nothing can be compared, MissingExtra where it is not
-    installed, ModelFailed for what it raises.
+    for a model that mauve-text does not load, DatasetError where nothing can be compared, MissingExtra where mauve-text
+    is not installed, ModelFailed for what it raises.
     """
     _check_checkpoint(checkpoint)
     pairs = [
@@ -56,11 +56,11 @@ def mauve_score(
     ]
     if not pairs:
         raise DatasetError("there is no answer with a gold answer: MAUVE compares the two")
-    compute, (ours, gold) = _library(), zip(*pairs, strict=True)
+    compute = _library()
     try:
         found = compute(
-            p_text=list(gold),
-            q_text=list(ours),
+            p_text=[gold for _, gold in pairs],
+            q_text=[answer for answer, _ in pairs],
             device_id=device,
             max_text_length=512,
             verbose=False,
@@ -75,6 +75,7 @@ def mauve_score(
 
 
 def _check_checkpoint(checkpoint: str) -> None:
+    """Refuse a model that the library would refuse only after all texts are prepared."""
     if not any(known in checkpoint for known in KNOWN_MODELS):
         raise UsageError(
             f"mauve-text tells the kind of a model by its name and loads {' and '.join(KNOWN_MODELS)} alone; "
