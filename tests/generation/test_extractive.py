@@ -710,4 +710,4 @@ def test_the_end_on_the_next_page_belongs_to_the_last_sentence_alone() -> None:
     given = context([rivals]).model_copy(update={"sentence_ends": {rivals.id: "is one of its “ongoing” priorities."}})
     shown = ask("What colour are the steep cranes of the board?", given).text
     assert "cranes primarily on price. The board said" in shown
-    assert "competitive on price is one of its ‘ongoing’ priorities” [1]" in shown
+    assert "competitive on price is one of its ‘ongoing’ priorities.” [1]" in shown

@@ -135,7 +135,7 @@ def find_places(
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
         number, hit = _under_heading(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
-        excerpt = _excerpt(_parts(hit.quote, context), hit.quote, question, weights, most, sentence_scores)
+        excerpt = _excerpt(hit.quote, context, question, weights, most, sentence_scores)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
         if places and places[0].matches and not matches and worth[at] < MIN_UNMATCHED_SHARE * worth[ranked[0]]:
@@ -273,14 +273,16 @@ def _matches(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]
 
 
 def _excerpt(
-    parts: Sequence[str],
     quote: Quote,
+    context: Context,
     question: QuestionTerms,
     weights: Mapping[str, float],
     most: int,
     sentence_scores: Mapping[SentenceKey, float],
 ) -> str:
     """Excerpt at most `most` words of a quote, around the part that contains most of the question's weight."""
+    end = context.sentence_ends.get(quote.id, "")
+    parts = _parts(quote, end)
     if not parts:
         return ""
     worth = [coverage(weights, words(part)) for part in parts]
@@ -308,17 +310,18 @@ def _excerpt(
         size += more
     text = " ".join(parts[at] for at in sorted(taken)).split()
     cut = clip(_LEADER.sub("…", " ".join(text[:most]) + ("…" if len(text) > most else "")), most * LONG_WORD)
-    return escape_marks(cut.replace("“", "‘").replace("”", "’")).rstrip(".")
+    shown = escape_marks(cut.replace("“", "‘").replace("”", "’"))
+    return shown if end and len(parts) - 1 in taken else shown.rstrip(".")  # the end stands as on its own page
 
 
-def _parts(quote: Quote, context: Context) -> list[str]:
+def _parts(quote: Quote, end: str) -> list[str]:
     """The sentences of a text, the rows of a table with the names of their columns, the lines of another picture.
 
-    The last sentence of a text gets its end, which may stand in the next text, as on the next page.
+    The last sentence of a text gets its `end`, which stands in the next text, as on the next page.
     """
     text = text_of(quote)
     if quote.kind == "text":
-        sentences = sentence_texts(text, context.sentence_ends.get(quote.id, ""))
+        sentences = sentence_texts(text, end)
         return [tidy(sentence, len(sentence) + 1) for sentence in sentences]
     if has_cells(quote) and " | " in text:
         header, rows = split_header(read_rows(text))
