@@ -1,9 +1,10 @@
 """Split text into sentences by rule, with their exact positions.
 
 A sentence ends
-- at `.`, `!`, `?` or `…` (with the brackets and quotation marks that close after it) when white space follows and no
-  lower-case letter. After an abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only
-  where the next word is one that usually begins a sentence. The number that opens an item (`3.`) is no sentence.
+- at `.`, `!`, `?` or `…` (with the brackets, quotation marks and footnote numbers after it) when white space follows
+  and no lower-case letter. After an abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it
+  ends only where the next word is one that usually begins a sentence. The number that opens an item (`3.`) is no
+  sentence.
 - at `。`, `！`, `？` and the full stops of other scripts that need no space after them;
 - at an empty line, and before a line that opens with a bullet or an item's number. Any other line break is a space.
 """
@@ -15,7 +16,7 @@ from quoteweave.core.records import Record
 from quoteweave.core.text.continuations import SENTENCE_END
 
 _ITEM = r"(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"
-_CLOSING = r"""["'”’»)\]」』）】]*+"""
+_CLOSING = r"""["'”’»)\]」』）】⁰¹²³⁴-⁹]*+"""
 # Every part is possessive or one character wide, which keeps the search linear.
 _END = re.compile(
     rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))"

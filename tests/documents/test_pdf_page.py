@@ -216,3 +216,35 @@ def test_a_crop_is_at_least_one_pixel_and_stays_within_the_picture() -> None:
     assert picture.cut((-5, -5, 100, 100)).shape == (40, 20, 3)
     assert picture.cut((9, 9, 9, 9)).size > 0
     assert picture.cut((50, 50, 60, 60)).shape == (1, 1, 3)
+
+
+def text_of(folder: Path, content: str) -> str:
+    return " ".join(found.text for found in lines_of_page(folder, f"BT /F1 20 Tf 100 600 Td {content} ET"))
+
+
+RAISED = "/F1 12 Tf 8 Ts"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (f"(sales 5,196) Tj {RAISED} (1) Tj /F1 20 Tf 0 Ts ( rose) Tj", "sales 5,196¹ rose"),
+        (f"(net sales) Tj {RAISED} (12) Tj", "net sales¹²"),
+        (f"(see row.) Tj {RAISED} (3) Tj", "see row.³"),
+        (f"{RAISED} (4) Tj /F1 20 Tf 0 Ts (university) Tj", "⁴university"),
+        (f"(10) Tj {RAISED} (-7) Tj /F1 20 Tf 0 Ts ( or 30) Tj", "10⁻⁷ or 30"),
+        (f"(cao) Tj {RAISED} (1,2) Tj", "cao¹,²"),
+        ("(no) Tj /F1 12 Tf -5 Ts (2) Tj", "no2"),
+        ("(h7-3 in 2019, 50g) Tj", "h7-3 in 2019, 50g"),
+        (f"{RAISED} (1) Tj /F1 20 Tf 0 Ts (/2 inch) Tj", "1 /2 inch"),
+        ("/F1 12 Tf (base) Tj /F1 20 Tf (100) Tj", "base100"),
+    ],
+)
+def test_raised_digits_are_superscripts(tmp_path: Path, content: str, text: str) -> None:
+    assert text_of(tmp_path, content) == text
+
+
+@pytest.mark.parametrize("matrix", ["0 1 -1 0 200 600", "0 -1 1 0 200 600", "0.7 0.7 -0.7 0.7 200 500"])
+def test_digits_of_turned_text_are_not_raised(tmp_path: Path, matrix: str) -> None:
+    found = lines_of_page(tmp_path, f"BT /F1 20 Tf {matrix} Tm (tons of 0.845 in t5) Tj ET")
+    assert "".join(one.text for one in found).replace(" ", "") == "tonsof0.845int5"

@@ -18,7 +18,20 @@ def dates(text: str) -> list[tuple[int, int | None, int | None]]:
 
 @pytest.mark.parametrize(
     "text",
-    ["1,204", "1204", "1 204", "1\u00a0204", "1'204", "1 204.0", "1204,0", "1.204,0", "1.204 thousand", "1.204k"],
+    [
+        "1,204",
+        "1204",
+        "1,204¹",
+        "1,204²³",
+        "1 204",
+        "1\u00a0204",
+        "1'204",
+        "1 204.0",
+        "1204,0",
+        "1.204,0",
+        "1.204 thousand",
+        "1.204k",
+    ],
 )
 def test_ways_to_write_one_number(text: str) -> None:
     assert numbers(f"It was {text} calls.") == [1204]

@@ -23,6 +23,7 @@ def cut(text: str) -> list[str]:
         ["It ran from Oct. 21-Nov. 15 in 2015.", "Then it ended."],
         ["J. K. Rowan and Mr. Smith of Rowan Inc. signed.", "Dr. Holm did not."],
         ['He said: "Stop."', "(She did.)", "Then they left."],
+        ["The west was dry.¹", "Rain fell in 1835.²³", "It did not last."],
         ["The index fell [12].", "[13] disagrees."],
         ["Is it? yes! it is.", "Good."],
         ["In 2019.", "In 2020."],

@@ -113,3 +113,10 @@ def test_subtotals_and_totals_beside_are_no_cells_of_their_own() -> None:
 
 def test_a_column_with_an_empty_cell_is_not_computed() -> None:
     assert computed("Which group is the highest in 2022?", DUES) == ""
+
+
+def test_a_footnote_number_is_no_part_of_the_number_of_a_cell() -> None:
+    noted = WHOLE.replace("1,204", "1,204¹").replace("486", "486²")
+    answer = computed("What is the highest in 2021?", noted)
+    assert answer == "in 2021, Container is the highest of 3 rows: 1,204¹, before Grain with 486²"
+    assert "is 718" in computed("What is the difference between container and grain in 2021?", noted)

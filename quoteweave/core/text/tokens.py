@@ -6,6 +6,8 @@
   `long-term` is `long`, `term`, the same as `long term`.
 - Runs in scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Burmese), and Hangul with its glued particles,
   become overlapping pairs of characters; a character that stands alone is a word.
+- Superscripts are words of their own (`sales¹` is `sales`, `1`; `10⁶` is `10`, `6`), but for ² and ³ behind at most two
+  letters, as in units and symbols (`m²` is `m2`).
 - English words are stemmed (Snowball "english") and English stop words left out.
 """
 
@@ -45,6 +47,11 @@ _MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
 _SYMBOLS = re.compile(r"(?:[^\w\s]|_)+")
+_DIGITS_ABOVE = r"[⁻⁺]?[⁰¹²³⁴-⁹]++"
+SUPERSCRIPT = re.compile(
+    rf"(?<![^\W\d_]){_DIGITS_ABOVE}|(?<=[^\W\d_]{{3}}){_DIGITS_ABOVE}|[⁻⁺⁰¹⁴-⁹][⁰¹²³⁴-⁹]*+|[²³][⁰¹²³⁴-⁹]++"
+)
+"""Footnote numbers and exponents: superscripts other than ² and ³ behind at most two letters ("m²", "R²")."""
 # Spaces in place of ASCII's letters and digits: of the pieces left few differ, so that fewer characters are searched.
 _WITHOUT_ASCII_WORDS = "".join(" " if chr(code).isalnum() else chr(code) for code in range(128))
 MAX_SYMBOL_RUN = 20
@@ -135,7 +142,8 @@ def normalize_text(text: str) -> str:
     """Normalise case, accents and compatibility forms; the length may change, so that offsets no longer hold."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", _PILE.sub(r"\1", text)).casefold()
+    parted = SUPERSCRIPT.sub(r" \g<0> ", text)
+    decomposed = unicodedata.normalize("NFKD", _PILE.sub(r"\1", parted)).casefold()
     decomposed = unicodedata.normalize("NFKD", decomposed)
     return unicodedata.normalize("NFC", _MARKS.sub("", decomposed))
 

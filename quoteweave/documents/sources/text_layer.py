@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 SPACE = 32
 # Accents that stand alone, and the combining characters that do the same to the letter before them.
@@ -125,6 +126,17 @@ SEMIBOLD = 600
 TWICE = 0.5
 # It is looked for among this many of its last places.
 MAX_REPEATS = 50
+# In heights of a digit: how far a superscript is raised at least. Old-style numerals rise by 0.3 over a 5 or a 9.
+RAISE = 0.5
+# In heights of the tallest character beside it, which is a tall one or not: how tall a superscript is at most.
+MAX_SUPERSCRIPT, MAX_BESIDE_LOW = 0.85, 1.0
+LOW_LETTERS = frozenset(map(ord, "aceimnorstuvwxz"))
+SUPERSCRIPTS = np.array([ord(digit) for digit in "⁰¹²³⁴⁵⁶⁷⁸⁹"])
+SUPERSCRIPT_MINUS = ord("⁻")
+HYPHENS = frozenset(map(ord, "-‐‑–−"))
+# What reaches below the line, or does not stand on it, shows not where the line is.
+OFF_THE_LINE = frozenset(map(ord, "gjpqyQ,;()[]{}|/_'\"’”‘“*^°®™:.·…-‐‑–—−"))
+SLASHES = frozenset(map(ord, "/⁄"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +182,7 @@ def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[
     middles = (hulls[:, :2] + hulls[:, 2:]) / 2
     visible = np.all((middles >= -1) & (middles <= np.array(page) + 1), axis=1)  # False where a side is not a number
     hulls = np.clip(hulls, 0, [*page, *page])
+    codes = _with_superscripts(codes, characters.boxes, starts, ends)
     text = "".join(map(chr, np.where(codes > sys.maxunicode, 0xFFFD, codes)))
     for i in np.flatnonzero(visible):
         x1, y1, x2, y2 = hulls[i].tolist()
@@ -189,6 +202,45 @@ def _spans(codes: Ints) -> tuple[Ints, Ints, Ints]:
     starts = np.flatnonzero(first)
     breaks = hyphens | (codes == 10) | (codes == 13)
     return starts, np.flatnonzero(last) + 1, (np.cumsum(breaks) - breaks)[starts]
+
+
+def _with_superscripts(codes: Ints, boxes: Floats, starts: Ints, ends: Ints) -> Ints:
+    """The code points with superscripts for raised digits: "5,196¹" must not be read as 51,961, nor "10⁶" as 106."""
+    found, digits = codes.copy(), (codes >= ord("0")) & (codes <= ord("9"))
+    has_digit = np.logical_or.reduceat(digits, starts) & (ends - starts > 1)
+    for start, end in zip(starts[has_digit].tolist(), ends[has_digit].tolist(), strict=True):
+        if not np.isfinite(boxes[start:end]).all():
+            continue
+        raised = start + _raised(codes[start:end], boxes[start:end], digits[start:end])
+        found[raised] = SUPERSCRIPTS[codes[raised] - ord("0")]
+        for digit in raised.tolist():
+            # A minus of the line stands lower than the digits of an exponent.
+            is_minus = digit > start + 1 and codes[digit - 1] in HYPHENS
+            if is_minus and boxes[digit - 1, 1::2].mean() < boxes[digit, 3]:
+                found[digit - 1] = SUPERSCRIPT_MINUS
+    return found
+
+
+def _raised(codes: Ints, boxes: Floats, digits: Mask) -> Ints:
+    """Which characters (k) of a word are digits that are smaller than others of it and stand above its line."""
+    standing = np.array([code not in OFF_THE_LINE for code in codes.tolist()])
+    bottoms, heights = boxes[:, 3], boxes[:, 3] - boxes[:, 1]
+    letters = standing & ~digits
+    line = np.median(bottoms[letters]) if letters.any() else bottoms[digits].max()
+    is_raised = digits & (line - bottoms >= RAISE * heights)
+    on_line = standing & ~is_raised
+    if not is_raised.any() or not on_line.any():
+        return np.empty(0, dtype=np.int64)
+    most = MAX_BESIDE_LOW if LOW_LETTERS.issuperset(codes[on_line].tolist()) else MAX_SUPERSCRIPT
+    is_raised &= heights <= most * heights[on_line].max()
+    # Of text that runs up the page each character stands above the one before it.
+    apart = boxes[1:, 0] - boxes[:-1, 2]
+    is_raised &= np.append(apart[:1], apart) >= -0.5 * heights
+    # Digits behind a superscript are superscripts too, and the numerator of a fraction is a number of its own.
+    for at in range(len(codes) - 2, -1, -1):
+        behind = codes[at + 1]
+        is_raised[at] &= bool(is_raised[at + 1]) if digits[at + 1] else behind not in SLASHES
+    return np.flatnonzero(is_raised)
 
 
 def _hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:

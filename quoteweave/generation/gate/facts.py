@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from quoteweave.core.text.tokens import normalize_text
+from quoteweave.core.text.tokens import SUPERSCRIPT, normalize_text
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
 
@@ -23,7 +23,6 @@ _SIGNS = str.maketrans(
         "٫": ".",
         "٬": ",",
         "٪": "%",
-        **dict.fromkeys("⁰¹⁴⁵⁶⁷⁸⁹", ""),  # mostly footnotes; two and three are squares and cubes after a unit
     }
 )
 _QUOTED = re.compile(
@@ -57,11 +56,14 @@ class Facts:
 
 
 def plain(text: str) -> str:
-    """Normalise `text`: compatibility forms (NFKC), one kind of dash and space, and fractions as decimals."""
+    """Normalise `text`: compatibility forms (NFKC), one kind of dash and space, fractions as decimals.
+
+    Footnote numbers are left out.
+    """
     if text.isascii():
         return _GROUP_BLANK.sub("", text).replace("\t", " ")
     text = re.sub(r"(\d?) ?([½¼¾])", lambda match: (match[1] or "0") + _FRACTIONS[match[2]], text)
-    text = re.sub(r"(?<![A-Za-z])[²³]", "", _GROUP_BLANK.sub("", text).translate(_SIGNS))
+    text = SUPERSCRIPT.sub("", _GROUP_BLANK.sub("", text).translate(_SIGNS))
     return _DIGIT.sub(lambda digit: str(int(digit[0])), unicodedata.normalize("NFKC", text).replace("\t", " "))
 
 

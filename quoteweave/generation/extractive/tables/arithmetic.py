@@ -38,7 +38,7 @@ _TOTAL = re.compile(
 # A number and what it counts, and nothing else: `<5`, `.5` and `6 to 7` are not certain.
 _CELL = re.compile(
     r"(?P<sign>[-−–+(]{0,2})\s*[$€£¥]?\s*(?P<inner>[-−–(]{0,2})\s*\d[\d.,' ]*\s*"
-    r"(?:%|[$€£¥]|°?[^\W\d_]{1,12}[²³]?)?\s*\)?"
+    r"(?:%|[$€£¥]|°?[^\W\d_]{1,12}[²³]?)?\s*\)?[⁰¹²³⁴-⁹]*"
 )
 _SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
 _OF_SUMS = ("count", "amount", "money")

@@ -17,7 +17,7 @@ MAX_BEHIND_GIVEN = 2
 """Most words behind a common given name by which it is a person's, besides small words and further given names."""
 
 EMAIL = re.compile(r"(?:\{[^{}\s]*(?:,\s+[^{}\s]+)*\}|(?<![\w.+-])[\w.+-]{1,64})@[\w-]+(?:\.[\w-]+)+")
-MARKER = re.compile(r"(?<!\d)\d{1,2}(?!\d)|[*∗⋆†‡§¶#✉]+")
+MARKER = re.compile(r"(?<!\d)\d{1,2}(?!\d)|[*∗⋆†‡§¶#✉⁰¹²³⁴-⁹]+")
 """What leads from a name to an institution or a footnote."""
 RAISED_LETTER = re.compile(r"[^\W\d_]\s+,")
 """Letters that lead to institutions touch the names: "Gaoa , Yun Xiongb"."""
