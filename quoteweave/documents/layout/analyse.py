@@ -7,6 +7,7 @@ from quoteweave.documents.layout.blocks import LineBlock, group_lines, usual_siz
 from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
+from quoteweave.documents.layout.table_heads import with_head
 from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
@@ -50,6 +51,8 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
     paragraphs = [block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
+    free_lines = _lines_outside(free_lines, tables)
+    tables = [with_head(table, free_lines) for table in tables]
     blocks = group_lines(_lines_outside(free_lines, tables))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
@@ -104,10 +107,13 @@ def _lines_outside(lines: Sequence[Line], elements: Sequence[LayoutElement]) -> 
 
 
 def _table_inside(figure: Figure) -> Table | None:
-    """Turn a figure into a table if most of its lines are in aligned rows, as in a shaded table."""
+    """Turn a figure into a table if most of its lines are in aligned rows, as in a shaded table.
+
+    The other lines are rows too: the years above the columns, and the names of groups of rows.
+    """
     found = aligned_tables([line for line in figure.lines if line.upright])
     rows = sum(len(table.lines) for table in found)
     spread = sum(area(table.box) for table in found)
     if not found or rows < MIN_IN_ROWS * len(figure.lines) or spread < MIN_COVERED_BY_ROWS * area(figure.box):
         return None
-    return Table(figure.box, tuple(row for table in found for row in table.rows), figure.lines)
+    return Table(figure.box, cells_of(figure.lines), figure.lines)

@@ -4,8 +4,9 @@ Grids are assembled by pdfplumber's table algorithms from rules found on the dra
 found like a digital one, and no page is parsed a second time.
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ MAX_RULES = 1000
 MAX_CROSSINGS = 2500
 # More cells than this in a row are no table's.
 MAX_COLUMNS = 60
+_SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
+_AMOUNT = re.compile(r"[(−–—-]?\s*[\d.]|[–—-]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,4 +226,26 @@ def _same_column(a: Box, b: Box) -> bool:
 
 def cells_of(lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
     """Rows of cells from where the lines stand, for tables without a grid."""
-    return tuple(tuple(line.text for line in row) for row in lines_to_rows(lines))
+    return tuple(tuple(cell.text for cell in row) for row in rows_of_cells(lines))
+
+
+def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
+    """Rows of cells, each a line. A currency's sign, far as it may stand before its number, is in the same cell."""
+    return [_with_signs(row) for row in lines_to_rows(lines)]
+
+
+def _with_signs(row: Sequence[Line]) -> list[Line]:
+    """The cells of a row, with each sign at the end of one put before the number of the next."""
+    cells = list(row[:1])
+    for cell in row[1:]:
+        *before, last = cells[-1].words
+        if _SIGN.fullmatch(last.text) and _AMOUNT.match(cell.text):
+            signed = _cell(cell, [last, *cell.words])
+            cells[-1:] = [_cell(cells[-1], before), signed] if before else [signed]
+        else:
+            cells.append(cell)
+    return cells
+
+
+def _cell(line: Line, words: Sequence[Word]) -> Line:
+    return replace(line, words=tuple(words), box=hull(word.box for word in words))
