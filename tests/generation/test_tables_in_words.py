@@ -80,3 +80,13 @@ def test_what_is_left_over_is_not_what_is_asked_for() -> None:
     rows = "Group | 2022\nOther debt | 12\nTrade | 30"
     assert cells_in_words(rows, ["debt"], {"debt": 1.0}) == ""
     assert cells_in_words(rows.replace("Other ", ""), ["debt"], {"debt": 1.0}) == "debt (2022: 12)"
+
+
+def test_what_the_title_says_too_is_no_row_where_another_is_named() -> None:
+    table = "- | 2021 | 2020\nCanada | 1,456 | 1,310\nOther | 2,511 | 2,061\nInventories | 14,215 | 12,242"
+    asked, weights = ["inventori", "canada", "2021"], {"inventori": 0.6, "canada": 0.3, "2021": 0.1}
+    said_of = "Canada (2021: 1,456)"
+    assert cells_in_words(table, asked, weights, titled=["merchandis", "inventori"]) == said_of
+    assert cells_in_words(table, asked, weights) == f"{said_of} and Inventories (2021: 14,215)"
+    alone = cells_in_words(table, ["inventori", "2021"], weights, titled=["merchandis", "inventori"])
+    assert alone == "Inventories (2021: 14,215)"

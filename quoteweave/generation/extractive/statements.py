@@ -285,7 +285,8 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
     if not has_cells(quote):
         return ""
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
-    sentences = cells_in_words(_picture_text(quote), question.terms, weights, wanted)
+    titled = words(quote.caption or "")
+    sentences = cells_in_words(_picture_text(quote), question.terms, weights, wanted, titled)
     return f"{_titled(quote)} lists {sentences}." if sentences else ""
 
 

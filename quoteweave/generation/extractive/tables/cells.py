@@ -36,19 +36,24 @@ def read_rows(text: str) -> list[list[str]]:
 
 
 def cells_in_words(
-    text: str, asked: Collection[str], weights: Mapping[str, float], wanted: Quantity | None = None
+    text: str,
+    asked: Collection[str],
+    weights: Mapping[str, float],
+    wanted: Quantity | None = None,
+    titled: Collection[str] = (),
 ) -> str:
     """List the cells whose row and column the question names, with both names: `Grain (2021: 486; 2022: 512)`.
 
     `asked` are the question's words. A row is named by all words of its first cell, except those that only ask ("number
     of"); a column by half of the words of its heading, or by a number of the question in one of its cells in a named
-    row. Of several, those with most of the question's weight in their names are taken. Where no column is named, it is
-    the one that has the quantity `wanted` by its name, or else alone by its unit; a table of at most
-    `MAX_WHOLE_ROW` columns gives the whole row. Where more than `MAX_ROWS` rows remain, or several rows or columns with
-    one name, the result is uncertain, and "" is returned.
+    row. Of several, those with most of the question's weight in their names are taken, and rows that it names besides:
+    of "inventories in Canada" the row is "Canada", where `titled`, the words of the table's title, hold the other.
+    Where no column is named, it is the one that has the quantity `wanted` by its name, or else alone by its unit; a
+    table of at most `MAX_WHOLE_ROW` columns gives the whole row. Where more than `MAX_ROWS` rows remain, or several
+    rows or columns with one name, the result is uncertain, and "" is returned.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
-    chosen = [rows[at] for at in _best_matching_names([row[0] for row in rows], asked, weights, least=1.0)]
+    chosen = _chosen_rows(rows, asked, weights, titled)
     columns = (
         [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)]
         or _columns_of_numbers(chosen, asked)
@@ -68,6 +73,26 @@ def cells_in_words(
         _describe_row(row, header, columns) for row in chosen if any(cell_of(row, column) for column in columns)
     ]
     return " and ".join([", ".join(sentences[:-1]), sentences[-1]]) if len(sentences) > 1 else "".join(sentences)
+
+
+def _chosen_rows(
+    rows: Rows, asked: Collection[str], weights: Mapping[str, float], titled: Collection[str]
+) -> list[Sequence[str]]:
+    """The rows that the question names; those that its title names as well only where there is no other."""
+    names = [_naming_words(row[0]) for row in rows]
+    best = _best_matching_names([row[0] for row in rows], asked, weights, least=1.0)
+    besides = [
+        at
+        for at, own in enumerate(names)
+        if at not in best
+        and own
+        and own.issubset(asked)
+        and not _OTHER.search(rows[at][0])
+        and not any(own <= names[chosen] for chosen in best)
+    ]
+    if besides and all(names[at].issubset(titled) for at in best):
+        best = []
+    return [rows[at] for at in sorted((*best, *besides))]
 
 
 def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
@@ -93,8 +118,7 @@ def _best_matching_names(
     """Indices of the names that match the question best, in order."""
     worth = {}
     for at, name in enumerate(names):
-        own = set(words(name))
-        own = own - interrogative_words() - _request_stems() or own
+        own = _naming_words(name)
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
@@ -104,6 +128,12 @@ def _best_matching_names(
     best = max(worth.values(), default=0.0)
     # A question may name several columns equally well, such as years.
     return [at for at, value in worth.items() if value >= 0.8 * best]
+
+
+def _naming_words(name: str) -> set[str]:
+    """The words of a name without those that only ask ("number of"), where it has others."""
+    own = set(words(name))
+    return own - interrogative_words() - _request_stems() or own
 
 
 @cache
