@@ -20,6 +20,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 LAST, UNREAD = "last", "?"
+_ENCLOSING = frozenset({"part", "teil", "partie", "parte", "deel", "unit", "module"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,11 @@ class PlaceName:
     def is_unread(self) -> bool:
         """Whether it is a heading that only ends the part before."""
         return self.number == UNREAD
+
+    @property
+    def encloses_chapters(self) -> bool:
+        """Whether it is a part of the kind that has chapters, whose numbers may begin anew in it."""
+        return self.kind in _ENCLOSING
 
     @property
     def value(self) -> int | None:

@@ -103,7 +103,19 @@ def test_captions_begin_with_their_label(text: str, label: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("numeral", "number"),
-    [("I", 1), ("III", 3), ("IV", 4), ("VI", 6), ("IX", 9), ("XIX", 19), ("XL", 40), ("XLIX", 49), ("LXXXVIII", 88)],
+    [
+        ("I", 1),
+        ("III", 3),
+        ("IV", 4),
+        ("VI", 6),
+        ("IX", 9),
+        ("XIX", 19),
+        ("XL", 40),
+        ("XLIX", 49),
+        ("LXXXVIII", 88),
+        ("XC", 90),
+        ("CXXXV", 135),
+    ],
 )
 def test_roman_numerals(numeral: str, number: int) -> None:
     assert labels_in(f"Plate {numeral}") == labels_in(f"Figure {numeral.lower()}") == [PlaceName("figure", str(number))]
@@ -124,6 +136,7 @@ def test_roman_numerals(numeral: str, number: int) -> None:
         ("slides 3, 4 and 6", ["page 3", "page 4", "page 6"]),
         ("on page three and four", ["page 3", "page 4"]),
         ("in the preface, page iv", ["page iv"]),
+        ("on page xciv, la page ci-contre", ["page xciv"]),
         ("the second page", ["page #2"]),
         ("the 2nd slide", ["page #2"]),
         ("the last page", ["page #-1"]),
@@ -256,6 +269,10 @@ def test_places(text: str, places: list[str]) -> None:
         ("3.2 Results", ["section 3.2", "section 3", "chapter 3"]),
         ("2 Methods", ["section 2", "chapter 2"]),
         ("IV. Methods", ["section 4", "chapter 4"]),
+        ("CXXXV. THE CHASE", ["section 135", "chapter 135"]),
+        ("CHAPTER XCIX", ["chapter 99"]),
+        ("Appendix C", ["appendix c", "appendix"]),
+        ("Annexe ci-dessous", []),
         ("Chapter 3: Results", ["chapter 3"]),
         ("CHAPTER THREE: Results", ["chapter 3"]),
         ("Chapter Twenty-One", ["chapter 21"]),

@@ -14,22 +14,22 @@ from itertools import pairwise
 from quoteweave.core.place_names import UNREAD, PlaceName
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import MAX_ENTRY_CHARACTERS, MIN_CONTENTS_ENTRIES, heading_names, rise_steadily
+from quoteweave.core.text.numerals import ROMAN
 from quoteweave.core.text.tokens import words
 
-# By what encloses what; all other numbered parts, such as notes and steps, stand within these.
-_RANKS = dict.fromkeys(("part", "teil", "partie", "parte", "deel", "unit", "module"), 0)
-_RANKS |= {"item": 1, "chapter": 2, "section": 2, "appendix": 2}
+# By what encloses what, below the parts that enclose chapters; notes, steps and the like stand within these.
+_RANKS = {"item": 1, "chapter": 2, "section": 2, "appendix": 2}
 _CONTENTS, _REFERENCES, _APPENDIX = map(PlaceName, ("contents", "references", "appendix"))
 _ROLES = frozenset({_CONTENTS, _REFERENCES, _APPENDIX})
 _UNCOUNTED = PlaceName("chapter", UNREAD)
 _ROLE_RANK, _INNER_RANK = 2, 3
 _BARE_NUMBER = re.compile(r"\d")
 _STEP = re.compile(r"(\d{1,2})[.):]?\s")
-_NUMBER = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*[.):]?|[IVXL]{1,6}[.):]|[A-Z](?:\.\d{1,2})*[.):]?)\s+")
+_NUMBER = re.compile(rf"(?:\d{{1,2}}(?:\.\d{{1,2}})*[.):]?|{ROMAN.upper()}[.):]|[A-Z](?:\.\d{{1,2}})*[.):]?)\s+")
 # "B Details" and "B. Details", after the references.
 _LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[^\W\d_]")
 # "PART II Item 5. Market…", set as one paragraph.
-_CAPITAL_PART = re.compile(r"[A-ZÄÖÜ]{4,} (?:[IVXL]+|\d{1,2})\b")
+_CAPITAL_PART = re.compile(rf"[A-ZÄÖÜ]{{4,}} (?:{ROMAN.upper()}|\d{{1,2}})\b")
 _MAX_HEADING_WORDS = 60
 # Instead of the letter of an appendix, after the references.
 _BEFORE_LETTERS = "@"
@@ -299,6 +299,8 @@ def _rank(names: Sequence[PlaceName]) -> int:
 def _rank_of(name: PlaceName) -> int:
     if name.kind == "section" and name.value is None:
         return _INNER_RANK
+    if name.encloses_chapters:
+        return 0
     return _ROLE_RANK if name in _ROLES else _RANKS.get(name.kind, _INNER_RANK)
 
 

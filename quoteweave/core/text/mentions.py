@@ -12,13 +12,13 @@ from functools import lru_cache
 from itertools import pairwise
 
 from quoteweave.core.place_names import LAST, UNREAD, PlaceName
-from quoteweave.core.text.numerals import roman_numeral
+from quoteweave.core.text.numerals import ROMAN, roman_numeral
 from quoteweave.core.text.reference_words import NUMBER, ReferenceWords, reference_words
 from quoteweave.core.text.word_patterns import MentionPattern, without_case
 
-_ROMAN_NUMBER = re.compile("(xl|l?x{0,3})(i[xv]|v?i{0,3})")
-_LISTED_ROMAN = re.compile(r"\b(?:[IVXL]+|[ivxl]+)\b")
-_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
+_ROMAN_NUMBER = re.compile(f"(?={ROMAN}$)c{{0,3}}(xc|xl|l?x{{0,3}})(i[xv]|v?i{{0,3}})")
+_LISTED_ROMAN = re.compile(rf"\b(?:{ROMAN.upper()}|{ROMAN})\b")
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 # The letter of a part of a figure: "Fig. 3a".
 _PANEL = re.compile(r"[a-zA-Z](?!\w)")
 # What stands after the label of a caption, which a letter may end ("Fig. 3a"): a mark, nothing, or, after a space, a
@@ -43,7 +43,8 @@ MAX_ENTRY_CHARACTERS = 300
 _MIN_STEADY = 0.8
 # "3.2 Results", "IV. Methods", "A.1 Prompts": a heading's own number. A lone letter needs its full stop: "A. Data".
 _HEADING_NUMBER = re.compile(
-    r"(\d{1,2}(?:\.\d{1,2}){0,4})[.):]?\s+(?=\D)|([IVXL]{1,6})[.):]\s|([A-Z](?:\.\d{1,2}){1,4})[.):]?\s|([A-Z])\.\s"
+    rf"(\d{{1,2}}(?:\.\d{{1,2}}){{0,4}})[.):]?\s+(?=\D)|({ROMAN.upper()})[.):]\s"
+    r"|([A-Z](?:\.\d{1,2}){1,4})[.):]?\s|([A-Z])\.\s"
 )
 _REFERENCE_HEADING = re.compile(r"[\W\d]*(?:[IVX]+\.\s*)?(.{1,40}?)\W*$")
 

@@ -16,6 +16,8 @@ from typing import Any
 
 _ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
 _ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
+ROMAN = "(?:xc[vix]*|c[clxvi]{2,}|[ivxl]+)"
+"""Matches words of the letters of Roman numerals, but not "c", "ci" and the like, which are rarely any."""
 MAX_UNIT = 12
 """Numbers up to it stay words."""
 _RUN = re.compile(r"[^\W\d_]+(?:(?:\s+|\s?[-–]\s?)[^\W\d_]+)*")

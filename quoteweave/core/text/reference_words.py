@@ -12,16 +12,18 @@ from importlib import resources
 from typing import Any
 
 from quoteweave.core.place_names import LAST, UNREAD, PlaceName
-from quoteweave.core.text.numerals import HAN_NUMERALS, Numerals
+from quoteweave.core.text.numerals import HAN_NUMERALS, ROMAN, Numerals
 from quoteweave.core.text.word_patterns import MentionPattern, alternation, without_case
 
 NUMBER = r"(?<!\d)\d{1,12}(?:[.-]\d{1,12})*(?!\d)"
 # Also "Item 1A", "Table S1", "Figure A.2" and "Exhibit C"; a lone letter must be a capital, or `a` would be one.
-_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}(?:[A-Za-z]\b)?|[IVXLivxl]+\b|[A-Z]\b"
+_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}(?:[A-Za-z]\b)?|(?:[IVXLivxl]+|{ROMAN}|{ROMAN.upper()})\b|[A-Z]\b"
 # A small numeral alone is an article in some languages: "la figura i dati", "le tableau l'indique".
-_LABEL_NAME = rf"(?:[A-Za-z][.-]?)?{NUMBER}|[IVXL]+\b|[ivxl]{{2,}}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
+_LABEL_NAME = (
+    rf"(?:[A-Za-z][.-]?)?{NUMBER}|{ROMAN.upper()}\b|(?!.\b){ROMAN}\b|[ivxl]\b(?!['’]|\s+[^\W\d_]{{2}})|[A-Z]\b"
+)
 # Of several: "chapters A, III and 5.1".
-_LISTED_NAME = r"(?:[A-Za-z][.-]?)?\d{1,12}(?:\.\d{1,12})*[A-Za-z]?\b|(?:[IVXL]+|[ivxl]+|[A-Z])\b(?!['’])"
+_LISTED_NAME = rf"(?:[A-Za-z][.-]?)?\d{{1,12}}(?:\.\d{{1,12}})*[A-Za-z]?\b|(?:{ROMAN.upper()}|{ROMAN}|[A-Z])\b(?!['’])"
 # Before a label in a script without spaces, such as 表3: no other character of it, or one of "see" and "in".
 _NO_WORD_BEFORE = "(?<![\u4e00-\u9fff])|(?<=[如见見在从從据據和与與及、])"
 # A figure may be called a chart in the question and a figure in its caption, but never a table.
@@ -181,7 +183,7 @@ def _patterns_of_pages(
 ) -> dict[str, MentionPattern]:
     page, pages, ordinal = said.either("page"), said.all_of("page"), _ordinal(said, ordinals)
     # "page F-3" and "page IV" as printed; a lone "I" is a pronoun.
-    plain = r"\d{1,4}|(?-i:[A-Z]-?\d{1,4})|(?-i:[ivxl]{1,6})|(?-i:[IVXL]{2,6})"
+    plain = rf"\d{{1,4}}|(?-i:[A-Z]-?\d{{1,4}})|(?-i:{ROMAN}\b)|(?-i:(?!.\b){ROMAN.upper()}\b)"
     # "Pages II to V", but a lone "V" may be anything.
     listed = rf"{plain}|(?-i:[VXL])(?![-.'’])"
     numbered = "|".join(
@@ -287,7 +289,7 @@ def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, MentionPattern]:
         rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
         for words, own in said.by_language("plural_part", "part_plural")
         for pronoun in [
-            rf"[Ii]\s+(?!(?i:{own.either('range', 'and')})\s+(?:[IVXL]+|[ivxl]+|\d+)\b)[a-z]"
+            rf"[Ii]\s+(?!(?i:{own.either('range', 'and')})\s+(?:{ROMAN.upper()}|{ROMAN}|\d+)\b)[a-z]"
         ]  # "3 and I think"
         # Of "A-1-A-1-" each is one thing: of several readings of each, those of the list were more than can be tried.
         for each in [rf"(?>(?!{pronoun})(?:{_LISTED_NAME})|(?i:{own.either('numbers')})\b)"]

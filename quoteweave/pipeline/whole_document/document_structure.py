@@ -336,7 +336,7 @@ class _Scope:
 
 def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:
     """Whether a heading with these names ends the section of that name; a part goes on over its chapters."""
-    return name not in names and any(name.kind != "part" or each.kind == "part" for each in names)
+    return name not in names and any(not name.encloses_chapters or each.encloses_chapters for each in names)
 
 
 def _numbered(heading: NumberedHeading) -> _Part:

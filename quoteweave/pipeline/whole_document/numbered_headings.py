@@ -159,7 +159,7 @@ def _goes_on(title: _Title, at: int, read: Sequence[_Title], last_at: dict[int, 
 
 def _read(quote: Quote, called: Sequence[PlaceName]) -> Iterator[_Title]:
     """The title with its number, behind the heading of a part; nothing for one without."""
-    part = next((name for name in called if name.kind == "part"), None)
+    part = next((name for name in called if name.encloses_chapters), None)
     if part is not None:
         yield _Title(quote, -1, part, is_inner=False, says_chapter=False)
     top = next((name.value for name in called if name.kind == "chapter"), None)
