@@ -113,6 +113,22 @@ def test_sentences_are_split_judged_kept_and_scored(ask: Ask, tmp_path: Path) ->
     assert set(scores["breakdowns"]["mcitebench_task"]) == {"explanation, single-source"}
 
 
+def test_what_citations_score_is_printed_by_modality(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    kept = tmp_path / "kept.jsonl"
+    with ModelServer(judged) as server:
+        ask("citations", "--model", "m", "--base-url", server.base_url, "--image-folder", tmp_path, "--out", kept)
+    printed = ask("score", "--citations", kept, "--by", "modality").stdout
+    table = printed.partition("By modality")[2]
+    assert re.findall(r"citation|source|exact|accuracy", table.partition("───")[0]) == [
+        "citation",
+        "source",
+        "exact",
+        "accuracy",
+    ]
+    assert "by rule" in ask("score", "--by", "modality").stdout.partition("By modality")[2], "without a judge, by rule"
+
+
 def test_a_perfect_citer_is_not_scored_by_marks_of_another_dataset(ask: Ask) -> None:
     figures = json.loads(ask("score", "--json").stdout)["figures"]
     assert "overall.f1" not in figures

@@ -142,6 +142,22 @@ def layout(number: int, kind: str, text: str, **more: Any) -> dict[str, Any]:
     }
 
 
+def test_layout_recall_above_one_and_few_documents_are_explained(
+    quoteweave: Quoteweave, annotations: Path, tmp_path: Path
+) -> None:
+    box = '"layout_mapping": [{"page": 0, "page_size": [600, 800], "bbox": [10, 10, 200, 40]}]'
+    file = annotations / "MMDocIR_annotations.jsonl"
+    file.write_text(re.sub(r'"layout_mapping": \[\{.*?\}\]', box, file.read_text()))
+    words = "the harbour in may, the wood of the north, ships"
+    rows = [layout(n, "text", words, doc_name=name, page_id=0) for name in ("a.pdf", "b.pdf") for n in (0, 1)]
+    quoteweave("import", "mmdocir-layout", write(tmp_path / "layouts.parquet", rows), "-c", tmp_path / "twice")
+    where = ("--dataset", "mmdocir", "--references", annotations, "-c", tmp_path / "twice")
+    assert quoteweave("eval", "retrieval", *where, "--json").json()["in_document"]["layout_recall@5"] > 1
+    printed = " ".join(quoteweave("eval", "retrieval", *where).out.split())
+    assert "note: layout recall above 100 %: the published formula counts an area for each quote" in printed
+    assert "note: only 2 documents to resample: intervals are narrower than they should be" in printed
+
+
 def test_quotes_of_mmdocrag_are_scored_by_kind(quoteweave: Quoteweave, tmp_path: Path) -> None:
     rows = [layout(number, "text", f"paragraph {number}") for number in range(30)]
     rows += [layout(40, "table", "the wood of the north"), layout(41, "image", "snow on ships")]

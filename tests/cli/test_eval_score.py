@@ -193,6 +193,8 @@ def test_breakdowns_without_a_figure_to_show_are_not_printed(tmp_path: Path, mon
     assert result.exit_code == 0, (result.output, result.exception)
     assert "token_f1" in result.stdout
     assert "By domain" not in result.stdout
+    named = CliRunner().invoke(app, [*arguments, "--by", "domain"]).stdout
+    assert "note: no table by domain, as its columns are undefined here; --json has figures" in " ".join(named.split())
     figures = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)["breakdowns"]["domain"]["News"]
     assert figures["token_f1"]["n"] == 1
 

@@ -35,6 +35,11 @@ def test_run_folders_go_by_the_settings_in_which_they_differ(tmp_path: Path) -> 
     assert run_names([gpt, extractive]) == ["gpt-4.1", "no model"]
 
 
+def test_a_setting_of_one_run_alone_does_not_read_as_if_the_other_had_it_off(tmp_path: Path) -> None:
+    kept, cut = run(tmp_path / "1", {"model": "m"}), run(tmp_path / "2", {"model": "m", "captions": False})
+    assert run_names([kept, cut]) == ["captions not set", "captions false"], "no captions would be the other one"
+
+
 def test_run_folders_of_the_same_or_of_too_many_settings_go_by_their_paths(tmp_path: Path) -> None:
     settings: Configuration = {"model": "gpt-4.1"}
     assert run_names([run(tmp_path / "a", settings), run(tmp_path / "b", settings)]) == ["a", "b"]

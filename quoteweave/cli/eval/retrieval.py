@@ -28,7 +28,7 @@ from quoteweave.evaluation.scoring.scorer import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import DOMAIN_MEAN
-from quoteweave.evaluation.statistics.bootstrap import Estimate
+from quoteweave.evaluation.statistics.bootstrap import Estimate, few_clusters
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.runs.retrieval import Questions, RetrievalRun, retriever_shown, search_dataset
 from quoteweave.pipeline.settings import RetrievalSettings
@@ -183,7 +183,19 @@ def _show(
         out = console()
         for table in _tables(scores):
             show_table(out, table)
+        for note in _notes(scores["document"]):
+            out.print(plain(f"note: {note}"))
     print_failures(errors, again=False)
+
+
+def _notes(scores: Scores) -> list[str]:
+    """What a reader must know of figures within documents."""
+    groups = (scores.figures, *(_group(scores, name) for name in _types(scores)))
+    values = [found.value for group in groups for name in LAYOUTS if (found := group.get(name)) is not None]
+    above = "layout recall above 100 %: the published formula counts an area for each quote that covers it"
+    notes = [above] if any(value is not None and value > 1 for value in values) else []
+    few = few_clusters((one.cluster for one in scores.questions), scores.clusters)
+    return [*notes, few] if few else notes
 
 
 def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:

@@ -85,7 +85,7 @@ def score(
         partial=partial,
         by=by,
     )
-    show(_scores(request), as_json=as_json)
+    show(_scores(request), as_json=as_json, by=by or ())
 
 
 def _scores(sources: ScoringRequest) -> Scores:

@@ -19,6 +19,8 @@ Figures = Mapping[str, Estimate]
 UNDEFINED = "-"
 JUDGE = tuple(f"judge.{aspect}" for aspect in (*ASPECTS, "average"))
 KINDS_F1 = "overall.mean_of_kinds_f1"
+BY_RULE = "source_by_rule."
+"""Figures of sources as marks name them; the same by a judge's sentences, `source.`, are the published ones."""
 GROUP_COLUMNS = {
     "title_match": "title\nmatch",
     "identifier_match": "identifier\nmatch",
@@ -30,6 +32,13 @@ GROUP_COLUMNS = {
     "citevqa.saa": "SAA",
     "mmlongbench.accuracy": "accuracy",
     "mmlongbench.f1.pooled": "F1,\npooled",
+    "citation.f1.cited": "citation\nF1",
+    "source.f1": "source\nF1",
+    "source.exact_match": "exact\nmatch",
+    **{f"{BY_RULE}f1": "source F1,\nby rule", f"{BY_RULE}exact_match": "exact match,\nby rule"},
+    "accuracy": "accuracy",
+    "source_identification": "right\nsource",
+    "answer_choice": "right\nanswer",
     "overall.f1": "overall\nF1",
     "image.f1.pooled": "image F1,\npooled",
     "text.f1.pooled": "text F1,\npooled",
@@ -37,8 +46,8 @@ GROUP_COLUMNS = {
 }
 
 
-def show(scores: Scores, *, as_json: bool) -> None:
-    """Print the scores on stdout."""
+def show(scores: Scores, *, as_json: bool, by: Sequence[str] = ()) -> None:
+    """Print the scores on stdout. `by` are the breakdowns that were asked for by name."""
     if as_json:
         print_json(as_dict(scores))
         return
@@ -50,6 +59,10 @@ def show(scores: Scores, *, as_json: bool) -> None:
     out.print(plain(f"{head}marks {scores.marks}; 95 % intervals resample {scores.clusters}s\n"))
     for table in tables(scores):
         show_table(out, table)
+    hidden = [name for name in by if _breakdown(name, scores.breakdowns.get(name, {})) is None]
+    for name in hidden:
+        if name in scores.breakdowns:
+            out.print(plain(f"note: no table by {_label(name)}, as its columns are undefined here; --json has figures"))
     for note in (*_notes(scores), *scores.notes):
         out.print(plain(f"note: {note}"))
 
@@ -129,7 +142,8 @@ def _breakdown(name: str, groups: Mapping[str, Figures]) -> Table | None:
             recall = found[POSITION_FIGURE]
             table.add_row(plain(group), _cell(recall, _percent), _count(table, recall.n))
         return table
-    columns = [column for column in GROUP_COLUMNS if any(_known(found.get(column)) for found in groups.values())]
+    known = [column for column in GROUP_COLUMNS if any(_known(found.get(column)) for found in groups.values())]
+    columns = [column for column in known if column.replace(BY_RULE, "source.") not in known or BY_RULE not in column]
     if not columns:
         return None
     headings = (GROUP_COLUMNS[column] for column in columns)

@@ -75,12 +75,15 @@ def _by_settings(paths: Sequence[Path]) -> list[str]:
     if len(differing) > _MAX_SETTINGS:
         return []
     shown = sorted(differing, key=lambda key: key not in _BY_VALUE)
-    return [", ".join(_setting(key, one.get(key)) for key in shown) for one in settings]
+    values = {key: [one.get(key) for one in settings] for key in shown}
+    return [", ".join(_setting(key, one.get(key), values[key]) for key in shown) for one in settings]
 
 
-def _setting(key: str, value: object) -> str:
+def _setting(key: str, value: object, values: Sequence[object]) -> str:
+    """The setting in words; one that is not set goes by what the others are, as `no captions` would say false."""
     if value is None:
-        return f"no {key}"
+        named = all(isinstance(other, str | list | None) for other in values)
+        return f"no {key}" if named else f"{key} not set"
     parts = value if isinstance(value, list) else [value]
     listed = ", ".join(part if isinstance(part, str) else json.dumps(part, ensure_ascii=False) for part in parts)
     return listed if key in _BY_VALUE else f"{key} {listed}"

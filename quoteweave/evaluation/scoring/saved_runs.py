@@ -41,7 +41,7 @@ from quoteweave.evaluation.scoring.scorer import (
 )
 from quoteweave.evaluation.scoring.scores import Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row
-from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals
+from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, few_clusters
 from quoteweave.evaluation.statistics.paired_tests import PERMUTATIONS
 from quoteweave.evaluation.text.responses import MarkGrammar
 
@@ -333,8 +333,10 @@ def _malformed_judgements(loaded: LoadedRun, convention: Convention) -> list[str
 
 
 def _notes_on_figures(scores: Scores, by: Sequence[str]) -> list[str]:
-    """Which of two figures called F1 was published, and which breakdowns that were asked for have no groups."""
-    notes = []
+    """Few documents, which of two figures called F1 was published, and breakdowns asked for that have no groups."""
+    has_intervals = any(estimate.bounds is not None for estimate in scores.figures.values())
+    few = few_clusters((one.cluster for one in scores.questions), scores.clusters) if has_intervals else ""
+    notes = [few] if few else []
     overall, kinds = (scores.figures.get(name) for name in ("overall.f1", "overall.mean_of_kinds_f1.pooled"))
     if overall and kinds and overall.value is not None and kinds.value is not None:
         notes.append(

@@ -1,6 +1,6 @@
 """Clustered bootstrap intervals of any aggregates at once, and estimates: value, interval, and number of questions."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +12,8 @@ from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
 
 Bounds = tuple[float, float]
 RESAMPLES = 10_000
+FEW_CLUSTERS = 10
+"""With fewer clusters, readers are told that percentile intervals are too narrow."""
 _CHUNK = 1_000_000
 """Draws that are held at a time."""
 
@@ -70,6 +72,17 @@ def bootstrap_intervals(
             samples[place, start:stop] = figure.evaluate(sums[place])
     quantiles = ((1 - level) / 2, (1 + level) / 2)
     return {figure.name: _bounds(samples[place], quantiles) for place, figure in enumerate(figures)}
+
+
+def few_clusters(clusters: Iterable[Hashable], called: str) -> str:
+    """A warning where intervals resample few clusters, such as documents; empty where there are enough, or one.
+
+    >>> few_clusters(["a.pdf", "a.pdf", "b.pdf"], "document")
+    'only 2 documents to resample: intervals are narrower than they should be'
+    """
+    number = len(set(clusters))
+    few = 1 < number < FEW_CLUSTERS
+    return f"only {number} {called}s to resample: intervals are narrower than they should be" if few else ""
 
 
 def number_clusters(clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
