@@ -11,9 +11,12 @@ from typer.testing import CliRunner, Result
 
 from quoteweave.cli.eval.score import JSON
 from quoteweave.cli.eval.score import score as command
+from quoteweave.cli.eval.score_tables import show
 from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import PREDICTIONS_FILE, RunRecord, open_run
+from quoteweave.evaluation.scoring.scores import Scores
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 Score = Callable[..., Result]
 
@@ -210,6 +213,14 @@ def test_figures_are_broken_down_by_what_is_asked_alone(score: Score) -> None:
     assert "judge 0 to 5" not in score("--by", "gold_quotes,gold_images", judged=False).stdout
     assert "1*" in shown
     assert "* fewer than 30 questions" in shown
+
+
+def test_bounds_below_zero_are_told_from_the_dash_between_them(capsys: pytest.CaptureFixture[str]) -> None:
+    r = Estimate(value=-0.81, low=-0.9, high=-0.8, n=40)
+    head = {"name": "a", "dataset": "mmdocrag-20", "convention": "strict", "marks": "own", "clusters": "document"}
+    figures = {"correlation.judge.average": r}
+    show(Scores.model_validate({**head, "failed": 0, "missing": 0, "figures": figures}), as_json=False)
+    assert "(-0.90 to -0.80)" in capsys.readouterr().out
 
 
 def test_what_nothing_can_be_broken_down_by_is_told(score: Score) -> None:

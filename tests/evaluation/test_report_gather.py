@@ -1,5 +1,6 @@
 """What a report is made of: runs scored alike, their differences, and the tables that people see."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,16 @@ def test_groups_show_the_main_figure(two: Report) -> None:
     assert columns(breakdown_table(two, "gold_images"))["number of gold images"] == ["one"]
     assert columns(breakdown_table(two, "position"))["poor"] == ["100.0", "0.0", "50.0", "0.0"]
     assert groups_of(two, "position") == ["text1", "text2", "image1", "image2"]
+
+
+def test_places_stand_in_the_order_of_the_context_whichever_run_has_them(two: Report) -> None:
+    at = two.runs[0].scores.breakdowns["position"]["text1"]
+    held = (["text2", "image1"], ["text1", "text10", "image10", "image2"])
+    runs = [
+        replace(run, scores=run.scores.model_copy(update={"breakdowns": {"position": dict.fromkeys(places, at)}}))
+        for run, places in zip(two.runs, held, strict=True)
+    ]
+    assert groups_of(replace(two, runs=runs), "position") == ["text1", "text2", "text10", "image1", "image2", "image10"]
 
 
 def test_failures_and_missing_questions_are_counted_by_both_conventions(tmp_path: Path) -> None:

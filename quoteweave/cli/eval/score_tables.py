@@ -197,7 +197,8 @@ def _cell(estimate: Estimate | None, written: Callable[[float], str], *, between
     if estimate is None or estimate.value is None:
         return UNDEFINED
     bounds = estimate.bounds
-    return written(estimate.value) + (f"{between}({written(bounds[0])}-{written(bounds[1])})" if bounds else "")
+    to = " to " if bounds and bounds[0] < 0 else "-"
+    return written(estimate.value) + (f"{between}({to.join(map(written, bounds))})" if bounds else "")
 
 
 def _known(estimate: Estimate | None) -> bool:

@@ -23,7 +23,7 @@ from quoteweave.evaluation.report.drawing import (
 from quoteweave.evaluation.report.labels import JUDGE, breakdown_label, group_label, label, unit, with_unit
 from quoteweave.evaluation.report.runs import Report, RunReport
 from quoteweave.evaluation.report.tables import breakdown_table, groups_of
-from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, POSITION_FIGURE, text_first
 from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 _HEIGHT = 0.21
@@ -83,8 +83,10 @@ def positions_plot(report: Report) -> Plot | None:
     places = groups_of(report, BY_POSITION)
     if not places:
         return None
-    texts = sum(place.startswith("text") for place in places)
-    at = [place + (place >= texts > 0) for place in range(len(places))]
+    # Places at which no gold quote stands keep their room, so that a distance on the axis is one in the context.
+    numbered = [(late, number) for late, number in map(text_first, places)]
+    texts = max((number for late, number in numbered if not late), default=-1)
+    at = [number + late * (texts + 1) for late, number in numbered]
     with style("recall-by-position"):
         figure, axes = panels(len(report.runs), height=1.45)
         for axis, run in zip(axes, report.runs, strict=True):
@@ -94,8 +96,8 @@ def positions_plot(report: Report) -> Plot | None:
             for line in _by_position(run, places, at):
                 _line(axis, line, HIGHLIGHT, band=True)
             axis.set(ylim=(0, 100), title=_panel_title(report, run))
-            numbers = [int(place.removeprefix("text").removeprefix("image")) for place in places]
-            shown = [(x, number) for x, number in zip(at, numbers, strict=True) if number % 3 == 1]
+            shown = [(x, x if x <= texts else x - texts - 1) for x in range(1, max(at) + 1)]
+            shown = [(x, number) for x, number in shown if number % 3 == 1]
             axis.set_xticks([x for x, _ in shown], [str(number) for _, number in shown])
         figure.supylabel("gold quotes cited, %", color=INK, fontsize=8.5)
         figure.supxlabel("place in the context: text quotes, then image quotes", color=INK, fontsize=8.5)

@@ -18,7 +18,7 @@ from quoteweave.evaluation.report.labels import (
     written,
 )
 from quoteweave.evaluation.report.runs import Report, RunReport
-from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, SMALL_GROUP
+from quoteweave.evaluation.scoring.breakdowns import BY_POSITION, SMALL_GROUP, by_number, text_first
 from quoteweave.evaluation.scoring.comparison import Comparison
 from quoteweave.evaluation.scoring.saved_runs import HEADLINE
 from quoteweave.evaluation.statistics.bootstrap import Estimate
@@ -93,8 +93,9 @@ def breakdown_table(report: Report, breakdown: str, figure: str | None = None) -
 
 
 def groups_of(report: Report, breakdown: str) -> list[str]:
-    """The groups of any run."""
-    return ordered(group for run in report.runs for group in run.scores.breakdowns.get(breakdown, {}))
+    """The groups of any run, in the order in which each run has its own."""
+    groups = ordered(group for run in report.runs for group in run.scores.breakdowns.get(breakdown, {}))
+    return sorted(groups, key=text_first) if breakdown == BY_POSITION else sorted(groups, key=by_number)
 
 
 def difference_tables(comparisons: Sequence[Comparison]) -> list[Table]:

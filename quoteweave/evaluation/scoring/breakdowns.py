@@ -164,12 +164,12 @@ def breakdowns(
         grouped = [part for part in name.split(",") if part != BY_POSITION]
         groups = _members(questions, grouped)
         if BY_POSITION not in name.split(","):
-            found[name] = {group: _of(groups[group], figures, intervals) for group in sorted(groups, key=_by_number)}
+            found[name] = {group: _of(groups[group], figures, intervals) for group in sorted(groups, key=by_number)}
         elif grouped:
             first = name.startswith(BY_POSITION)
             found[name] = {
                 CROSSED.join((place, group) if first else (group, place)): estimate
-                for group in sorted(groups, key=_by_number)
+                for group in sorted(groups, key=by_number)
                 for place, estimate in _positions(groups[group], intervals).items()
             }
         else:
@@ -186,7 +186,7 @@ def _members(questions: Sequence[ScoredQuestion], names: Sequence[str]) -> dict[
     return members
 
 
-def _by_number(group: str) -> list[tuple[bool, int, str]]:
+def by_number(group: str) -> list[tuple[bool, int, str]]:
     """Sorts names of groups: the numbers in them by their size, so that `10` comes after `9`."""
     return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", group)]
 

@@ -17,6 +17,7 @@ from quoteweave.evaluation.metrics.citations.citevqa import (
 )
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
+from quoteweave.evaluation.statistics.aggregates import half_up
 from quoteweave.evaluation.statistics.bootstrap import Estimate
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
@@ -64,7 +65,7 @@ def _judged_other_answers(r: Estimate | None) -> list[str]:
     if r is None or r.value is None or r.n < _MANY or abs(r.value) >= _UNRELATED:
         return []
     return [
-        f"the judge's scores do not go with what the answers cite: r = {r.value:.2f} between judge.average and "
+        f"the judge's scores do not go with what the answers cite: r = {half_up(r.value, 2)} between judge.average and "
         f"overall.f1 over {r.n} questions, where 0.3 to 0.4 is common; make sure that the judgements are of these "
         "answers, question by question, before you break them down or compare them"
     ]
