@@ -19,8 +19,8 @@ def test_words_of_the_answer_alone_and_a_price_by_model() -> None:
     took = {"model": "gpt", "usage": Usage(input_tokens=1000, output_tokens=500)}
     row = metric.row(said("<think>hm hm</think>It rose [1], a lot.").model_copy(update=took), gold())
     assert row == {
-        "words": 5,
-        "words.squared": 25,
+        "words": 4,
+        "words.squared": 16,
         "tokens.input": 1000,
         "tokens.output": 500,
         "usd": pytest.approx(0.006),

@@ -141,6 +141,26 @@ def test_runs_the_wrong_way_round_are_refused(
 
 
 @pytest.mark.parametrize(
+    ("layout", "first", "second"),
+    [
+        ("multimodal", "gpt_multimodal_quotes20.jsonl", "gpt_pure-text_quotes20.jsonl"),
+        ("thinking", "qwen_pure-text_quotes20.jsonl", "qwen-no-think_pure-text_quotes20.jsonl"),
+        ("fine-tuning", "qwen_pure-text_quotes20.jsonl", "qwen-ft_pure-text_quotes20.jsonl"),
+    ],
+)
+def test_published_files_the_wrong_way_round_are_refused(layout: str, first: str, second: str, tmp_path: Path) -> None:
+    asked = requests(tmp_path)[:2]
+    runs = [
+        one.model_copy(update={"run": one.run.rename(tmp_path / name)})
+        for one, name in zip(asked, (first, second), strict=True)
+    ]
+    assert make_pairs(runs, PAIR_LAYOUTS[layout], intervals=None, permutations=10)
+    told = f"{PAIR_LAYOUTS[layout].second} by its name, and stands where {PAIR_LAYOUTS[layout].first} has to be"
+    with pytest.raises(UsageError, match=told):
+        make_pairs(runs[::-1], PAIR_LAYOUTS[layout], intervals=None)
+
+
+@pytest.mark.parametrize(
     ("name", "told"),
     [("GPT-4.1", "has several rows 'GPT-4.1'; there are: GPT-4.1, "), ("GPT-9", "has no row 'GPT-9'")],
 )

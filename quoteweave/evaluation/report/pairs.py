@@ -50,6 +50,8 @@ class PairLayout(Record):
     """Key of a run's configuration in which the two runs of a pair differ; empty for any difference."""
     values: tuple[object, object] = ("", "")
     """Its value in the first run and in the second."""
+    file_marks: tuple[str, str] = ("", "")
+    """What the names of MMDocRAG's published files hold for the first run and for the second; empty for nothing."""
     relative: bool = True
     """Whether a change is given in per cent of the first run's figure, else in the figure's own unit."""
 
@@ -62,6 +64,7 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         figures=("tokens.input", "overall.f1", "judge.average"),
         key="images",
         values=(True, False),
+        file_marks=("_multimodal_", "_pure-text_"),
     ),
     "image-text": PairLayout(
         source="MMDocRAG, arXiv 2505.16470, Table 5",
@@ -88,6 +91,7 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         figures=("tokens.output", "overall.f1", "judge.average"),
         key="thinking",
         values=(True, False),
+        file_marks=("", "-no-think_"),
     ),
     "thinking-full": PairLayout(
         source="MMDocRAG, arXiv 2505.16470, Table 10",
@@ -96,6 +100,7 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         figures=_ALL,
         key="thinking",
         values=(True, False),
+        file_marks=("", "-no-think_"),
         relative=False,
     ),
     "fine-tuning": PairLayout(
@@ -103,6 +108,7 @@ PAIR_LAYOUTS: Mapping[str, PairLayout] = {
         first="base",
         second="fine-tuned",
         figures=("overall.f1", "judge.average"),
+        file_marks=("", "-ft_"),
         relative=False,
     ),
 }
@@ -165,10 +171,14 @@ def make_pairs(
 
 
 def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
-    """Raise UsageError for an odd number, and for a run folder that was made as the other run of its pair should be."""
+    """Raise UsageError for an odd number, and for a run that was made as the other run of its pair should be.
+
+    Run folders tell it by their record, the authors' files by their names.
+    """
     if len(runs) < 2 or len(runs) % 2:
         found = pluralize(len(runs), "run")
         raise UsageError(f"{found}: name two for each pair, first {layout.first}, then {layout.second}")
+    order = f"name pairs of runs, first {layout.first}, then {layout.second}"
     for place, run in enumerate(runs):
         here, other = layout.values if place % 2 == 0 else layout.values[::-1]
         record = read_run_record(run) if layout.key and (run / RUN_FILE).is_file() else None
@@ -176,8 +186,12 @@ def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
         if value is not None and value == other:
             raise UsageError(
                 f"{run} was made with {layout.key} = {json.dumps(value)}, and stands where it has to be "
-                f"{json.dumps(here)}: name pairs of runs, first {layout.first}, then {layout.second}"
+                f"{json.dumps(here)}: {order}"
             )
+        mark, wrong = layout.file_marks if place % 2 == 0 else layout.file_marks[::-1]
+        if wrong and wrong in run.name and not (mark and mark in run.name):
+            sides = (layout.second, layout.first) if place % 2 == 0 else (layout.first, layout.second)
+            raise UsageError(f"{run.name} is {sides[0]} by its name, and stands where {sides[1]} has to be: {order}")
 
 
 def _concerns(note: str, layout: PairLayout) -> bool:

@@ -15,11 +15,11 @@ from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, deviation_of, mean_of, with_squares
 from quoteweave.evaluation.text.nltk_rules import punkt_sentences
 from quoteweave.evaluation.text.published_claims import alce_words
-from quoteweave.evaluation.text.responses import MarkGrammar, without_marks
+from quoteweave.evaluation.text.responses import MarkGrammar, count_words, without_marks
 
 
 class AlceCorrectness:
-    """`str_em` (and `str_em.std`), `str_em.hit` and `rouge_lsum`, means over questions.
+    """`str_em` (and `str_em.std`), `str_em.hit`, `rouge_lsum` and `alce.length`, means over questions.
 
     `str_em` is the share of a question's short answers that the answer holds, in any of their wordings; `str_em.hit`
     is 1 where it holds all of them. Texts are normalised as SQuAD does. Undefined without a response or short answers.
@@ -28,6 +28,8 @@ class AlceCorrectness:
     gold sentence that are in the longest common subsequence with any sentence of the answer, each counted as often as
     the answer has it. Words are stemmed (`text.nltk_rules`); of several gold answers the best counts. Undefined without
     a response or a gold answer of ALCE.
+
+    `alce.length` counts the words of what is read for the two.
 
     `strict` reads the whole answer, and a wording has to stand in it as whole words. `published` reads the first line,
     marks taken out as the authors' code does (ALiiCE's code reads all lines); a wording may stand within a word ("art"
@@ -42,13 +44,14 @@ class AlceCorrectness:
         deviation_of("str_em"),
         mean_of("str_em.hit"),
         mean_of("rouge_lsum"),
+        mean_of("alce.length"),
     )
 
     def __init__(self, marks: MarkGrammar, convention: Convention = "strict") -> None:
         self._marks, self._published = marks, convention == "published"
 
     def row(self, prediction: Prediction, example: Example) -> Row:
-        """Shares and F, 0 to 1."""
+        """Shares and F, 0 to 1; words."""
         reference = example.reference
         text = alce_words(prediction, self._marks, published=self._published)
         if text is None or not (reference.short_answers or reference.long_answers):
@@ -58,7 +61,8 @@ class AlceCorrectness:
         share = sum(held) / len(held) if held else None
         row = {"str_em": share, "str_em.hit": None if share is None else float(share == 1)}
         rouge = max((rouge_lsum(text, gold) for gold in reference.long_answers), default=None)
-        return with_squares({**row, "rouge_lsum": rouge}, "str_em")
+        length = len(text.split()) if self._published else count_words(text)
+        return with_squares({**row, "rouge_lsum": rouge, "alce.length": float(length)}, "str_em")
 
     def _wordings(self, example: Example) -> list[list[str]]:
         """The normalised wordings of each short answer; `strict` leaves out those without words."""

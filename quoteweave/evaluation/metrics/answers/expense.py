@@ -3,13 +3,14 @@
 from quoteweave.core.chat.tokens import PriceLookup
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, deviation_of, mean_of, total_of, with_squares
-from quoteweave.evaluation.text.responses import MarkGrammar, scored_text
+from quoteweave.evaluation.text.responses import MarkGrammar, count_words, scored_text
 
 
 class Expense:
     """`words`, `tokens.input`, `tokens.output` and `usd`, means over questions, `words.std`, and `usd.total`, the sum.
 
-    Words are what white space separates in the answer, its thinking cut off and its marks taken out. Tokens are as the
+    Words are what white space separates in the answer, its thinking cut off and its marks taken out, and what holds a
+    letter or a digit. Tokens are as the
     endpoint counted them, thinking included; those of other tokenizers are not the same. None of them says whether an
     answer is good. Undefined: words without a response, tokens that were not told, and the price of either without it.
     """
@@ -31,7 +32,7 @@ class Expense:
         took, given = prediction.usage.input_tokens, prediction.usage.output_tokens
         price = self._prices(prediction.model)
         row = {
-            "words": None if text is None else float(len(text.split())),
+            "words": None if text is None else float(count_words(text)),
             "tokens.input": None if took is None else float(took),
             "tokens.output": None if given is None else float(given),
             "usd": None if price is None or took is None or given is None else price.of(took, given),
