@@ -81,7 +81,7 @@ def test_short_answers_by_both_conventions() -> None:
 
 
 def test_length_counts_the_words_that_the_authors_count() -> None:
-    gold = {"long_answers": ("Ships.",)}
+    gold: dict[str, Any] = {"long_answers": ("Ships.",)}
     said = "Ships sailed [1][2]. Grain |[3] was aboard.<|im_end|>\nNobody knows [4]."
     assert row(said, "published", **gold)["alce.length"] == 5
     assert row("Ships sailed [1]. None.\nNobody knows.", **gold)["alce.length"] == 5, "all lines"
