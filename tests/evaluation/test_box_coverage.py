@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoteweave.core.answers import Context
 from quoteweave.core.boxes import Box
 from quoteweave.core.examples import Example, GoldBox, Prediction, Reference
 from quoteweave.core.records import Hit, Layout, Query, Quote
-from quoteweave.evaluation.metrics.box_recall import BoxCoverage
+from quoteweave.evaluation.metrics.box_recall import BoxCoverage, LayoutRecall
 
 METRIC = BoxCoverage()
 Place = tuple[int, Box]
@@ -41,6 +42,13 @@ def predict(hits: Sequence[Hit]) -> Prediction:
 def gold(*places: Place, document: str | None = "d") -> Example:
     reference = Reference(boxes=tuple(GoldBox(page=page, bbox=box) for page, box in places))
     return Example(id="q", query=Query(text="?"), document=document, reference=reference)
+
+
+def test_an_answer_without_a_ranking_is_not_one_that_found_nothing() -> None:
+    said = predict([]).model_copy(update={"response": "It rose.", "context": Context()})
+    for metric in (METRIC, LayoutRecall()):
+        assert metric.row(said, gold((0, (0, 0, 10, 10)))) == {}
+    assert METRIC.row(predict([]), gold((0, (0, 0, 10, 10))))["box_recall@5"] == 0
 
 
 def test_half_of_the_gold_and_a_quarter_of_the_quote() -> None:

@@ -115,3 +115,12 @@ def test_what_is_not_known_is_undefined_and_what_found_nothing_is_not() -> None:
     row = GoldBoxRecall({("a.pdf", 7): ()}).row(nothing, asks(SQUARE))
     assert [row[f"gold_box_recall.{of}"] for of in ("parser", "c15", "c20")] == [0, 0, 0]
     assert GoldBoxRecall({PAGE: (SQUARE,)}).row(ranked, asks()) == {}
+
+
+def test_an_answer_has_no_contexts_beside_a_ranking() -> None:
+    asked = Example(
+        id="q", query=Query(text="?"), document="a.pdf", reference=Reference(boxes=(GoldBox(page=0, bbox=SQUARE),))
+    )
+    answered = Prediction(example="q", scope="document", response="It rose.", context=Context())
+    row = GoldBoxRecall({}).row(answered, asked)
+    assert row.get("gold_box_recall.c15") is row.get("gold_box_recall.c20") is None

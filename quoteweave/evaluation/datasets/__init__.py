@@ -10,12 +10,12 @@ from pathlib import Path
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets.alce import load_alce
-from quoteweave.evaluation.datasets.beir import load_beir, load_qrels
+from quoteweave.evaluation.datasets.beir import load_beir, load_qrels, qrels_of
 from quoteweave.evaluation.datasets.citeme import load_citeme
 from quoteweave.evaluation.datasets.citevqa import load_citevqa
 from quoteweave.evaluation.datasets.citevqa import questions_of as citevqa_file
 from quoteweave.evaluation.datasets.mcitebench import Probe, load_mcitebench, make_probes
-from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
+from quoteweave.evaluation.datasets.mmdocir import annotations_file, load_mmdocir
 from quoteweave.evaluation.datasets.mmdocrag import load_mmdocrag
 from quoteweave.evaluation.datasets.mmlongbench import load_mmlongbench
 from quoteweave.evaluation.datasets.mmlongbench import samples_of as mmlongbench_file
@@ -50,7 +50,12 @@ DATASETS: Mapping[str, Callable[[Path], list[Example]]] = {
 
 def dataset_file(name: str, path: Path) -> Path:
     """The file of a dataset's questions, where `path` may be the folder that holds it. Raises DatasetError."""
-    finders = {"citevqa": citevqa_file, "mmlongbench": mmlongbench_file}
+    finders = {
+        "beir": qrels_of,
+        "citevqa": citevqa_file,
+        "mmdocir": annotations_file,
+        "mmlongbench": mmlongbench_file,
+    }
     return finders[name](path) if name in finders else path
 
 

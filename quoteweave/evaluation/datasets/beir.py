@@ -63,7 +63,7 @@ def load_beir(path: Path) -> list[Example]:
     Where `path` is a file of qrels (`FOLDER/qrels/dev.tsv`), its queries. Items go by the corpus's ids; the corpus
     itself is for `iter_corpus`. Raises DatasetError, naming file, line and field, for what is missing or damaged.
     """
-    qrels, folder = (_split(path), path) if path.is_dir() else (path, path.parent.parent)
+    qrels, folder = qrels_of(path), path if path.is_dir() else path.parent.parent
     queries = _either(folder / _QUERIES)
     if queries is None:
         raise DatasetError(f"no {_QUERIES} in {folder}; name a folder of BEIR's form, or give qrels alone as trec")
@@ -80,6 +80,11 @@ def load_beir(path: Path) -> list[Example]:
             f"such as {strangers[0]!r}"
         )
     return [_example(name, texts[name], items) for name, items in grades.items()]
+
+
+def qrels_of(path: Path) -> Path:
+    """The file of the judgements: the one named, or that of the folder named. Raises DatasetError for none."""
+    return _split(path) if path.is_dir() else path
 
 
 def load_qrels(path: Path) -> list[Example]:

@@ -85,13 +85,15 @@ class _Document(_Line):
 
 
 def annotations_file(folder: Path) -> Path:
-    """The file of the questions in a folder: `annotations.jsonl`, or else that of the published name."""
+    """The file of the questions: `annotations.jsonl` in the folder, or else that of the published name; or the file."""
+    if folder.is_file():
+        return folder
     published = folder / PUBLISHED_ANNOTATIONS
     return published if published.is_file() and not (folder / ANNOTATIONS).is_file() else folder / ANNOTATIONS
 
 
 def load_mmdocir(folder: Path) -> list[Example]:
-    """Every question of the folder's `annotations_file`, in the order of the file.
+    """Every question of the folder's `annotations_file`, or of that file itself, in the order of the file.
 
     An example's id is `<doc_name>#<n>`, n from 0 among its document's questions, and its document is `doc_name`: the
     name that the file has in a collection to which `folder/pdf` was added. Gold pages count from 0. Gold boxes are in

@@ -61,11 +61,18 @@ def gold_boxes(example: Example) -> list[tuple[Place, Box]]:
 
 
 def ranked_boxes(prediction: Prediction) -> list[tuple[Place, Box]] | None:
-    """The boxes of a ranking without its whole-page quotes, best first; None where no quotes were searched."""
-    if prediction.scope == "context" or prediction.items:
+    """The boxes of a ranking without its whole-page quotes, best first; None where no ranking of quotes was kept."""
+    if not _has_ranking(prediction):
         return None
     quotes = [hit.quote for hit in prediction.hits if hit.quote.layout != "page"]
     return [((quote.document, quote.page), quote.bbox) for quote in quotes]
+
+
+def _has_ranking(prediction: Prediction) -> bool:
+    """Whether quotes were searched, and what was found was kept: an answer has only the context that was made of it."""
+    if prediction.scope == "context" or prediction.items:
+        return False
+    return prediction.context is None or bool(prediction.hits)
 
 
 def _by_place(boxes: Iterable[tuple[Place, Box]]) -> Boxes:
@@ -193,7 +200,7 @@ class GoldBoxRecall:
 
 def _contexts(prediction: Prediction) -> Mapping[str, Context]:
     """The contexts kept beside a ranking; empty ones where nothing was found, none where none were kept."""
-    if prediction.scope == "context" or prediction.items:
+    if not _has_ranking(prediction):
         return {}
     if not prediction.contexts and not prediction.hits:
         return dict.fromkeys(CONTEXT_SIZES, Context())
