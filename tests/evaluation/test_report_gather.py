@@ -23,6 +23,7 @@ from quoteweave.evaluation.report.tables import (
     undefined_table,
 )
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
+from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,18 @@ def test_places_stand_in_the_order_of_the_context_whichever_run_has_them(two: Re
         for run, places in zip(two.runs, held, strict=True)
     ]
     assert groups_of(replace(two, runs=runs), "position") == ["text1", "text2", "text10", "image1", "image2", "image10"]
+
+
+def test_what_mcitebench_measures_stands_in_its_report(two: Report) -> None:
+    names = ("citation.f1.cited", "source.f1", "source.exact_match", "accuracy", "source_by_rule.f1")
+    figures = {name: Estimate(value=value, n=3) for name, value in zip(names, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)}
+    runs = [replace(run, scores=run.scores.model_copy(update={"figures": figures})) for run in two.runs]
+    made = {section.id: section for section in sections(replace(two, runs=runs, comparisons=()))}
+    found = columns(made["sources"].tables[0])
+    told = [found[name][0] for name in ("citation F1", "source F1", "sources, exact match", "accuracy")]
+    assert told == ["10.0", "20.0", "30.0", "40.0"]
+    assert "source F1, by rule" not in found, "where a judge has told what is cited, that counts"
+    assert columns(made["overview"].tables[0])["accuracy"] == ["40.0", "40.0"]
 
 
 def test_failures_and_missing_questions_are_counted_by_both_conventions(tmp_path: Path) -> None:

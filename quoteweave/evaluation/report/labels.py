@@ -12,6 +12,7 @@ from quoteweave.evaluation.statistics.bootstrap import Estimate
 UNDEFINED = "–"
 MAIN = (
     *("overall.f1", "source.f1", "source_by_rule.f1", "mmlongbench.accuracy", "citevqa.recall", "title_match"),
+    *("source_identification", "answer_choice", "str_em"),
     *("token_f1", "rouge_l.f1"),
     *("page_recall@5", "recall@5"),
 )
@@ -25,6 +26,14 @@ SELECTION = {
         for ratio, short in (("precision", "P"), ("recall", "R"), ("f1", "F1"))
     },
 }
+SOURCES = {
+    **{"citation.f1.cited": "citation F1", "citation.recall.cited": "citation R", "citation.precision": "citation P"},
+    **{"source.f1": "source F1", "source.recall": "source R", "source.precision": "source P"},
+    **{"source.exact_match": "sources, exact match", "accuracy": "accuracy"},
+    **{"source_by_rule.f1": "source F1, by rule", "source_by_rule.exact_match": "exact match, by rule"},
+    **{"source_identification": "right source", "answer_choice": "right answer"},
+}
+"""Of MCiteBench (arXiv 2503.02589, Tables 2 and 3)."""
 JUDGE = {
     **{f"judge.{aspect}": aspect.replace("_", " ").replace("text image", "text–image") for aspect in ASPECTS},
     "judge.average": "average",
@@ -35,6 +44,7 @@ ANSWERS = {
     **{"citevqa.ceiling.parser": "boxes, parser's ceiling", "citevqa.ceiling.context": "boxes, context's ceiling"},
     **{"citevqa.answer": "judged answer", "citevqa.relevance": "judged evidence", "citevqa.saa": "attributed accuracy"},
     **{"mmlongbench.accuracy": "short answers, accuracy", "mmlongbench.f1.pooled": "short answers, F1"},
+    **{"str_em": "short answers held", "str_em.hit": "all of them held", "rouge_lsum": "ROUGE-Lsum"},
     **{"words": "words", "tokens.input": "tokens in", "tokens.output": "tokens out"},
     **{"usd": "US dollars", "usd.total": "US dollars", "seconds": "seconds", "seconds.total": "seconds"},
 }
@@ -61,7 +71,7 @@ CORRELATION = {
 }
 """What the F1 on all quotes is correlated with."""
 LABELS: Mapping[str, str] = {
-    **{**SELECTION, **ANSWERS, **SEARCHES, **JUDGE, "judge.average": "judge's average", **RETRIEVAL},
+    **{**SELECTION, **SOURCES, **ANSWERS, **SEARCHES, **JUDGE, "judge.average": "judge's average", **RETRIEVAL},
     **{name: f"correlation of overall F1 and {what}" for name, what in CORRELATION.items()},
 }
 _BREAKDOWNS = {
@@ -70,6 +80,9 @@ _BREAKDOWNS = {
     "gold_images": "number of gold images",
     "gold_pages": "number of gold pages",
     "gold_modalities": "number of evidence modalities",
+    "mcitebench_task": "kind of question and number of sources",
+    "modality_of_two": "modality of explanations with two gold sources",
+    "sources": "number of gold sources",
     "position": "place of the gold quote in the context",
 }
 _COUNTS = {"none": "none", "single": "one", "several": "several"}

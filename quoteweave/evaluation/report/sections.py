@@ -7,7 +7,7 @@ from pydantic import Field
 
 from quoteweave.core.records import Record
 from quoteweave.evaluation.report.drawing import Plot
-from quoteweave.evaluation.report.labels import ANSWERS, CORRELATION, JUDGE, RETRIEVAL, SEARCHES, SELECTION
+from quoteweave.evaluation.report.labels import ANSWERS, CORRELATION, JUDGE, RETRIEVAL, SEARCHES, SELECTION, SOURCES
 from quoteweave.evaluation.report.plots import (
     INTERVAL,
     breakdown_plot,
@@ -60,7 +60,7 @@ class Section(Record):
 
 def sections(report: Report) -> list[Section]:
     """Those that have something to show, most general first. Raises MissingExtra without matplotlib."""
-    scores = (_overview, _selection, _retrieval, _answers, _searches, _costs, _took)
+    scores = (_overview, _selection, _sources, _retrieval, _answers, _searches, _costs, _took)
     details = (_differences, _groups, _correlations, _positions, _counting)
     return [made for make in (*scores, *details) if (made := make(report)) is not None]
 
@@ -101,6 +101,30 @@ def _selection(report: Report) -> Section | None:
         heading="Which quotes are cited",
         says=says,
         plots=_present([selection_plot(report)]),
+        tables=(table,),
+    )
+
+
+def _sources(report: Report) -> Section | None:
+    judged = report.known(("source.f1",))
+    shown = {name: heading for name, heading in SOURCES.items() if not (judged and name.startswith("source_by_rule."))}
+    table = runs_table(report, "Citations, sources and answers", shown)
+    if table is None:
+        return None
+    says = {
+        "citation.f1.cited": "Citation recall is how far the sentences of an answer follow from what they cite, "
+        "precision how much of what is cited bears on its sentence, both as a judge found; of sentences with "
+        "citations alone.",
+        "accuracy": "Accuracy is a judge's grade of the answer, 0, 1 or 2, as a share of 2.",
+        "source.f1": "Source precision and recall compare what an answer cites with the gold sources; exact match is "
+        "the share of answers that cite these and no others.",
+        "source_by_rule.f1": "By rule, every mention of a source counts as a citation, which is not comparable with "
+        "published figures.",
+    }
+    return Section(
+        id="sources",
+        heading="Which sources are cited",
+        says=tuple(says[name] for name in report.known(says) if name in shown),
         tables=(table,),
     )
 

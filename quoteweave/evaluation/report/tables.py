@@ -24,10 +24,12 @@ from quoteweave.evaluation.scoring.saved_runs import HEADLINE
 from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 _OVERVIEW = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average", "rouge_l.f1", "token_f1")
+_SOURCES = ("citation.f1.cited", "source.f1", "source.exact_match", "accuracy")
+_CHOSEN = ("source_identification", "answer_choice", "str_em", "rouge_lsum")
 _COST = ("tokens.output", "usd")
 _NAMED = ("title_match", "identifier_match", "technical_errors")
 _RETRIEVED = ("page_recall@1", "page_recall@5", "recall@10", "ndcg@10", "mrr")
-OVERVIEW = (*_OVERVIEW, *_NAMED, *_RETRIEVED, *_COST)
+OVERVIEW = (*_SOURCES, *_CHOSEN, *_OVERVIEW, *_NAMED, *_RETRIEVED, *_COST)
 
 
 class Cell(Record):
