@@ -72,7 +72,7 @@ def places_in(text: str) -> set[str]:
         ),
         ("Question about a document's structure", r"\bStructureKind\b", ()),
         ("Question about front matter", r"\bFrontMatterPart\b|\bFrontLine\b", ()),
-        ("Language", r"^\[(?:de|fr)\]$|^_NEGATION\b|^_RANKS\b", ()),
+        ("Language", r"^\[(?:de|fr)\]$|^_NEGATION\b|^_ENCLOSING\b", ()),
         ("Kind of question", r'\.asks (?:==|in|not in|!=)|\bAnswerType\b|"calculation"', ()),
         ("Sign that a page answers", r'"front page", self', ()),
     ],

@@ -10,15 +10,15 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import DEFINITIONS, SYMBOLS
+from quoteweave.collection.segments.section_names import last_part
 from quoteweave.collection.segments.segment import FIELDS, Segment, read_segment
 from quoteweave.collection.segments.store import damaged_index
 from quoteweave.core.errors import CollectionError
-from quoteweave.core.place_names import LAST, PlaceName
+from quoteweave.core.place_names import PlaceName
 from quoteweave.index.term_weights import B, Field, Groups, Ids, concatenated, inverse_frequency
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Changes whenever the same quotes would give another index, so that runs over the two are told apart. It rebuilds none:
 # where segments on disk would differ, raise `collection.segments.store.SEGMENT_RULES` too, or, where those of before
 # would be misread, `collection.folder.FORMAT`.
-FINGERPRINT = "lexical-18"
+FINGERPRINT = "lexical-19"
 # Scores per block; comparing the best of each block first leaves few scores to sort.
 BLOCK = 128
 # Least number of pages that shows which words are common (`LexicalIndex.rarity`).
@@ -191,66 +191,24 @@ class LexicalIndex:
         if name.is_page and name.value is not None:
             numbered = self.pages_with_reference(str(PlaceName("page", page=name.value)))
             return np.union1d(self.pages_with_reference(str(name)), numbered)
+        pages = self.pages_with_reference(str(name.whole))
         if name.is_page or name.page is None:
-            return self._pages_of_part(name)
-        pages = self._pages_of_part(name.whole)
+            return pages if name.page is None else self.pages_with_reference(str(name))
         documents = self.document_of[pages]
         first, end = (np.searchsorted(documents, np.unique(documents), side) for side in ("left", "right"))
         found = first + name.page - 1 if name.page > 0 else end + name.page
         named: Positions = pages[found[(found >= first) & (found < end)]]
         return named
 
-    def _pages_of_part(self, name: PlaceName) -> "Positions":
-        import numpy as np
-
-        if not name.is_last:
-            return self.pages_with_reference(str(name))
-        documents: dict[PlaceName, list[int]] = {}
-        for document, part in self.last_parts(name.kind).items():
-            documents.setdefault(part, []).append(document)
-        found = [self._of_documents(self.pages_with_reference(str(part)), own) for part, own in documents.items()]
-        return np.sort(concatenated(found, np.int64))
-
     def last_parts(self, kind: str) -> dict[int, PlaceName]:
-        """By the position of each document that has one, the name of its last part of a kind, such as 'chapter 9'.
-
-        "Final chapter" is the last, 'chapter last', or else the one with the highest number, or else with the last
-        letter.
-        """
-        prefix = f"{kind} ".encode()
-        names = (token.removeprefix(prefix) for segment in self._segments for token in segment.beginning(prefix))
-        numbers = sorted(int(name) for name in names if name.isdigit())
-        last: dict[int, PlaceName] = {}
-        for series in (dict.fromkeys(numbers), dict(enumerate(ascii_lowercase, 1))):
-            named = {number: PlaceName(kind, letter or str(number)) for number, letter in series.items()}
-            last = {document: named[number] for document, number in self._last_of_series(named).items()} | last
-        final = PlaceName(kind, LAST)
-        return last | dict.fromkeys(self.document_of[self.pages_with_reference(str(final))].tolist(), final)
-
-    def _last_of_series(self, named: Mapping[int, PlaceName]) -> dict[int, int]:
-        """By document, the last of the numbers from 1 that its pages have by these names.
-
-        A number counts only where it follows another one, or is at most one more than there are in the document: a
-        heading may be missing, but "50 Years of the Harbour" is no chapter 50.
-        """
-        import numpy as np
-
-        most = max(named, default=0) + 1
-        of_pages = [
-            self.document_of[self.pages_with_reference(str(name))] * (most + 1) + at for at, name in named.items()
-        ]
-        pairs = np.unique(concatenated(of_pages, np.int64))
-        documents, numbers = np.divmod(pairs, most + 1)
-        counts = np.bincount(documents, minlength=1)[documents]
-        pairs = pairs[(numbers <= counts + 1) | (np.diff(pairs, prepend=-1) == 1)]
-        # Of each document the last is kept.
-        return dict(zip(*map(np.ndarray.tolist, np.divmod(pairs, most + 1)), strict=True))
-
-    def _of_documents(self, pages: "Positions", documents: Sequence[int]) -> "Positions":
-        import numpy as np
-
-        found: Positions = pages[np.isin(self.document_of[pages], documents)]
-        return found
+        """By the position of each document that has one, the name of its last part of a kind, such as 'chapter 9'."""
+        prefix = str(last_part(PlaceName(kind))) + " "
+        tokens = {token.decode() for segment in self._segments for token in segment.beginning(prefix.encode())}
+        return {
+            document: PlaceName(kind, token.removeprefix(prefix))
+            for token in tokens
+            for document in self.document_of[self.pages_with_reference(token)].tolist()
+        }
 
     def definitions_beginning(self, prefix: str, most: int) -> list[str]:
         """The first `most` definitions that begin so (`collection.segments.builder.acronym_prefix`), sorted."""

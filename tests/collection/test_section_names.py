@@ -4,9 +4,9 @@ from collections.abc import Sequence
 import pytest
 from made_documents import made_quote
 
-from quoteweave.collection.segments.section_names import SectionNames
+from quoteweave.collection.segments.section_names import names_of_pages
 from quoteweave.core.place_names import PlaceName
-from quoteweave.core.records import Page
+from quoteweave.core.records import Page, Quote
 
 CONTENTS = "PART I\nItem 1. Ships | 2\nItem 2. Cranes | 4\nPART II\nItem 3. Rails | 5\nItem 4. Roads | 6"
 
@@ -17,16 +17,16 @@ def named(shown: Sequence[Sequence[str]], name: str, outline: Sequence[Sequence[
         Page(number=at, label=str(at + 1), width=100, height=100, text_source="file", headings=tuple(headings))
         for at, headings in enumerate(outline)
     ]
-    sections = SectionNames(pages)
-    found = []
-    for page, texts in enumerate(shown):
-        quotes = [
-            made_quote(text.removeprefix("¶"), page=page, ordinal=at, layout="paragraph" if text[0] == "¶" else "title")
-            for at, text in enumerate(texts)
-        ]
-        if PlaceName.parse(name) in sections.of_page(quotes):
-            found.append(page)
-    return found
+    found = names_of_pages(pages, quotes_of(shown))
+    return [page for page in range(len(shown)) if PlaceName.parse(name) in found[page]]
+
+
+def quotes_of(shown: Sequence[Sequence[str]]) -> list[Quote]:
+    return [
+        made_quote(text.removeprefix("¶"), page=page, ordinal=at, layout="paragraph" if text[0] == "¶" else "title")
+        for page, texts in enumerate(shown)
+        for at, text in enumerate(texts)
+    ]
 
 
 def test_an_item_does_not_end_its_part_and_contents_begin_none() -> None:
@@ -56,7 +56,7 @@ def test_texts_are_looked_at_for_page_numbers_after_contents_alone_and_in_linear
 
 
 @pytest.mark.parametrize(
-    ("name", "pages"), [("chapter 1", [1, 2]), ("chapter 2", [2, 3]), ("chapter 3", []), ("chapter last", [])]
+    ("name", "pages"), [("chapter 1", [1, 2]), ("chapter 2", [2, 3]), ("chapter 3", []), ("chapter last", [2, 3])]
 )
 def test_steps_of_a_manual_are_no_chapters_where_the_outline_has_its_own(name: str, pages: list[int]) -> None:
     outline = [
@@ -84,10 +84,11 @@ def test_numbered_titles_count_in_order_where_there_is_no_outline() -> None:
     assert named(shown, "chapter 12") == []
 
 
-def test_after_a_gap_a_page_has_no_name_until_numbers_follow_one_another() -> None:
+def test_after_a_gap_a_number_is_that_of_a_chapter_where_its_sections_or_the_next_follow() -> None:
     shown = [["1 Ships"], ["5 Cranes"], ["6 Rails"], ["7 Roads"]]
-    assert [named(shown, f"chapter {at}") for at in (1, 5, 6, 7)] == [[0], [], [2], [3]]
-    assert named([["1 Ships"], ["5 Cranes"], ["5.1 Booms"]], "chapter 5") == [2]
+    assert [named(shown, f"chapter {at}") for at in (1, 5, 6, 7)] == [[0], [1], [2], [3]]
+    assert named([["1 Ships"], ["5 Cranes"], ["5.1 Booms"]], "chapter 5") == [1, 2]
+    assert named([["1 Ships"], ["5 Cranes"], ["¶x"]], "chapter 1") == [0]
     rules = [["2 Rules of the Sea"], ["1 Ships"], ["2 Cranes"], ["3 Rails"]]
     assert [named(rules, f"chapter {at}") for at in (1, 3)] == [[1], [3]]
     assert 2 in named(rules, "chapter 2")
@@ -141,19 +142,7 @@ def test_letters_are_appendices_behind_the_references() -> None:
 
 def names_of(shown: Sequence[Sequence[str]], page: int = 0) -> set[str]:
     """The names of one of these pages, without an outline."""
-    sections = SectionNames(())
-    named = [
-        sections.of_page(
-            [
-                made_quote(
-                    text.removeprefix("¶"), page=at, ordinal=i, layout="paragraph" if text[0] == "¶" else "title"
-                )
-                for i, text in enumerate(texts)
-            ]
-        )
-        for at, texts in enumerate(shown)
-    ]
-    return set(map(str, named[page]))
+    return set(map(str, names_of_pages((), quotes_of(shown))[page]))
 
 
 def test_roman_numerals_in_order_are_chapters_and_letters_sections_of_them() -> None:

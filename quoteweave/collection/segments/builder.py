@@ -8,9 +8,10 @@ from itertools import groupby
 
 from quoteweave.collection.segments.acronyms import definitions_in, definitions_in_table
 from quoteweave.collection.segments.merge import merge_segments
-from quoteweave.collection.segments.section_names import SectionNames
+from quoteweave.collection.segments.section_names import names_of_pages
 from quoteweave.collection.segments.segment import FIELDS, PostingsBuilder, Segment, make_segment
 from quoteweave.core.boxes import Box, area, inside
+from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import labels_in, page_names
 from quoteweave.core.text.tokens import Vocabulary, symbol_runs, words
@@ -30,7 +31,7 @@ class SegmentBuilder:
     def __init__(self) -> None:
         self._counted: list[Segment] = []
         self._document_pages: dict[int, Page] = {}
-        self._sections = SectionNames(())
+        self._section_names: dict[int, set[PlaceName]] = {}
         self._begin()
 
     def add(self, name: str, quotes: Iterable[tuple[int, Quote]], pages: Sequence[Page] = ()) -> None:
@@ -38,10 +39,11 @@ class SegmentBuilder:
 
         Its `pages` say how many it has and under which headings each stands.
         """
+        found = list(quotes)
         self._document_pages = {page.number: page for page in pages}
-        self._sections = SectionNames(pages)
+        self._section_names = names_of_pages(pages, [quote for _, quote in found])
         self._documents.append((name, 0, 0))
-        for _, page in groupby(quotes, key=lambda found: found[1].page):
+        for _, page in groupby(found, key=lambda each: each[1].page):
             if len(self._fields["quotes"].tokens) >= MAX_GATHERED or len(self._vocabulary) >= MAX_DIFFERENT:
                 self._count()
                 self._documents.append((name, 0, 0))
@@ -51,7 +53,7 @@ class SegmentBuilder:
         """The segment; None where no document was added."""
         if self._documents:
             self._count()
-        self._document_pages = {}
+        self._document_pages, self._section_names = {}, {}
         if len(self._counted) < 2:
             return self._counted[0] if self._counted else None
         merged = merge_segments(self._counted, ())
@@ -113,7 +115,7 @@ class SegmentBuilder:
         headings = page.headings if page else ()
         for heading in headings:
             self._fields["outline"].add(number, self._vocabulary.of_text(heading))
-        names = {*self._names_of_page(quotes), *map(str, self._sections.of_page(quotes))}
+        names = {*self._names_of_page(quotes), *map(str, self._section_names[quotes[0].page])}
         self._fields["references"].add(number, self._vocabulary.of_words(sorted(names)))
 
     def _names_of_page(self, quotes: Sequence[Quote]) -> Iterator[str]:

@@ -2,16 +2,30 @@
 
 Parts are known by the outline and by titles; a part lasts until the next one of its rank or of a higher one, so that
 "Item 1" does not end "Part I". A heading whose number is not sure, and a preface or an index, ends the part before and
-gives its pages no other name. Titles that begin with a mere number are steps of a manual as often as chapters: where
-there is an outline, they count only where they agree with it, and else only in order, and not where one follows the
-other with no text between. A page of contents has no other part, unless one begins on it.
+gives its pages no other name. Titles that begin with a mere number are steps of a manual as often as chapters: those
+count that `chapters` finds. A page of contents has no other part, unless one begins on it. The last part of each kind
+has two more names, such as "chapter last" and "last chapter 9".
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from string import ascii_lowercase
 
-from quoteweave.core.place_names import UNREAD, PlaceName
+from quoteweave.collection.segments.chapters import (
+    APPENDIX,
+    CONTENTS,
+    NUMBER,
+    REFERENCES,
+    ROLES,
+    UNCOUNTED,
+    Outline,
+    chapters_of,
+    heading_words,
+    steps_in,
+    without_number,
+)
+from quoteweave.core.place_names import LAST, PlaceName
 from quoteweave.core.records import Page, Quote
 from quoteweave.core.text.mentions import MAX_ENTRY_CHARACTERS, MIN_CONTENTS_ENTRIES, heading_names, rise_steadily
 from quoteweave.core.text.numerals import ROMAN
@@ -19,13 +33,9 @@ from quoteweave.core.text.tokens import words
 
 # By what encloses what, below the parts that enclose chapters; notes, steps and the like stand within these.
 _RANKS = {"item": 1, "chapter": 2, "section": 2, "appendix": 2}
-_CONTENTS, _REFERENCES, _APPENDIX = map(PlaceName, ("contents", "references", "appendix"))
-_ROLES = frozenset({_CONTENTS, _REFERENCES, _APPENDIX})
-_UNCOUNTED = PlaceName("chapter", UNREAD)
 _ROLE_RANK, _INNER_RANK = 2, 3
-_BARE_NUMBER = re.compile(r"\d")
-_STEP = re.compile(r"(\d{1,2})[.):]?\s")
-_NUMBER = re.compile(rf"(?:\d{{1,2}}(?:\.\d{{1,2}})*[.):]?|{ROMAN.upper()}[.):]|[A-Z](?:\.\d{{1,2}})*[.):]?)\s+")
+# Also "II. Cranes"; "I. Ships" may be a letter.
+_BARE_NUMBER = re.compile(rf"\d|(?!.[.):]){ROMAN.upper()}[.):]\s")
 # "B Details" and "B. Details", after the references.
 _LETTERED = re.compile(r"([A-Z])(?:\.\d+)*[.:]?\s+[^\W\d_]")
 # "PART II Item 5. Market…", set as one paragraph.
@@ -36,30 +46,61 @@ _BEFORE_LETTERS = "@"
 # The page number at the end of a line of contents.
 _ENTRY_END = re.compile(r"[\s.·…_|](\d{1,4})")
 _LEADERS = frozenset(".·…_|")
-# Headings of an outline that says how a document is divided.
-_MIN_OUTLINE = 4
-# By how much a number may exceed that of the chapter before: a heading may not have been found.
+# By how much the letter of an appendix may exceed that before: a heading may not have been found.
 _MAX_STEP = 2
+
+
+def names_of_pages(pages: Sequence[Page], quotes: Sequence[Quote]) -> dict[int, set[PlaceName]]:
+    """The names of each page of a document, given its quotes in order."""
+    sections = SectionNames(pages, quotes)
+    found = {page: sections.of_page(list(own)) for page, own in groupby(quotes, key=lambda quote: quote.page)}
+    for last in _last_parts(set().union(*found.values()), sections.chapters.last):
+        names = {PlaceName(last.kind, LAST), last_part(last)}
+        for own in found.values():
+            own.update(names if last in own else ())
+    return found
+
+
+def last_part(name: PlaceName) -> PlaceName:
+    """The name of the last part of its kind that tells which one it is: 'last chapter 9'."""
+    return PlaceName(f"last {name.kind}", name.number)
+
+
+def _last_parts(names: Collection[PlaceName], chapter: PlaceName | None) -> Iterator[PlaceName]:
+    """The last part of each kind: the one with the highest number, else with the last letter.
+
+    A number counts only where it follows another one, or is at most one more than there are: a heading may be missing.
+    A kind of which a part is called the last is left out.
+    """
+    for kind in {name.kind for name in names}.difference(name.kind for name in names if name.is_last):
+        own = [name for name in names if name.kind == kind]
+        numbers = {name.value: name for name in own if name.value is not None}
+        letters = {ascii_lowercase.find(name.number) + 1: name for name in own if len(name.number) == 1}
+        letters.pop(0, None)
+        found = [
+            series[at]
+            for series in (letters, numbers)
+            for at in sorted(series)
+            if at <= len(series) + 1 or at - 1 in series
+        ]
+        last = chapter if kind == "chapter" and chapter in names else next(reversed(found), None)
+        yield from [] if last is None else [last]
 
 
 class SectionNames:
     """The parts of one document, page by page."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
+    def __init__(self, pages: Sequence[Page], quotes: Sequence[Quote]) -> None:
+        outline = Outline(pages)
+        self.chapters = chapters_of(outline, quotes)
         self._pages = {page.number: page for page in pages}
-        headings = list(dict.fromkeys(heading for page in pages for heading in page.headings))
-        self._names = {heading: heading_names(heading) for heading in headings}
-        numbered = [name for names in self._names.values() for name in names if name.number[-1:].isdigit()]
-        self._kinds = {name.kind for name in numbered} - {"section"}
-        self._outline = {_words_of(each) for each in headings} if len(headings) >= _MIN_OUTLINE else set()
-        outermost = (page.headings[0] for page in pages if page.headings)
-        self._top = number_chapters(outermost) if self._outline and not numbered else {}
-        self._chapters = _pages_of(self._top, pages)
+        self._names = {heading: heading_names(heading) for heading in outline.begins}
+        self._kinds = outline.kinds
+        self._counted_on = _pages_of(self.chapters.outline, pages)
         self._under: list[tuple[int, list[PlaceName]]] = []
         self._before: frozenset[str] = frozenset()
-        self._order = _ChapterOrder()
-        # Of the appendix that began last, "@" before the first; and of the last section of a chapter.
-        self._letter, self._section_letter = "", ""
+        # Of the appendix that began last, "@" before the first.
+        self._letter = ""
         self._has_appendix = self._is_contents = False
 
     def of_page(self, quotes: Sequence[Quote]) -> set[PlaceName]:
@@ -70,7 +111,7 @@ class SectionNames:
         begun = [each for each in headings if each not in self._before]
         shown = [quote for quote in quotes if quote.retrievable]
         if self._reads_as_contents(shown, begun):
-            found.add(_CONTENTS)
+            found.add(CONTENTS)
             if _lists_pages(shown) and _has_contents_alone(shown):
                 self._before = frozenset(headings)
                 return found
@@ -80,20 +121,20 @@ class SectionNames:
         ended = set(headings).difference(begun, after.headings if after else headings) if at_top else set[str]()
         for heading in headings:
             found.update(self._names[heading] if heading not in ended else ())
-        found.update(self._chapters.get(number, ()) if not (was_behind and self._letter) else ())
+        found.update(self._counted_on.get(number, ()) if not (was_behind and self._letter) else ())
         found.update(() if at_top else self._current())
         for _, names in parts:
             self._push(names)
             found.update(self._current())
         self._before = frozenset(headings)
-        others = {name for name in found if name != _CONTENTS and not name.is_page and not name.is_unread}
+        others = {name for name in found if name != CONTENTS and not name.is_page and not name.is_unread}
         return of_contents | others
 
     def _current(self) -> set[PlaceName]:
         return {name for _, names in self._under for name in names}
 
     def _push(self, names: list[PlaceName]) -> None:
-        if names == [_CONTENTS]:
+        if names == [CONTENTS]:
             return  # as much a list of what is in the box
         outer = [name for name in names if _rank_of(name) == 0]
         for group in filter(None, (outer, [name for name in names if name not in outer])):  # "PART II Item 8"
@@ -102,15 +143,15 @@ class SectionNames:
 
     def _reads_as_contents(self, shown: Sequence[Quote], begun: Sequence[str]) -> bool:
         """Whether a page has contents: it says so, or follows one that has and has their lines."""
-        says = any(_CONTENTS in self._names[each] for each in begun) or any(
-            quote.layout == "title" and _CONTENTS in heading_names(quote.text) for quote in shown
+        says = any(CONTENTS in self._names[each] for each in begun) or any(
+            quote.layout == "title" and CONTENTS in heading_names(quote.text) for quote in shown
         )
         self._is_contents = says or (self._is_contents and _lists_pages(shown, only_certain=True))
         return self._is_contents
 
     def _begun(self, shown: Sequence[Quote], begun: Sequence[str]) -> Iterator[tuple[int, list[PlaceName]]]:
         """The parts that begin on a page, each with the place of its heading among the quotes, in order."""
-        headings, steps = _Headings(begun), _steps(shown)
+        headings, steps = _Headings(begun), steps_in(shown)
         for at, quote in enumerate(shown):
             own = headings.take(quote)
             if (own is not None or at not in steps) and (names := self._names_of(quote, own)):
@@ -130,61 +171,48 @@ class SectionNames:
         if letter := self._letter_of(text, is_outlined=heading is not None):
             return [
                 PlaceName("appendix", letter),
-                _APPENDIX,
+                APPENDIX,
                 *(each for each in names if each.kind == "section"),
             ]
-        before = self._order.last or 0
-        names = self._checked(text, names, is_outlined=heading is not None)
+        names = self._checked(quote, names, is_outlined=heading is not None)
         own = [*self._counted(heading), *self._names[heading]] if heading else []
         names = list(dict.fromkeys([*names, *own]))
-        self._remember(text, names, before)
+        self._remember(text, names)
         return names
 
     def _counted(self, heading: str) -> list[PlaceName]:
         """The name of a chapter that has no number of its own; after references it ends them."""
-        if heading not in self._top or self._letter > _BEFORE_LETTERS:
+        if heading not in self.chapters.outline or self._letter > _BEFORE_LETTERS:
             return []
         if self._letter and (self._names[heading] or _LETTERED.match(heading)):
             return []
         self._letter = ""
-        return [PlaceName("chapter", str(self._top[heading]))]
+        return [PlaceName("chapter", str(self.chapters.outline[heading]))]
 
-    def _checked(self, text: str, names: list[PlaceName], *, is_outlined: bool) -> list[PlaceName]:
+    def _checked(self, quote: Quote, names: list[PlaceName], *, is_outlined: bool) -> list[PlaceName]:
         """The names of a title without those that its number has only by chance."""
-        if _BARE_NUMBER.match(text):
-            if not names or self._counts(text, names):
-                return names
-            certain = [name for name in names if "." in name.number or name in _ROLES]
-            is_gap = self._order.skipped is not None and self._order.skipped == _chapter_of(names)
-            return [*certain, _UNCOUNTED] if is_gap else certain
+        is_chapter = quote.id in self.chapters.titles
+        if _BARE_NUMBER.match(quote.text):
+            certain = [name for name in names if "." in name.number or name in ROLES]
+            return names if is_chapter else [*certain, *([UNCOUNTED] if quote.id in self.chapters.ending else [])]
         if not is_outlined:
-            names = [name for name in names if name.kind not in self._kinds or name in _ROLES]
-        match = _LETTERED.match(text) if names and not self._letter else None
-        return self._of_chapter(match[1], names) if match else names
-
-    def _of_chapter(self, letter: str, names: list[PlaceName]) -> list[PlaceName]:
-        """The names of a title with one letter before all appendices: a Roman numeral, or a section of a chapter."""
-        before, self._section_letter = self._section_letter, letter
-        number = next((name.value for name in names if name.kind == "section" and name.value is not None), None)
-        if number is None:
-            return [name for name in names if name.kind == "section" or name in _ROLES]
-        if ord(letter) - 1 != ord(before or "@") and self._order.accept(number):
+            names = [name for name in names if name.kind not in self._kinds or name in ROLES]
+        letter = _LETTERED.match(quote.text) if names and not self._letter and not is_chapter else None
+        if letter is None:
             return names
-        return [PlaceName("section", letter.lower()), *(name for name in names if name in _ROLES)]
+        # Before all appendices, a section of a chapter.
+        if any(name.kind == "chapter" for name in names):
+            return [PlaceName("section", letter[1].lower()), *(name for name in names if name in ROLES)]
+        return [name for name in names if name.kind == "section" or name in ROLES]
 
-    def _remember(self, text: str, names: Sequence[PlaceName], before: int) -> None:
-        """Keep in mind which chapter or appendix began last; `before` is the number of the last chapter before it."""
-        if names and _rank(names) == 0:
-            self._order.begin_part(names[0])
-        number, is_worded = _chapter_of(names), not _NUMBER.match(text)
-        if number is not None and is_worded:
-            self._order.last = number
-        elif number is not None and not _BARE_NUMBER.match(text):
-            self._order.accept(number)
-        if _REFERENCES in names or _APPENDIX in names:
+    def _remember(self, text: str, names: Sequence[PlaceName]) -> None:
+        """Keep in mind which appendix began last, if no chapter began behind it."""
+        if REFERENCES in names or APPENDIX in names:
             self._letter = self._letter or _BEFORE_LETTERS
-            self._has_appendix = self._has_appendix or _APPENDIX in names
-        elif number is not None and (is_worded or (self._letter == _BEFORE_LETTERS and number >= before)):
+            self._has_appendix = self._has_appendix or APPENDIX in names
+        elif any(name.kind == "chapter" and name.value is not None for name in names) and (
+            self._letter == _BEFORE_LETTERS or not NUMBER.match(text)
+        ):
             self._letter = ""
 
     def _letter_of(self, text: str, *, is_outlined: bool) -> str:
@@ -197,59 +225,6 @@ class SectionNames:
             return ""
         self._letter = match[1]
         return match[1].lower()
-
-    def _counts(self, text: str, names: Sequence[PlaceName]) -> bool:
-        """Whether a title with a mere number is that of a chapter or section; the number of a chapter is then taken."""
-        number, is_inner = _chapter_of(names), "." in names[0].number
-        if self._outline and "chapter" in self._kinds:
-            return is_inner
-        if number is None or (self._outline and not is_inner and _words_of(text) not in self._outline):
-            return False
-        if is_inner and number == self._order.last:
-            return True
-        is_known = bool(self._outline) and _words_of(text) in self._outline
-        is_of_skipped = is_inner and number == self._order.skipped
-        return (is_known or not self._outline) and self._order.accept(number, is_known=is_known or is_of_skipped)
-
-
-class _ChapterOrder:
-    """The numbers of chapters as they come."""
-
-    def __init__(self) -> None:
-        self.last: int | None = None
-        """The number of the last chapter."""
-        self.skipped: int | None = None
-        """The number of the last title, if too many lack between it and the last chapter."""
-        self._part: PlaceName | None = None
-        self._may_restart = self._is_unsure = False
-
-    def begin_part(self, name: PlaceName) -> None:
-        """Let chapters begin at 1 again where this is another part."""
-        self._may_restart = self._may_restart or name != self._part
-        self._part = name
-
-    def accept(self, number: int, *, is_known: bool = False) -> bool:
-        """Take this number for that of the last chapter if it may come next.
-
-        Where too many lack, it may only if it is known, or if it follows that of the title before. Returns whether it
-        was taken.
-        """
-        last, skipped = self.last, self.skipped
-        self.skipped = None
-        if last is None or (self._may_restart and number == 1) or (self._is_unsure and number < last):
-            # An extract begins anywhere, but "12 V battery" and "2 Rules of the Sea" may stand before chapter 1.
-            self._is_unsure = number != 1
-        elif last < number <= last + _MAX_STEP or (last < number and (is_known or number - 1 == skipped)):
-            self._is_unsure = False
-        else:
-            self.skipped = number if number > last else None
-            return False
-        self.last, self._may_restart = number, False
-        return True
-
-
-def _chapter_of(names: Sequence[PlaceName]) -> int | None:
-    return next((name.value for name in names if name.kind == "chapter"), None)
 
 
 def _lists_pages(shown: Iterable[Quote], *, only_certain: bool = False) -> bool:
@@ -278,8 +253,8 @@ def _is_entry(line: str) -> bool:
 def _has_contents_alone(shown: Sequence[Quote]) -> bool:
     """Whether no part begins on a page with contents: entries follow each title of a part, and none is above them."""
     named = (heading_names(quote.text) if quote.layout == "title" else [] for quote in shown)
-    titles = [[] if names == [_UNCOUNTED] else names for names in named]
-    first = next((at for at, names in enumerate(titles) if _CONTENTS in names), -1)
+    titles = [[] if names == [UNCOUNTED] else names for names in named]
+    first = next((at for at, names in enumerate(titles) if CONTENTS in names), -1)
     is_listed = False
     for at, quote in reversed(list(enumerate(shown))):
         lines = quote.all_text().splitlines()
@@ -301,18 +276,7 @@ def _rank_of(name: PlaceName) -> int:
         return _INNER_RANK
     if name.encloses_chapters:
         return 0
-    return _ROLE_RANK if name in _ROLES else _RANKS.get(name.kind, _INNER_RANK)
-
-
-def _words_of(heading: str) -> tuple[str, ...]:
-    """The words of a heading without its number, which outlines may leave out."""
-    return tuple(words(_without_number(heading) or heading, keep_stop_words=True))
-
-
-def _without_number(heading: str) -> str:
-    """The heading without its number; "" where it has none."""
-    match = _NUMBER.match(heading)
-    return heading[match.end() :] if match else ""
+    return _ROLE_RANK if name in ROLES else _RANKS.get(name.kind, _INNER_RANK)
 
 
 class _Headings:
@@ -323,7 +287,7 @@ class _Headings:
         self._whole: dict[tuple[str, ...], list[str]] = {}
         self._leading: dict[tuple[str, ...], list[str]] = {}
         for heading in headings:
-            if bare := _words_of(heading):
+            if bare := heading_words(heading):
                 self._whole.setdefault(bare, []).append(heading)
                 self._leading.setdefault(tuple(words(heading, keep_stop_words=True)), []).append(heading)
         self._lengths = sorted({len(each) for each in self._leading})
@@ -334,7 +298,7 @@ class _Headings:
             return None
         said = tuple(words(quote.text, keep_stop_words=True))
         found = list(self._whole.get(said, ()))
-        if bare := _without_number(quote.text):
+        if bare := without_number(quote.text):
             found += self._whole.get(tuple(words(bare, keep_stop_words=True)), ())
         for length in self._lengths:
             found += self._leading.get(said[:length], ())
@@ -344,33 +308,6 @@ class _Headings:
         return first
 
 
-def _steps(shown: Sequence[Quote]) -> set[int]:
-    """Which quotes are numbered titles that follow one another: steps, or a list of what is to come."""
-    matches = (_STEP.match(quote.text) if quote.layout == "title" else None for quote in shown)
-    numbers = [int(match[1]) if match else None for match in matches]
-    follow = [at for at, (one, next_one) in enumerate(pairwise(numbers)) if one is not None and next_one == one + 1]
-    return {*follow, *(at + 1 for at in follow)}
-
-
-def number_chapters(outermost_headings: Iterable[str]) -> dict[str, int]:
-    """The chapters among the outermost headings of an outline, counted from 1 behind the contents up to the references.
-
-    Appendices are none, nor are prefaces, indexes and the like before the first and behind the last; between two,
-    "Copyright" and "Index" are what the document is about.
-    """
-    outermost = {heading: heading_names(heading) for heading in outermost_headings}
-    headings = list(outermost)
-    contents = [at for at, heading in enumerate(headings) if _CONTENTS in outermost[heading]]
-    chapters = headings[contents[-1] + 1 if contents else 0 :]
-    references = [at for at, heading in enumerate(chapters) if PlaceName("references") in outermost[heading]]
-    # Those of the first chapter do not end them.
-    end = next((at for at in references if 2 * at >= len(chapters) - 1), len(chapters))
-    counted = [heading for heading in chapters[:end] if _ROLES.isdisjoint(outermost[heading])]
-    certain = [at for at, heading in enumerate(counted) if _UNCOUNTED not in outermost[heading]]
-    counted = counted[certain[0] : certain[-1] + 1] if certain else []
-    return {heading: chapter for chapter, heading in enumerate(counted, 1)}
-
-
 def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, list[PlaceName]]:
     """The names of the chapters on each page."""
     found: dict[int, list[PlaceName]] = {}
@@ -378,8 +315,8 @@ def _pages_of(chapters: Mapping[str, int], pages: Sequence[Page]) -> dict[int, l
     for at, page in enumerate(pages):
         begins.setdefault(page.headings[0] if page.headings else "", at)
     for heading, chapter in chapters.items():
+        first = begins.get(heading, len(pages) - 1)
         # It may begin below the end of another.
-        first = begins[heading]
         first -= first > 0 and heading in pages[first - 1].headings
         last = next((at for at in range(first, len(pages)) if heading not in pages[at].headings), len(pages))
         for page in pages[first:last]:

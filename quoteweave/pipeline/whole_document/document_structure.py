@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.segments.section_names import number_chapters
+from quoteweave.collection.segments.chapters import NumberedHeading, Outline, chapters_of
 from quoteweave.core.answers import (
     Context,
     DocumentStructure,
@@ -25,7 +25,6 @@ from quoteweave.core.records import Document, Filter, Hit, Page, Quote
 from quoteweave.core.text.mentions import caption_label, heading_names, page_names
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
-from quoteweave.pipeline.whole_document.numbered_headings import NumberedHeading, number_headings
 
 MAX_TEXTS, MAX_IMAGES = 30, 5
 """Most quotes of each kind that a context shows of the parts found."""
@@ -251,17 +250,21 @@ class _StructureReader:
             return _Found(kind, "parser", len(titles), [_heading(quote, None) for quote in titles])
         if kind == "appendix":
             return self._appendices(titles)
-        names = [self._names[quote.id] for quote in self._titles]
-        numbers = number_headings(self._titles, names, with_sections=kind == "section")
-        ids = {quote.id for quote in titles}
-        numbered = [_numbered(heading) for heading in numbers.found if heading.quote.id in ids]
-        if len(numbers.found) > 1:
-            return _Found(kind, "numbers" if numbers.is_complete else "parser", len(numbered), numbered)
-        outermost = _Outermost(self._whole)
-        named = number_chapters(outermost.headings) if kind == "chapter" else outermost.headings
-        outline = [part for part in self._outline(titles, within) if part.name in named]
-        if outline:
-            return _Found(kind, "outline" if outermost.is_sure else "parser", len(outline), outline)
+        outline = Outline(self._whole)
+        chapters = chapters_of(outline, self._collection.document_quotes(self._document.name))
+        numbers = [each for each in chapters.numbered if kind == "section" or each.name.kind == "chapter"]
+        ids, on_pages = {quote.id for quote in titles}, {page.number: page.label for page in within.pages}
+        numbered = [
+            _numbered(each, on_pages[each.page])
+            for each in numbers
+            if (each.quote.id in ids if each.quote else each.page in on_pages)
+        ]
+        if len(numbers) > 1:
+            return _Found(kind, "numbers" if chapters.is_complete else "parser", len(numbered), numbered)
+        named = chapters.outline if kind == "chapter" else outline.outermost
+        outlined = [part for part in self._outline(titles, within) if part.name in named]
+        if outlined:
+            return _Found(kind, "outline" if outline.is_sure else "parser", len(outlined), outlined)
         if kind == "section" and not numbered:
             return _Found("heading", "parser", len(titles), [_heading(quote, None) for quote in titles])
         # Nobody numbers a single chapter: of the others the headings were not found.
@@ -312,22 +315,6 @@ class _StructureReader:
                     yield _Part(heading, None, next(own, None), first.label)
 
 
-class _Outermost:
-    """The outermost headings of an outline, and whether these are surely all.
-
-    A page has what reaches onto it before what begins there, but not how deep that is. So the first heading of a page
-    is an outermost one, and on the last page a further one too where no other page has headings within such.
-    """
-
-    def __init__(self, pages: Sequence[Page]) -> None:
-        first = dict.fromkeys(page.headings[0] for page in pages if page.headings)
-        further = [heading for page in pages[:-1] for heading in page.headings[1:] if heading not in first]
-        before = {heading for page in pages[:-1] for heading in page.headings}
-        last = [heading for page in pages[-1:] for heading in page.headings[1:] if heading not in before]
-        self.headings = [*first, *([] if further else last)]
-        self.is_sure = not (further and last)
-
-
 @dataclass(frozen=True, slots=True)
 class _Scope:
     pages: Sequence[Page]
@@ -339,8 +326,8 @@ def _ends_section(name: PlaceName, names: Sequence[PlaceName]) -> bool:
     return name not in names and any(not name.encloses_chapters or each.encloses_chapters for each in names)
 
 
-def _numbered(heading: NumberedHeading) -> _Part:
-    found = _heading(heading.quote, heading.name)
+def _numbered(heading: NumberedHeading, page_label: str) -> _Part:
+    found = _Part(_one_line(heading.text), heading.name, heading.quote, page_label)
     # A chapter whose own heading was not found.
     return replace(found, name=f"{heading.name.number}, known by {found.name}") if heading.is_inner else found
 

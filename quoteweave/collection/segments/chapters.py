@@ -1,0 +1,351 @@
+"""Tells what the chapters of a document are: for the names of its pages, the search for the last one, and their count.
+
+They are the headings that say "Chapter 3", where there are two; else those that begin with their own number; else the
+outermost headings of the outline, between the contents and the references. Where an outline says how a document is
+divided, numbered headings that it lacks are none: they are steps of a manual as often.
+
+Numbers follow each other. What only looks numbered, such as "12 V battery" among chapters 1 to 5, breaks the order and
+is left out, and so are titles that follow one another with no text between: steps, or a list of what is to come.
+Numbers may begin anew below the heading of another part. Where they do so otherwise, it is not sure what they are.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from quoteweave.core.place_names import UNREAD, PlaceName
+from quoteweave.core.records import Page, Quote
+from quoteweave.core.text.mentions import heading_names
+from quoteweave.core.text.numerals import ROMAN
+from quoteweave.core.text.tokens import words
+
+MAX_MISSING = 2
+"""Most chapters without a heading of their own before a number that may be that of a chapter."""
+CONTENTS, REFERENCES, APPENDIX = map(PlaceName, ("contents", "references", "appendix"))
+ROLES = frozenset({CONTENTS, REFERENCES, APPENDIX})
+UNCOUNTED = PlaceName("chapter", UNREAD)
+# Headings of an outline that says how a document is divided.
+_MIN_OUTLINE = 4
+_STEP = re.compile(r"(\d{1,2})[.):]?\s")
+NUMBER = re.compile(rf"(?:\d{{1,2}}(?:\.\d{{1,2}})*[.):]?|{ROMAN.upper()}[.):]|[A-Z](?:\.\d{{1,2}})*[.):]?)\s+")
+_LETTER = re.compile(r"([A-Z])\.\s")
+_NONE = PlaceName("")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedHeading:
+    """A heading, and what its number makes of it."""
+
+    name: PlaceName
+    """"chapter 3" or "section 3.1"."""
+    text: str
+    page: int
+    quote: Quote | None
+    """None for a heading of the outline that is no title on its page."""
+    is_inner: bool
+    """Whether it is a chapter that is known by a heading within it alone, such as "3.1 Grain"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapters:
+    """The chapters of a document: those of the outline where there are any, else those with numbers."""
+
+    numbered: tuple[NumberedHeading, ...]
+    """Chapters and the sections within them, in order."""
+    is_complete: bool
+    """Whether no chapter with a number seems to be missing, also after the last, and none to be counted twice."""
+    titles: frozenset[str]
+    """Ids of the titles that begin a chapter, be it once more, or have the number of the one in which they stand."""
+    ending: frozenset[str]
+    """Ids of the titles that may begin a chapter, but leave out so many that nobody knows which."""
+    outline: Mapping[str, int]
+    """The outermost headings that are chapters, counted from 1; empty where numbers tell them."""
+
+    @property
+    def last(self) -> PlaceName | None:
+        """The name of the last one."""
+        if self.outline:
+            return PlaceName("chapter", str(len(self.outline)))
+        return next((each.name for each in reversed(self.numbered) if each.name.kind == "chapter"), None)
+
+
+def chapters_of(outline: "Outline", quotes: Iterable[Quote]) -> Chapters:
+    """Return the chapters of the document that has this outline and, in order, these quotes."""
+    titles = _of_one_kind(_titles(outline, quotes))
+    numbering = _Numbering(titles)
+    for at, title in enumerate(titles):
+        numbering.add(at, title)
+    count = sum(heading.name.kind == "chapter" for heading in numbering.found.values())
+    counted = outline.chapters if count < 2 else {}
+    return Chapters(
+        numbered=tuple(numbering.found.values()),
+        is_complete=numbering.is_complete,
+        titles=frozenset(numbering.titles),
+        ending=frozenset() if counted else frozenset(numbering.ending),
+        outline=counted,
+    )
+
+
+class Outline:
+    """The headings of an outline, and which of them are outermost.
+
+    A page has what reaches onto it before what begins there, but not how deep that is. So the first heading of a page
+    is an outermost one, and on the last page a further one too where no other page has headings within such.
+    """
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        self.begins: dict[str, int] = {}
+        """The first page of each heading, in order."""
+        for page in pages:
+            for heading in page.headings:
+                self.begins.setdefault(heading, page.number)
+        first = dict.fromkeys(page.headings[0] for page in pages if page.headings)
+        further = [heading for page in pages[:-1] for heading in page.headings[1:] if heading not in first]
+        last = [heading for page in pages[-1:] for heading in page.headings[1:] if self.begins[heading] == page.number]
+        self.outermost = [*first, *([] if further else last)]
+        self.is_sure = not (further and last)
+        """Whether these are surely all outermost ones."""
+        self._words = {heading_words(each) for each in self.begins} if len(self.begins) >= _MIN_OUTLINE else set()
+        self._lengths = {len(each) for each in self._words} - {1}
+        names = {name for heading in self.begins for name in heading_names(heading) if name.number[-1:].isdigit()}
+        self.kinds = {name.kind for name in names} - {"section"}
+        """The kinds of numbered parts that it has."""
+
+    @property
+    def chapters(self) -> dict[str, int]:
+        """The chapters among the outermost headings, counted from 1 behind the contents up to the references.
+
+        Appendices are none, nor are prefaces, indexes and the like before the first and behind the last; between two,
+        "Copyright" and "Index" are what the document is about.
+        """
+        order = list(self.begins)
+        appendices = (at for at, heading in enumerate(order) if APPENDIX in heading_names(heading))
+        before = set(order[: next((at for at in appendices if 2 * at >= len(order) - 1), None)])
+        outermost = {heading: heading_names(heading) for heading in self.outermost if heading in before}
+        if any(name.number[-1:].isdigit() for names in outermost.values() for name in names):
+            return {}  # "Part I", "Item 1"
+        headings = list(outermost)
+        contents = [at for at, heading in enumerate(headings) if CONTENTS in outermost[heading]]
+        chapters = headings[contents[-1] + 1 if contents else 0 :]
+        references = [at for at, heading in enumerate(chapters) if REFERENCES in outermost[heading]]
+        # Those of the first chapter do not end them.
+        end = next((at for at in references if 2 * at >= len(chapters) - 1), len(chapters))
+        counted = [heading for heading in chapters[:end] if ROLES.isdisjoint(outermost[heading])]
+        certain = [at for at, heading in enumerate(counted) if UNCOUNTED not in outermost[heading]]
+        counted = counted[certain[0] : certain[-1] + 1] if certain else []
+        # A single one is the title of the whole.
+        return {heading: chapter for chapter, heading in enumerate(counted, 1)} if len(counted) > 1 else {}
+
+    def admits(self, title: "_Title") -> bool:
+        """Whether a title may be that of a chapter: the outline has it, or leaves it to the titles."""
+        if title.is_inner or title.number < 0 or not self._words or title.quote is None:
+            return True
+        return self.has(title.text) or (title.says_chapter and "chapter" not in self.kinds)
+
+    def has(self, text: str) -> bool:
+        """Whether a title is one of the headings of an outline that says how the document is divided."""
+        said = heading_words(text)
+        # "5 Related Work 5.1 Models", set as one title.
+        return said in self._words or any(said[:length] in self._words for length in self._lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class _Title:
+    text: str
+    page: int
+    quote: Quote | None
+    number: int
+    """Of its chapter; -1 for the heading of a part."""
+    name: PlaceName
+    is_inner: bool
+    says_chapter: bool
+    """Whether it says "Chapter 3" rather than "3"."""
+
+
+class _Numbering:
+    """The chapters found so far, with the number at which their part stands."""
+
+    def __init__(self, read: Sequence[_Title]) -> None:
+        self._read, self._series = read, _longest_series([title.number for title in read])
+        self._last_at = {title.number: at for at, title in enumerate(read) if not title.is_inner}
+        self._last, self._part = -1, 0
+        self._texts = dict[int, list[list[str]]]()
+        self._heading, self._parts = _NONE, set[PlaceName]()  # the last heading of a part, and those that have chapters
+        self._is_sure, self._may_skip, self._repeated = True, False, -1
+        self.found = dict[tuple[int, PlaceName], NumberedHeading]()
+        self.titles, self.ending = set[str](), set[str]()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is unsure, also of what stands behind the last chapter."""
+        return self._is_sure and not self._may_skip and self._repeated < 0
+
+    def add(self, at: int, title: _Title) -> None:
+        """Take a title for a chapter, where its number shows that it is one, or for a section of the last."""
+        if title.number < 0:
+            self._heading = title.name
+        elif not self.found:
+            if self._begins(title, at):
+                self._take(title)
+        elif not title.is_inner and title.number <= self._last and title.number in self._texts:
+            self._repeat(title)
+        elif title.number == self._last + 1:
+            # Behind 1, 2, 3 and again 1, 2 a 4 shows that the second ones are no chapters; behind 1, 2, 1, 2 no 3 does.
+            self._is_sure = self._is_sure and self._repeated != self._last
+            self._take(title)
+        elif title.number > self._last + 1 and self._goes_on(title, at):
+            self._is_sure = False
+            self._take(title)
+        elif title.number > self._last + 1 + MAX_MISSING:
+            self.ending.update(_ids(title))
+        elif title.number > self._last + 1:
+            self._may_skip = True
+        if title.is_inner and title.number == self._last:
+            self.titles.update(_ids(title))
+            self.found.setdefault((self._part, title.name), _heading_of(title, title.name, is_inner=False))
+
+    def _begins(self, title: _Title, at: int) -> bool:
+        """Whether it is the first chapter: an extract begins anywhere, but alone only with chapter 1."""
+        self._is_sure = title.number == 1 or title.says_chapter
+        return self._is_sure or (at == self._series[0] and self._has_more(title, at))
+
+    def _goes_on(self, title: _Title, at: int) -> bool:
+        """Whether a title that leaves numbers out is that of a chapter: it says so, or what belongs to one follows."""
+        if self._last_at.get(self._last + 1, -1) > at:
+            return at in self._series
+        return title.says_chapter or self._has_more(title, at) or (title.is_inner and at in self._series)
+
+    def _has_more(self, title: _Title, at: int) -> bool:
+        """Whether its sections follow, or the next chapter."""
+        below = self._read[at + 1] if at + 1 < len(self._read) else None
+        has_sections = below is not None and below.is_inner and below.number == title.number
+        return has_sections or self._last_at.get(title.number + 1, -1) > at
+
+    def _repeat(self, title: _Title) -> None:
+        """Begin another part where its heading says so, or note that a chapter may be left out.
+
+        A heading may stand in a table of contents first, and above several pages.
+        """
+        begins = title.number <= 1
+        is_below_part = self._heading not in self._parts and self._heading != _NONE
+        if begins and is_below_part and self._parts:
+            self._part += 1
+            self._take(title)
+        elif self._is_known(title):
+            self.titles.update(_ids(title))
+        elif title.says_chapter and (begins or is_below_part):
+            self._is_sure = False
+            self._part += 1
+            self._take(title)
+        else:
+            self._repeated = title.number
+
+    def _is_known(self, title: _Title) -> bool:
+        """Whether it is the heading of a chapter that was found, once more; one without a name may be another's."""
+        said = _said(title)
+        if title.number == self._last:
+            return any(said[: len(one)] == one or one[: len(said)] == said for one in self._texts[title.number])
+        return len(said) > (2 if title.says_chapter else 1) and said in self._texts[title.number]
+
+    def _take(self, title: _Title) -> None:
+        self._last, self._may_skip, self._repeated = title.number, False, -1
+        if self._heading != _NONE:
+            self._parts.add(self._heading)
+        name = PlaceName("chapter", str(title.number))
+        self.found[self._part, name] = _heading_of(title, name, is_inner=title.is_inner)
+        self.titles.update(_ids(title))
+        if not title.is_inner:
+            self._texts.setdefault(title.number, []).append(_said(title))
+
+
+def _longest_series(numbers: Sequence[int]) -> tuple[int, ...]:
+    """Where the numbers of the longest rising series stand, of which at most `MAX_MISSING` lack between neighbours."""
+    best: dict[int, tuple[int, ...]] = {}  # by the last number
+    for at, number in enumerate(numbers):
+        before = max((best.get(one, ()) for one in range(number - MAX_MISSING - 1, number)), key=len)
+        if number >= 0 and len(before) >= len(best.get(number, ())):
+            best[number] = (*before, at)
+    return max(best.values(), key=len, default=(-1,))
+
+
+def _ids(title: _Title) -> list[str]:
+    return [title.quote.id] if title.quote else []
+
+
+def _heading_of(title: _Title, name: PlaceName, *, is_inner: bool) -> NumberedHeading:
+    return NumberedHeading(name, title.text, title.page, title.quote, is_inner)
+
+
+def _said(title: _Title) -> list[str]:
+    """The words of a heading, without the page number of a table of contents."""
+    said = title.text.casefold().split()
+    return said[:-1] if len(said) > (3 if title.says_chapter else 2) and said[-1].isdecimal() else said
+
+
+def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[_Title]:
+    """The titles that may be of chapters, sections within them and parts, in order.
+
+    A chapter of the outline that no title names stands before those of its page that it may not follow.
+    """
+    found: list[_Title] = []
+    letter = ""
+    for _, of_page in groupby(quotes, key=lambda quote: quote.page):
+        shown = [quote for quote in of_page if quote.retrievable]
+        steps = steps_in(shown)
+        for at, quote in enumerate(shown):
+            if quote.layout != "title" or (at in steps and not outline.has(quote.text)):
+                continue
+            match = _LETTER.match(quote.text)
+            # "I." behind "H." is no numeral.
+            if match is None or not letter or ord(match[1]) != ord(letter) + 1:
+                found += filter(outline.admits, _read(quote.text, quote.page, quote))
+            letter = match[1] if match else letter
+    known = {title.number for title in found if not title.is_inner}
+    for heading, page in outline.begins.items():
+        for title in _read(heading, page):
+            if not title.is_inner and title.number not in known:
+                after = (at for at, one in enumerate(found) if (one.page, one.number) >= (page, title.number))
+                found.insert(next(after, len(found)), title)
+    return found
+
+
+def _of_one_kind(titles: Sequence[_Title]) -> list[_Title]:
+    """Where two of the titles say "Chapter 3", those of chapters are only such."""
+    if len({title.number for title in titles if title.says_chapter}) < 2:
+        return list(titles)
+    return [title for title in titles if title.says_chapter or title.is_inner or title.number < 0]
+
+
+def _read(text: str, page: int, quote: Quote | None = None) -> Iterator[_Title]:
+    """The title with its number, behind the heading of a part; nothing for one without."""
+    called = heading_names(text)
+    part = next((name for name in called if name.encloses_chapters), None)
+    if part is not None:
+        yield _Title(text, page, quote, -1, part, is_inner=False, says_chapter=False)
+    top = next((name.value for name in called if name.kind == "chapter"), None)
+    is_inner = bool(called) and "." in called[0].number
+    if top or (top == 0 and not is_inner):  # "0.04 litres"
+        says_chapter = PlaceName("section", str(top)) not in called
+        yield _Title(text, page, quote, top, called[0], is_inner, says_chapter)
+
+
+def steps_in(shown: Sequence[Quote]) -> set[int]:
+    """Which quotes of a page with text are numbered titles that follow one another: steps, or a list."""
+    if all(quote.layout == "title" for quote in shown):
+        return set()
+    matches = (_STEP.match(quote.text) if quote.layout == "title" else None for quote in shown)
+    numbers = [int(match[1]) if match else None for match in matches]
+    follow = [at for at, (one, next_one) in enumerate(pairwise(numbers)) if one is not None and next_one == one + 1]
+    return {*follow, *(at + 1 for at in follow)}
+
+
+def heading_words(heading: str) -> tuple[str, ...]:
+    """The words of a heading without its number, which outlines may leave out."""
+    return tuple(words(without_number(heading) or heading, keep_stop_words=True))
+
+
+def without_number(heading: str) -> str:
+    """The heading without its number; "" where it has none."""
+    match = NUMBER.match(heading)
+    return heading[match.end() :] if match else ""
