@@ -114,6 +114,15 @@ def test_labels_alone_are_counted_without_a_model(run: Path, dataset: Path, tmp_
     assert isinstance(strange.exception, DatasetError)
 
 
+def test_counts_are_a_table_on_a_terminal_of_usual_width(
+    run: Path, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = errors(run, dataset, "--labels", labelled(tmp_path, grain=["excessive_citation"], tin=[])).stdout
+    (row,) = [line.split() for line in printed.splitlines() if line.split()[:1] == ["all"]]
+    assert row == ["all", "2", "1", "1", "0", "0", "0"]
+
+
 def test_labels_of_another_run_are_refused(run: Path, dataset: Path, tmp_path: Path) -> None:
     path = labelled(tmp_path, grain=[], tin=[])
     other = tmp_path / "other"

@@ -13,6 +13,7 @@ from quoteweave.evaluation.report.corpus import (
     collection_statistics,
     corpus_tables,
     dataset_statistics,
+    every_place,
 )
 from quoteweave.evaluation.report.writing import write_statistics
 
@@ -66,6 +67,10 @@ def test_a_dataset_is_counted_by_what_is_known_of_its_questions(tmp_path: Path) 
     assert found.gold_at == {"text1": 1, "text2": 1, "image1": 2, "image2": 1}
     assert list(found.distributions["gold quotes per question"].values) == [2, 2, 1]
     assert found.distributions["words per image quote, VLM text"].summary()["mean"] == 2
+
+
+def test_places_without_gold_are_drawn_too() -> None:
+    assert every_place({"image2": 1, "text3": 2}) == {"text1": 0, "text2": 0, "text3": 2, "image1": 0, "image2": 1}
 
 
 def test_tables_tell_shares_of_all_questions(tmp_path: Path) -> None:

@@ -258,8 +258,8 @@ def _show(
 def _print_counts(who: str, analysis: ErrorAnalysis) -> None:
     kinds = list(analysis.total.kinds)
     typer.echo(f"by {'the judge' if who == 'judge' else who}, of {pluralize(analysis.total.answers, 'answer')}:")
-    columns = ("group", "answers", "sound", *(kind.replace("_", " ") for kind in kinds))
-    table = make_table(columns, words=["group"])
+    columns = ("group", "answers", "sound", *(kind.replace("_", "\n") for kind in kinds))
+    table = make_table(columns, words=["group"], padding=0)
     groups = [(f"{breakdown}: {name}", one) for breakdown, of in analysis.groups.items() for name, one in of.items()]
     for name, counts in (("all", analysis.total), *groups):
         row = (counts.answers, counts.sound, *(counts.kinds[kind] for kind in kinds))

@@ -210,6 +210,20 @@ def corpus_tables(found: CorpusStatistics) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
+def every_place(counts: Mapping[str, int]) -> dict[str, int]:
+    """The counts, and 0 for each place between the first and the last of its kind.
+
+    >>> every_place({"text1": 2, "text3": 1, "image2": 4})
+    {'text1': 2, 'text2': 0, 'text3': 1, 'image1': 0, 'image2': 4}
+    """
+    last = {place.rstrip("0123456789"): text_first(place)[1] for place in sorted(counts, key=text_first)}
+    return {
+        place: counts.get(place, 0)
+        for kind, most in last.items()
+        for place in (f"{kind}{number}" for number in range(1, most + 1))
+    }
+
+
 def _counted(counts: Mapping[str, int]) -> tuple[tuple[Cell, ...], ...]:
     return tuple((Cell(text=name), Cell(text=_number(count))) for name, count in counts.items())
 
@@ -233,7 +247,7 @@ def corpus_plots(found: CorpusStatistics) -> list[Plot]:
         _histograms(found, _OTHERS, "questions", "Questions and their answers", "questions"),
         *(_bars(groups, f"questions-by-{name.replace('_', '-')}", f"Questions by {breakdown_label(name)}")
           for name, groups in found.groups.items()),
-        _bars(found.gold_at, "gold-by-place", "Gold quotes by their place in the context"),
+        _bars(every_place(found.gold_at), "gold-by-place", "Gold quotes by their place in the context"),
     ]  # fmt: skip
     return [plot for plot in drawn if plot is not None]
 
@@ -246,7 +260,7 @@ def _histograms(found: CorpusStatistics, names: Sequence[str], file: str, title:
         figure, axes = panels(len(known), height=1.9, extra=0.3, columns=2, common=False)
         for axis, (name, one) in zip(axes, known, strict=True):
             axis.hist(one.values, bins=_bins(one.values), color=BAR)
-            axis.locator_params(axis="x", nbins=5, integer=True)
+            axis.locator_params(axis="x", nbins=5, integer=True, min_n_ticks=1)
             axis.locator_params(axis="y", integer=True)
             _median(axis, one)
             axis.set(xlabel=name, ylabel=of)

@@ -266,6 +266,7 @@ def distributions_plot(report: Report) -> Plot | None:
             for place, run in enumerate(report.runs):
                 _distribution_line(axis, _values(run, name), place, shortened(run.name))
             axis.set(xlabel=said, ylim=(0, 100), xlim=(0, None))
+            axis.locator_params(axis="x", nbins=5)
         axes[0].set_ylabel("questions that took no more, %")
         handles, names = axes[0].get_legend_handles_labels()
         if len(report.runs) > 1:
