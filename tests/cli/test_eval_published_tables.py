@@ -89,6 +89,18 @@ def test_pages_are_retrieved_by_either_text_and_scored(
     assert by_vlm["box_recall@5"] is None, "a whole page covers any box without finding it"
 
 
+def test_pages_found_are_told_by_domain(quoteweave: Quoteweave, annotations: Path, collection: Path) -> None:
+    where = ("--dataset", "mmdocir", "--references", annotations, "-c", collection)
+    got = quoteweave("eval", "retrieval", *where, "--json").json()
+    domains = {name: (one["n"], one["in_document"]["page_recall@5"]) for name, one in got["by_domain"].items()}
+    assert len(domains) == 2
+    assert {n for n, _ in domains.values()} == {1, 2}
+    assert got["in_document"]["page_recall@5.mean_over_domains"] == sum(value for _, value in domains.values()) / 2
+    printed = quoteweave("eval", "retrieval", *where).out
+    assert re.search(r"domain: a +2 ", printed)
+    assert re.search(r"domain: b +1 ", printed)
+
+
 def test_boxes_are_not_printed_where_all_that_is_found_are_pages(
     quoteweave: Quoteweave, annotations: Path, collection: Path
 ) -> None:

@@ -47,7 +47,7 @@ of MMDocRAG also those of rankings, such as text.recall@k;
 
 collection: figure to mean: page_recall@k, page_recall@k.mean_over_domains;
 
-by_evidence_type: type to n, in_document, collection, as above;
+by_evidence_type, by_domain: group to n, in_document, collection, as above;
 
 undefined: in_document, collection: figure to questions left out;
 
@@ -65,6 +65,7 @@ QUOTES = tuple(f"{kind}recall@{k}" for kind in ("text.", "image.", "") for k in 
 SCOPES: Mapping[str, Scope] = {"in_document": "document", "collection": "collection"}
 """Key of the JSON value to the scope."""
 EVIDENCE = "evidence"
+DOMAIN = "domain"
 UNDEFINED = "-"
 Figures = Mapping[str, Estimate]
 
@@ -199,14 +200,11 @@ def _notes(scores: Scores) -> list[str]:
 
 
 def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:
-    """Figures as fractions, null where undefined; nested by scope, then by evidence type."""
-    near = scores["document"]
+    """Figures as fractions, null where undefined; nested by scope, then by evidence type and by domain."""
     return {
         **{key: _values(scope, scores[scope].figures) for key, scope in SCOPES.items()},
-        "by_evidence_type": {
-            name: {"n": n, **{key: _of_group(scope, _group(scores[scope], name)) for key, scope in SCOPES.items()}}
-            for name, n in _types(near).items()
-        },
+        "by_evidence_type": _by_group(scores, EVIDENCE),
+        "by_domain": _by_group(scores, DOMAIN),
         "undefined": {
             key: {name: _undefined(scores[scope], name) for name in _names(scope, scores[scope].figures)}
             for key, scope in SCOPES.items()
@@ -215,6 +213,13 @@ def _as_dict(scores: Mapping[Scope, Scores]) -> dict[str, object]:
             key: {name: _bounds(scores[scope].figures.get(name)) for name in _names(scope, scores[scope].figures)}
             for key, scope in SCOPES.items()
         },
+    }
+
+
+def _by_group(scores: Mapping[Scope, Scores], by: str) -> dict[str, object]:
+    return {
+        group: {"n": n, **{key: _of_group(scope, _group(scores[scope], group, by)) for key, scope in SCOPES.items()}}
+        for group, n in _types(scores["document"], by).items()
     }
 
 
@@ -247,23 +252,26 @@ def _table(title: str, scores: Scores, names: Sequence[str], by_domain: Sequence
     if has_domains:
         table.add_row("mean over domains", "", *_means(scores.figures, by_domain))
         table.add_row("95 % interval", "", *_intervals(scores.figures, by_domain), end_section=True)
-    for group in _types(scores):
-        found = _group(scores, group)
-        n = sum(question.error is None for question in scores.questions if group in question.groups.get(EVIDENCE, ()))
-        table.add_row(plain(group), str(n), *_means(found, names))
+    for by in (EVIDENCE, DOMAIN) if has_domains else (EVIDENCE,):
+        groups = _types(scores, by)
+        for group in groups:
+            n = sum(question.error is None for question in scores.questions if group in question.groups.get(by, ()))
+            means = _means(_group(scores, group, by), names)
+            shown = group if by == EVIDENCE else f"{by}: {group}"
+            table.add_row(plain(shown), str(n), *means, end_section=group == list(groups)[-1])
     undefined = [f"{name} for {count}" for name in names if (count := _undefined(scores, name))]
     table.caption = f"undefined, and left out of the mean: {', '.join(undefined)}" if undefined else None
     return table
 
 
-def _types(scores: Scores) -> dict[str, int]:
-    """Type of evidence to the number of questions, failed ones included."""
-    found = [name for question in scores.questions for name in question.groups.get(EVIDENCE, ())]
+def _types(scores: Scores, by: str = EVIDENCE) -> dict[str, int]:
+    """Type of evidence, or another group, to the number of questions, failed ones included."""
+    found = [name for question in scores.questions for name in question.groups.get(by, ())]
     return {name: found.count(name) for name in sorted(set(found))}
 
 
-def _group(scores: Scores, name: str) -> Figures:
-    return scores.breakdowns.get(EVIDENCE, {}).get(name, {})
+def _group(scores: Scores, name: str, by: str = EVIDENCE) -> Figures:
+    return scores.breakdowns.get(by, {}).get(name, {})
 
 
 def _counted(scores: Scores) -> int:

@@ -39,6 +39,8 @@ GROUP_COLUMNS = {
     "accuracy": "accuracy",
     "source_identification": "right\nsource",
     "answer_choice": "right\nanswer",
+    **{f"page_recall@{k}": f"page\nrecall@{k}" for k in (1, 3, 5)},
+    "layout_recall@10": "layout\nrecall@10",
     "overall.f1": "overall\nF1",
     "image.f1.pooled": "image F1,\npooled",
     "text.f1.pooled": "text F1,\npooled",
