@@ -11,7 +11,7 @@ Numbers may begin anew below the heading of another part. Where they do so other
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from quoteweave.core.place_names import UNREAD, PlaceName
@@ -43,8 +43,12 @@ class NumberedHeading:
     page: int
     quote: Quote | None
     """None for a heading of the outline that is no title on its page."""
+    number: int
+    """Of its chapter; -1 for the heading of a part."""
     is_inner: bool
-    """Whether it is a chapter that is known by a heading within it alone, such as "3.1 Grain"."""
+    """Whether it stands within its chapter, such as "3.1 Grain"; of what was found, where that has no other heading."""
+    says_chapter: bool
+    """Whether it says "Chapter 3" rather than "3"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ class Outline:
         # A single one is the title of the whole.
         return {heading: chapter for chapter, heading in enumerate(counted, 1)} if len(counted) > 1 else {}
 
-    def admits(self, title: "_Title") -> bool:
+    def admits(self, title: NumberedHeading) -> bool:
         """Whether a title may be that of a chapter: the outline has it, or leaves it to the titles."""
         if title.is_inner or title.number < 0 or not self._words or title.quote is None:
             return True
@@ -150,23 +154,10 @@ class Outline:
         return said in self._words or any(said[:length] in self._words for length in self._lengths)
 
 
-@dataclass(frozen=True, slots=True)
-class _Title:
-    text: str
-    page: int
-    quote: Quote | None
-    number: int
-    """Of its chapter; -1 for the heading of a part."""
-    name: PlaceName
-    is_inner: bool
-    says_chapter: bool
-    """Whether it says "Chapter 3" rather than "3"."""
-
-
 class _Numbering:
     """The chapters found so far, with the number at which their part stands."""
 
-    def __init__(self, read: Sequence[_Title]) -> None:
+    def __init__(self, read: Sequence[NumberedHeading]) -> None:
         self._read, self._series = read, _longest_series([title.number for title in read])
         self._last_at = {title.number: at for at, title in enumerate(read) if not title.is_inner}
         self._last, self._part = -1, 0
@@ -181,7 +172,7 @@ class _Numbering:
         """Whether nothing is unsure, also of what stands behind the last chapter."""
         return self._is_sure and not self._may_skip and self._repeated < 0
 
-    def add(self, at: int, title: _Title) -> None:
+    def add(self, at: int, title: NumberedHeading) -> None:
         """Take a title for a chapter, where its number shows that it is one, or for a section of the last."""
         if title.number < 0:
             self._heading = title.name
@@ -203,26 +194,26 @@ class _Numbering:
             self._may_skip = True
         if title.is_inner and title.number == self._last:
             self.titles.update(_ids(title))
-            self.found.setdefault((self._part, title.name), _heading_of(title, title.name, is_inner=False))
+            self.found.setdefault((self._part, title.name), replace(title, is_inner=False))
 
-    def _begins(self, title: _Title, at: int) -> bool:
+    def _begins(self, title: NumberedHeading, at: int) -> bool:
         """Whether it is the first chapter: an extract begins anywhere, but alone only with chapter 1."""
         self._is_sure = title.number == 1 or title.says_chapter
         return self._is_sure or (at == self._series[0] and self._has_more(title, at))
 
-    def _goes_on(self, title: _Title, at: int) -> bool:
+    def _goes_on(self, title: NumberedHeading, at: int) -> bool:
         """Whether a title that leaves numbers out is that of a chapter: it says so, or what belongs to one follows."""
         if self._last_at.get(self._last + 1, -1) > at:
             return at in self._series
         return title.says_chapter or self._has_more(title, at) or (title.is_inner and at in self._series)
 
-    def _has_more(self, title: _Title, at: int) -> bool:
+    def _has_more(self, title: NumberedHeading, at: int) -> bool:
         """Whether its sections follow, or the next chapter."""
         below = self._read[at + 1] if at + 1 < len(self._read) else None
         has_sections = below is not None and below.is_inner and below.number == title.number
         return has_sections or self._last_at.get(title.number + 1, -1) > at
 
-    def _repeat(self, title: _Title) -> None:
+    def _repeat(self, title: NumberedHeading) -> None:
         """Begin another part where its heading says so, or note that a chapter may be left out.
 
         A heading may stand in a table of contents first, and above several pages.
@@ -241,19 +232,19 @@ class _Numbering:
         else:
             self._repeated = title.number
 
-    def _is_known(self, title: _Title) -> bool:
+    def _is_known(self, title: NumberedHeading) -> bool:
         """Whether it is the heading of a chapter that was found, once more; one without a name may be another's."""
         said = _said(title)
         if title.number == self._last:
             return any(said[: len(one)] == one or one[: len(said)] == said for one in self._texts[title.number])
         return len(said) > (2 if title.says_chapter else 1) and said in self._texts[title.number]
 
-    def _take(self, title: _Title) -> None:
+    def _take(self, title: NumberedHeading) -> None:
         self._last, self._may_skip, self._repeated = title.number, False, -1
         if self._heading != _NONE:
             self._parts.add(self._heading)
         name = PlaceName("chapter", str(title.number))
-        self.found[self._part, name] = _heading_of(title, name, is_inner=title.is_inner)
+        self.found[self._part, name] = replace(title, name=name)
         self.titles.update(_ids(title))
         if not title.is_inner:
             self._texts.setdefault(title.number, []).append(_said(title))
@@ -269,26 +260,22 @@ def _longest_series(numbers: Sequence[int]) -> tuple[int, ...]:
     return max(best.values(), key=len, default=(-1,))
 
 
-def _ids(title: _Title) -> list[str]:
+def _ids(title: NumberedHeading) -> list[str]:
     return [title.quote.id] if title.quote else []
 
 
-def _heading_of(title: _Title, name: PlaceName, *, is_inner: bool) -> NumberedHeading:
-    return NumberedHeading(name, title.text, title.page, title.quote, is_inner)
-
-
-def _said(title: _Title) -> list[str]:
+def _said(title: NumberedHeading) -> list[str]:
     """The words of a heading, without the page number of a table of contents."""
     said = title.text.casefold().split()
     return said[:-1] if len(said) > (3 if title.says_chapter else 2) and said[-1].isdecimal() else said
 
 
-def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[_Title]:
+def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
     """The titles that may be of chapters, sections within them and parts, in order.
 
     A chapter of the outline that no title names stands before those of its page that it may not follow.
     """
-    found: list[_Title] = []
+    found: list[NumberedHeading] = []
     letter = ""
     for _, of_page in groupby(quotes, key=lambda quote: quote.page):
         shown = [quote for quote in of_page if quote.retrievable]
@@ -310,24 +297,24 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[_Title]:
     return found
 
 
-def _of_one_kind(titles: Sequence[_Title]) -> list[_Title]:
+def _of_one_kind(titles: Sequence[NumberedHeading]) -> list[NumberedHeading]:
     """Where two of the titles say "Chapter 3", those of chapters are only such."""
     if len({title.number for title in titles if title.says_chapter}) < 2:
         return list(titles)
     return [title for title in titles if title.says_chapter or title.is_inner or title.number < 0]
 
 
-def _read(text: str, page: int, quote: Quote | None = None) -> Iterator[_Title]:
+def _read(text: str, page: int, quote: Quote | None = None) -> Iterator[NumberedHeading]:
     """The title with its number, behind the heading of a part; nothing for one without."""
     called = heading_names(text)
     part = next((name for name in called if name.encloses_chapters), None)
     if part is not None:
-        yield _Title(text, page, quote, -1, part, is_inner=False, says_chapter=False)
+        yield NumberedHeading(part, text, page, quote, -1, is_inner=False, says_chapter=False)
     top = next((name.value for name in called if name.kind == "chapter"), None)
     is_inner = bool(called) and "." in called[0].number
     if top or (top == 0 and not is_inner):  # "0.04 litres"
         says_chapter = PlaceName("section", str(top)) not in called
-        yield _Title(text, page, quote, top, called[0], is_inner, says_chapter)
+        yield NumberedHeading(called[0], text, page, quote, top, is_inner, says_chapter)
 
 
 def steps_in(shown: Sequence[Quote]) -> set[int]:
