@@ -155,6 +155,9 @@ def test_the_source_probe_sends_sources_options_and_asks_for_a_letter(run: Run, 
     assert "source_identification" in figures
     assert not figures & {"bleu", "rouge_l.f1", "exact_match", "token_f1"}, "a letter is no text to compare"
     assert not any("--marks" in note for note in scores["notes"])
+    judged = CliRunner().invoke(app, ["eval", "citations", *map(str, said[2:]), "--model", "m"])
+    assert isinstance(judged.exception, UsageError)
+    assert "are letters, which eval score counts without a judge" in str(judged.exception)
 
 
 def test_only_a_model_chooses_and_only_own_sources_are_asked_for(run: Run, tmp_path: Path) -> None:

@@ -37,11 +37,14 @@ def judgements_path(run: Path, out: Path | None, name: str, *, option: str = "--
 
 
 def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[JudgingItem]:
-    """Load the answers of a run with their examples; a partial run is allowed. Raises DatasetError.
+    """Load the answers of a run with their examples; a partial run is allowed.
 
-    Notes on stderr say where the run was made over another version of the dataset.
+    Notes on stderr say where the run was made over another version of the dataset. Raises DatasetError, and UsageError
+    for a dataset that is answered by letters.
     """
     examples = load_dataset(dataset, references)
+    if all(example.task in ("choose_answer", "choose_source") for example in examples):
+        raise UsageError(f"answers to {dataset} are letters, which eval score counts without a judge")
     known = run_names_references(run, dataset, references)
     predictions = match_predictions(examples, load_predictions(run), partial=True, known=known)
     print_notes(dataset_notes(run, dataset, references, examples, predictions))
