@@ -32,7 +32,7 @@ left_out: questions whose pictures are not all there, with --partial;
 
 cut_quotes: quotes cut to what the model can read;
 
-searched_otherwise: questions for which a step of retrieval failed and was passed over;
+searched_otherwise: questions for which a step of retrieval failed, or whose documents were cut;
 
 asked: questions that were asked now; calls, estimated_calls (whose tokens the endpoint did not count), tokens (input,
 output), price_usd (null where not known): of all calls for these, expansion and checks included; seconds."""
@@ -173,7 +173,7 @@ def _show(outcomes: Sequence[RunOutcome], *, names_papers: bool, as_json: bool) 
         if outcome.left_out:
             typer.echo(f"  {pluralize(outcome.left_out, 'question')} left out: pictures are not there", err=True)
         if outcome.searched_otherwise:
-            typer.echo(f"  {outcome.searched_otherwise} searched otherwise than asked: see their notes", err=True)
+            typer.echo(f"  {outcome.searched_otherwise} searched or shown otherwise than asked: see their notes", err=True)
         print_failures(outcome.errors, again=not names_papers)
         if names_papers and outcome.errors:
             typer.echo("the same command goes on where the endpoint or the source failed; others are kept", err=True)

@@ -68,7 +68,7 @@ class RunOutcome(Record):
     )
     failed: int = Field(default=0, description="questions whose errors are in `errors`")
     cut_quotes: int = Field(default=0, description="quotes cut to what the model can read")
-    searched_otherwise: int = Field(default=0, description="questions for which a step of retrieval failed")
+    searched_otherwise: int = Field(default=0, description="questions searched or shown otherwise than asked")
     left_out: int = Field(default=0, description="questions whose pictures are not all there")
     asked: int = Field(default=0, description="questions asked now")
     spent: Spending = Field(default=Spending(), description="tokens, calls and price of this command")
