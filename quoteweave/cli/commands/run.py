@@ -173,7 +173,8 @@ def _show(outcomes: Sequence[RunOutcome], *, names_papers: bool, as_json: bool) 
         if outcome.left_out:
             typer.echo(f"  {pluralize(outcome.left_out, 'question')} left out: pictures are not there", err=True)
         if outcome.searched_otherwise:
-            typer.echo(f"  {outcome.searched_otherwise} searched or shown otherwise than asked: see their notes", err=True)
+            otherwise = f"{outcome.searched_otherwise} searched or shown otherwise than asked"
+            typer.echo(f"  {otherwise}: see their notes", err=True)
         print_failures(outcome.errors, again=not names_papers)
         if names_papers and outcome.errors:
             typer.echo("the same command goes on where the endpoint or the source failed; others are kept", err=True)
