@@ -83,6 +83,8 @@ def test_rows_of_a_head_that_are_the_tables_own_are_joined_as_well() -> None:
 def test_a_table_of_words_keeps_its_rows() -> None:
     rows = [("Berth", "", "Depth", "", "Use"), ("North", "", "low", "", "grain"), ("South", "", "deep", "", "coal")]
     assert headed([], rows) == tuple((row[0], row[2], row[4]) for row in rows)
+    marks = rows_at([("", "", "S", "", "S"), ("", "", "P", "", "P"), *BODY], 100)
+    assert with_head(Table((50, 100, 380, 180), cells_of(marks), tuple(marks)), []).rows[:2] == (("S", "S"), ("P", "P"))
 
 
 def test_no_row_of_a_shaded_table_is_lost() -> None:

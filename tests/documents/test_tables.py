@@ -150,8 +150,12 @@ def test_rows_whose_cells_stand_under_each_other_are_a_table_without_rules() -> 
         [["May", "1,204"], ["June", "988"]],
         [["the quay was moved", "and so was the mole"]] * 4,
         [["Introduction . . . . . . . . 4", "9"]] * 4,
+        [
+            [f"Chapter {name} ........", str(page)]
+            for name, page in (("one", 3), ("two", 9), ("three", 9), ("four", 12))
+        ],
     ],
-    ids=["two rows", "two columns of text", "a table of contents with leaders"],
+    ids=["two rows", "two columns of text", "a table of contents with leaders", "contents with dots that touch"],
 )
 def test_what_is_not_tabular_is_no_aligned_table(rows: list[list[str]]) -> None:
     assert aligned_tables(cell_lines(rows, [50, 300], [100 + 15 * i for i in range(len(rows))])) == []
@@ -168,3 +172,34 @@ def test_thousands_of_cells_and_rules_are_read() -> None:
     drawing = PageGraphics(tuple(box), tuple((b, a, d, c) for a, b, c, d in box), ())
     assert grid_tables(drawing, lines) == []
     assert isinstance(ruled_tables(drawing, lines, 600), list)
+
+
+def test_dots_lead_from_names_to_numbers_also_where_no_gap_is_left() -> None:
+    dots = " " + "." * 20
+    lines = [
+        *(line(f"{name}{dots}", 50, y) for name, y in (("Trade payables", 100), ("Accrued expenses", 116))),
+        *(line(number, x, y) for x in (700, 780) for number, y in (("93,307", 100), ("67,836", 116), ("1,520", 132))),
+        line(f"Deferred revenue of 12 licences and of 7,293 contracts that run on{dots} $", 50, 132),
+    ]
+    (table,) = aligned_tables(lines)
+    assert table.rows == (
+        (f"Trade payables{dots}", "93,307", "93,307"),
+        (f"Accrued expenses{dots}", "67,836", "67,836"),
+        (f"Deferred revenue of 12 licences and of 7,293 contracts that run on{dots}", "$ 1,520", "1,520"),
+    )
+    joined = line(f"Americas{dots} $ 2,788 $ 2,314", 50, 100)
+    assert cells_of([joined]) == ((f"Americas{dots}", "$ 2,788", "$ 2,314"),)
+
+
+def test_names_of_groups_stand_between_the_rows_of_one_table() -> None:
+    rows = [("May", "1,204", "988"), ("June", "988", "870"), ("July", "870", "901")]
+    first, second = (
+        [line(text, x, top + 14 * i) for i, row in enumerate(rows) for text, x in zip(row, (60, 200, 300), strict=True)]
+        for top in (100, 156)
+    )
+    (table,) = aligned_tables([*first, line("The mole:", 50, 142), *second])
+    assert table.rows == (*rows, ("The mole:",), *rows)
+    text = line("The mole was closed from May to July for works on the quay", 50, 142)
+    assert [each.rows for each in aligned_tables([*first, text, *second])] == [tuple(rows), tuple(rows)]
+    last = aligned_tables([*first, line("The mole:", 50, 142), *prose(50, 156)])
+    assert [each.rows for each in last] == [tuple(rows)]

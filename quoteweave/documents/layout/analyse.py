@@ -8,7 +8,7 @@ from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.table_heads import with_head
-from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
+from quoteweave.documents.layout.tables import LEADERS, Table, aligned_tables, cells_of, grid_tables, ruled_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -49,7 +49,9 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])
     # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
-    paragraphs = [block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2]
+    paragraphs = [
+        block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2 and not _led(block)
+    ]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
     free_lines = _lines_outside(free_lines, tables)
     tables = [with_head(table, free_lines) for table in tables]
@@ -57,6 +59,11 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     return in_reading_order([*tables, *figures, *blocks])
+
+
+def _led(block: LineBlock) -> bool:
+    """Whether dots lead from most lines to numbers beside them."""
+    return 2 * sum(LEADERS.search(line.text) is not None for line in block.lines) > len(block.lines)
 
 
 def _lies_in_table(box: Box, tables: Sequence[Table], share: float = MIN_INSIDE) -> bool:

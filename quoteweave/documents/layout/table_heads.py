@@ -14,16 +14,19 @@ from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
 from quoteweave.documents.layout.tables import Table, rows_of_cells
 from quoteweave.documents.sources.lines import Line
 
-# Rows of a head, and words of a cell in it.
+# Rows of a head, of names of groups between it and the table, and words of a cell in a head.
 MAX_HEAD_ROWS = 4
+MAX_GROUPS = 3
 MAX_CELL_WORDS = 6
+# "S" and "P" for standard and for part of a package are cells of rows.
+MIN_CELL_CHARACTERS = 2
 # In heights of a line: the space between a head and what stands below it.
 MAX_GAP = 1.5
 # Rows in which a column has a cell, and the share of columns that a head names.
 MIN_COLUMN_ROWS = 2
 MIN_NAMED = 0.5
 
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d[,:]?")
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?:[-–/](?:(?:1[5-9]|20|21)\d\d|\d\d))?[,:]?")
 _YEAR_OR_DAY = re.compile(rf"{_YEAR.pattern}|\d{{1,2}}[,:]?")
 
 Row = Sequence[Line]
@@ -80,7 +83,7 @@ def _rows_above(
             break
         if _names(row, columns) or (head and any(places)):
             head.insert(0, row)
-        elif may_group and not head and not groups:
+        elif may_group and not head and len(groups) < MAX_GROUPS:
             groups.insert(0, row)
         else:
             break
@@ -118,7 +121,7 @@ def _places(row: Row, columns: Sequence[_Column]) -> list[int | None]:
 
 def _place(cell: Line, columns: Sequence[_Column]) -> int | None:
     """The column, from 1, over which a cell of a head stands; 0 for one over the names of rows, None for other text."""
-    if len(cell.words) > MAX_CELL_WORDS or _holds_number(cell):
+    if len(cell.words) > MAX_CELL_WORDS or len(cell.text) < MIN_CELL_CHARACTERS or _holds_number(cell):
         return None
     over = [at for at, column in enumerate(columns, 1) if column.overlaps(cell.box)]
     if not over:

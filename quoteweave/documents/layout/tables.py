@@ -5,13 +5,15 @@ found like a digital one, and no page is parsed a second time.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.core.text.mentions import rise_steadily
 from quoteweave.documents.layout.blocks import NUMERIC, group_lines, lines_to_rows
 from quoteweave.documents.layout.drawing import PageGraphics
 from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
@@ -29,6 +31,14 @@ MAX_CROSSINGS = 2500
 # More cells than this in a row are no table's.
 MAX_COLUMNS = 60
 _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
+# Rows between rows of cells that have but the name of a group, or the begin of a long name; the space above them, in
+# heights of a line; and points by which they stand left or right of the other names.
+MAX_NAMES_BETWEEN = 3
+MAX_PITCH_BETWEEN = 1.5
+MAX_INDENT = 30.0
+LEADERS = re.compile(r"[.·…]{4}[.·…\s]*[A-Z]{0,3}[$€£¥₹]?\s*$")
+"""The dots that lead from a name to its numbers, with the sign of a currency."""
+_LEADING_WORD = re.compile(r"[.·…]{4}$")
 _AMOUNT = re.compile(r"[(−–—-]?\s*[\d.]|[–—-]$")
 
 
@@ -186,24 +196,66 @@ def _is_listing(box: Box, lines: SpatialIndex[Line]) -> bool:
 
 
 def aligned_tables(lines: Sequence[Line]) -> list[Table]:
-    """Tables without rules: at least three rows in a row whose cells stand under each other."""
+    """Tables without rules: at least three rows in a row whose cells stand under each other.
+
+    Between them may stand the names of groups of rows, and the begin of a long name.
+    """
     found: list[Table] = []
-    run: list[list[Line]] = []
-    for row in [*lines_to_rows(lines), []]:
-        if _is_row(row) and (not run or _follows(run[-1], row)):
-            run.append(row)
-            continue
-        if len(run) >= 3:
-            own = [line for part in run for line in part]
-            found.append(Table(hull(line.box for line in own), cells_of(own), tuple(own)))
-        run = [row] if _is_row(row) else []
+    run: list[_Row] = []
+    between: list[_Row] = []
+    for row in [*map(_Row, lines_to_rows(lines)), _Row([])]:
+        if row.has_cells and (not run or _follows(run[-1].parts, row.parts, (between or run)[-1].parts)):
+            run += [*between, row]
+            between = []
+        elif (
+            run
+            and len(between) < MAX_NAMES_BETWEEN
+            and _names_rows(row.cells, run[-1].cells, (between or run)[-1].cells)
+        ):
+            between.append(row)
+        else:
+            if sum(each.has_cells for each in run) >= 3 and not _lists_pages(run):
+                own = [line for each in run for line in each.lines]
+                found.append(Table(hull(line.box for line in own), cells_of(own), tuple(own)))
+            run, between = [row] if row.has_cells else [], []
     return found
+
+
+class _Row:
+    """Lines that stand in one row, and its cells."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines, self.cells = lines, _with_signs(lines)
+        self.parts = [part for line in lines for part in _parted(line)]
+        """The cells before signs are put to their numbers: columns are where the numbers are."""
+        self.has_cells = _is_row(self.cells)
+
+
+def _lists_pages(rows: Sequence[_Row]) -> bool:
+    """Whether rows are those of a table of contents: dots lead from most names to one number, and no number falls."""
+    cells = [row.cells for row in rows if row.has_cells]
+    led = [row[1].text for row in cells if len(row) == 2 and LEADERS.search(row[0].text)]
+    pages = [int(text) for text in led if text.isdecimal()]
+    return 2 * len(led) > len(cells) and len(pages) == len(led) and rise_steadily(pages)
+
+
+def _names_rows(row: Sequence[Line], last: Sequence[Line], above: Sequence[Line]) -> bool:
+    """Whether a row has but the name of a group of rows, or the begin of a long name.
+
+    It stands below the row `above`, and left of the cells of the last row that has some.
+    """
+    return (
+        len(row) == 1
+        and row[0].box[1] - max(line.box[3] for line in above) <= MAX_PITCH_BETWEEN * row[0].height
+        and last[0].box[0] - MAX_INDENT <= row[0].box[0] <= last[0].box[0] + MAX_INDENT
+        and row[0].box[2] <= last[1].box[0]
+    )
 
 
 def _is_row(row: Sequence[Line]) -> bool:
     if (
         not 2 <= len(row) <= MAX_COLUMNS
-        or any(len(line.words) > 9 for line in row)
+        or any(len(line.words) > 9 and not LEADERS.search(line.text) for line in row)
         or any(" . . " in line.text for line in row)
     ):
         return False
@@ -211,8 +263,9 @@ def _is_row(row: Sequence[Line]) -> bool:
     return len(row) >= 3 or (numbers > 0 and len(row[-1].words) <= 3)
 
 
-def _follows(upper: Sequence[Line], lower: Sequence[Line]) -> bool:
-    gap = min(line.box[1] for line in lower) - max(line.box[3] for line in upper)
+def _follows(upper: Sequence[Line], lower: Sequence[Line], above: Sequence[Line]) -> bool:
+    """Whether a row below the row `above` has its cells under those of `upper`."""
+    gap = min(line.box[1] for line in lower) - max(line.box[3] for line in above)
     if gap > 3 * lower[0].height:
         return False
     shared = sum(any(_same_column(a.box, b.box) for b in upper) for a in lower)
@@ -236,15 +289,26 @@ def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
 
 def _with_signs(row: Sequence[Line]) -> list[Line]:
     """The cells of a row, with each sign at the end of one put before the number of the next."""
-    cells = list(row[:1])
-    for cell in row[1:]:
-        *before, last = cells[-1].words
-        if _SIGN.fullmatch(last.text) and _AMOUNT.match(cell.text):
+    cells = list[Line]()
+    for cell in (cell for line in row for cell in _parted(line)):
+        *before, last = cells[-1].words if cells else (None,)
+        if last is not None and _SIGN.fullmatch(last.text) and _AMOUNT.match(cell.text):
             signed = _cell(cell, [last, *cell.words])
             cells[-1:] = [_cell(cells[-1], before), signed] if before else [signed]
         else:
             cells.append(cell)
     return cells
+
+
+def _parted(line: Line) -> Iterator[Line]:
+    """The name and the amounts of a line in which dots lead from one to the others without a wide gap."""
+    end = next((at for at, word in enumerate(line.words, 1) if _LEADING_WORD.search(word.text)), len(line.words))
+    if end == len(line.words):
+        yield line
+        return
+    starts = [0, *(at for at in range(end, len(line.words)) if at == end or _SIGN.fullmatch(line.words[at].text))]
+    for start, stop in pairwise([*starts, len(line.words)]):
+        yield _cell(line, line.words[start:stop])
 
 
 def _cell(line: Line, words: Sequence[Word]) -> Line:
