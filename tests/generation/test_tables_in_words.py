@@ -90,3 +90,13 @@ def test_what_the_title_says_too_is_no_row_where_another_is_named() -> None:
     assert cells_in_words(table, asked, weights) == f"{said_of} and Inventories (2021: 14,215)"
     alone = cells_in_words(table, ["inventori", "2021"], weights, titled=["merchandis", "inventori"])
     assert alone == "Inventories (2021: 14,215)"
+
+
+def test_a_year_names_the_column_whose_heading_is_a_date_in_it() -> None:
+    dated = "- | 52 Weeks Ended August 29, 2021 | 52 Weeks Ended August 30, 2020\nFees | 3,877 | 3,541\nSales | 1 | 2"
+    assert said(dated, "fee", "2020") == "Fees (52 Weeks Ended August 30, 2020: 3,541)"
+    quarters = dated.replace("2021", "2020")
+    assert said(quarters, "fee", "2020") == (
+        "Fees (52 Weeks Ended August 29, 2020: 3,877; 52 Weeks Ended August 30, 2020: 3,541)"
+    )
+    assert "3,877" in said(dated, "fee", "2019")

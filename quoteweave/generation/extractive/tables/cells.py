@@ -19,6 +19,7 @@ MAX_COLUMNS = 6
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
 _MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
+_DATE = re.compile(rf"[^\W\d_]{{3}}\W.*\b{_YEAR.pattern}$")
 _SIGN = re.compile(r"[$€£¥%()]+")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
@@ -48,14 +49,16 @@ def cells_in_words(
     of"); a column by half of the words of its heading, or by a number of the question in one of its cells in a named
     row. Of several, those with most of the question's weight in their names are taken, and rows that it names besides:
     of "inventories in Canada" the row is "Canada", where `titled`, the words of the table's title, hold the other.
-    Where no column is named, it is the one that has the quantity `wanted` by its name, or else alone by its unit; a
-    table of at most `MAX_WHOLE_ROW` columns gives the whole row. Where more than `MAX_ROWS` rows remain, or several
-    rows or columns with one name, the result is uncertain, and "" is returned.
+    A year of the question names the column that has it alone. Where no column is named, it is the one that has the
+    quantity `wanted` by its name, or else alone by its unit; a table of at most `MAX_WHOLE_ROW` columns gives the whole
+    row. Where more than `MAX_ROWS` rows remain, or several rows or columns with one name, the result is uncertain, and
+    "" is returned.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     chosen = _chosen_rows(rows, asked, weights, titled)
     columns = (
         [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)]
+        or _columns_of_years(header, asked)
         or _columns_of_numbers(chosen, asked)
         or _columns_of_quantity(header, chosen, wanted)
     )
@@ -93,6 +96,16 @@ def _chosen_rows(
     if besides and all(names[at].issubset(titled) for at in best):
         best = []
     return [rows[at] for at in sorted((*best, *besides))]
+
+
+def _columns_of_years(header: Sequence[str], asked: Collection[str]) -> list[int]:
+    """The columns whose heading is a date in a year of the question: "52 Weeks Ended August 30, 2020".
+
+    None where a year stands in several headings, or in none.
+    """
+    years = {word for word in asked if _YEAR.fullmatch(word)}
+    columns = [[at for at, name in enumerate(header) if at and year in words(name)] for year in years]
+    return sorted(at for (at,) in columns) if all(len(each) == 1 for each in columns) else []
 
 
 def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
@@ -192,9 +205,10 @@ def _are_numbers(rows: Rows) -> bool:
 
 
 def _is_header(row: Sequence[str]) -> bool:
-    """Whether a row can be a header: it contains no numbers other than years."""
+    """Whether a row can be a header: it has no numbers but years, and those of dates ("52 Weeks Ended May 3, 2020")."""
     cells = [cell for cell in row[1:] if cell not in _EMPTY]
-    return bool(cells) and not any(_NUMBER.match(cell) and not _YEAR.match(cell) for cell in cells)
+    numbers = [cell for cell in cells if _NUMBER.match(cell) and not _YEAR.match(cell)]
+    return bool(cells) and all(map(_DATE.search, numbers))
 
 
 def _describe_row(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> str:
