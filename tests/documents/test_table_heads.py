@@ -6,7 +6,7 @@ import pytest
 from made_pages import GREY, canvas, fill, line, picture
 
 from quoteweave.documents.layout.analyse import analyse_layout
-from quoteweave.documents.layout.table_heads import with_head
+from quoteweave.documents.layout.table_heads import with_heads
 from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of
 from quoteweave.documents.sources.lines import Line
 
@@ -27,7 +27,7 @@ def rows_at(rows: Sequence[Sequence[str]], top: float, xs: Sequence[float] = XS)
 def headed(above: Sequence[Line], body: Sequence[Sequence[str]] = BODY) -> tuple[tuple[str, ...], ...]:
     """The rows of a table of that body at 100 points, below these lines."""
     (table,) = aligned_tables(rows_at(body, 100))
-    found = with_head(table, above)
+    (found,) = with_heads([table], above)
     assert all(each.box[1] >= found.box[1] for each in found.lines)
     return found.rows
 
@@ -77,14 +77,15 @@ def test_rows_of_a_head_that_are_the_tables_own_are_joined_as_well() -> None:
     (table,) = aligned_tables(rows_at(BODY, 132))
     lines = rows_at(body, 100)
     whole = Table(table.box, cells_of(lines), tuple(lines))
-    assert with_head(whole, []).rows == (("", "August 29, 2021", "August 30, 2020"), *NUMBERS)
+    assert with_heads([whole], [])[0].rows == (("", "August 29, 2021", "August 30, 2020"), *NUMBERS)
 
 
 def test_a_table_of_words_keeps_its_rows() -> None:
     rows = [("Berth", "", "Depth", "", "Use"), ("North", "", "low", "", "grain"), ("South", "", "deep", "", "coal")]
     assert headed([], rows) == tuple((row[0], row[2], row[4]) for row in rows)
     marks = rows_at([("", "", "S", "", "S"), ("", "", "P", "", "P"), *BODY], 100)
-    assert with_head(Table((50, 100, 380, 180), cells_of(marks), tuple(marks)), []).rows[:2] == (("S", "S"), ("P", "P"))
+    table = Table((50, 100, 380, 180), cells_of(marks), tuple(marks))
+    assert with_heads([table], [])[0].rows[:2] == (("S", "S"), ("P", "P"))
 
 
 def test_no_row_of_a_shaded_table_is_lost() -> None:
@@ -99,3 +100,13 @@ def test_no_row_of_a_shaded_table_is_lost() -> None:
 def test_two_names_over_one_column_are_no_row_of_a_head() -> None:
     """Cells that stand close make one column of two, whose names may not be joined."""
     assert headed(rows_at([("", "ACE", "MAY", "", "JUNE")], 84)) == NUMBERS
+
+
+def test_the_parts_of_a_statement_all_have_the_head_of_the_first() -> None:
+    (first,), (second,), (far,) = (aligned_tables(rows_at(BODY, top)) for top in (100, 180, 400))
+    years = [line("2021", 220, 84), line("2020", 330, 84)]
+    found = with_heads([second, far, first], [*years, line("LIABILITIES", 150, 160)])
+    headed_rows = (("", "2021", "2020"), *NUMBERS)
+    assert [table.rows for table in found] == [headed_rows, headed_rows, NUMBERS]
+    (moved,) = aligned_tables(rows_at(BODY, 180, [x + 30 for x in XS]))
+    assert [table.rows for table in with_heads([first, moved], years)] == [headed_rows, NUMBERS]

@@ -7,7 +7,7 @@ from quoteweave.documents.layout.blocks import LineBlock, group_lines, usual_siz
 from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
-from quoteweave.documents.layout.table_heads import with_head
+from quoteweave.documents.layout.table_heads import with_heads
 from quoteweave.documents.layout.tables import LEADERS, Table, aligned_tables, cells_of, grid_tables, ruled_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
@@ -54,7 +54,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     ]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
     free_lines = _lines_outside(free_lines, tables)
-    tables = [with_head(table, free_lines) for table in tables]
+    tables = with_heads(tables, free_lines)
     blocks = group_lines(_lines_outside(free_lines, tables))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
-from quoteweave.documents.layout.tables import Table, rows_of_cells
+from quoteweave.documents.layout.tables import ALIGNED, Table, rows_of_cells
 from quoteweave.documents.sources.lines import Line
 
 # Rows of a head, of names of groups between it and the table, and words of a cell in a head.
@@ -22,6 +22,8 @@ MAX_CELL_WORDS = 6
 MIN_CELL_CHARACTERS = 2
 # In heights of a line: the space between a head and what stands below it.
 MAX_GAP = 1.5
+# In heights of a line: the space between two parts of a statement, in which the name of the second stands.
+MAX_APART = 6.0
 # Rows in which a column has a cell, and the share of columns that a head names.
 MIN_COLUMN_ROWS = 2
 MIN_NAMED = 0.5
@@ -43,32 +45,69 @@ class _Column:
         return box[0] < self.right and box[2] > self.left
 
 
-def with_head(table: Table, lines: Sequence[Line]) -> Table:
-    """The table with one row for its head, also of the rows that stand right above it among `lines`.
+@dataclass(frozen=True, slots=True)
+class _Headed:
+    """A table with its head, the names in this, and its columns; no names where it has no head."""
+
+    table: Table
+    columns: Sequence[_Column] = ()
+    names: tuple[str, ...] = ()
+
+    def goes_on_in(self, other: "_Headed") -> bool:
+        """Whether another table, which has no head, stands right below this one and has its columns."""
+        below = other.table.box[1] - self.table.box[3]
+        reach = MAX_APART * other.table.lines[0].height
+        return (
+            bool(self.names)
+            and -2 <= below <= reach
+            and len(self.columns) == len(other.columns)
+            and all(abs(one.right - two.right) <= ALIGNED for one, two in zip(self.columns, other.columns, strict=True))
+        )
+
+
+def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
+    """The tables of a page, each with one row for its head, also of the rows that stand right above it among `lines`.
 
     A table whose cells are ruled stays as it is, as does one without such a head. Each cell of a head stands over one
     column, or over the names of the rows, and holds no number but of a date. Names of groups of rows may stand between.
+    The parts of a statement, each a table below the other, all have the head of the first.
     """
+    found: list[_Headed] = []
+    for table in sorted(tables, key=lambda table: table.box[1]):
+        own = _with_head(table, lines)
+        if own.columns and not own.names:
+            above = next((other for other in reversed(found) if other.goes_on_in(own)), None)
+            if above is not None:
+                whole = replace(own.table, rows=(above.names, *own.table.rows))
+                own = replace(own, table=whole, names=above.names)
+        found.append(own)
+    return [each.table for each in found]
+
+
+def _with_head(table: Table, lines: Sequence[Line]) -> _Headed:
     rows = rows_of_cells(table.lines)
     columns = _columns(rows)
-    if len(columns) < 2 or table.rows != tuple(tuple(cell.text for cell in row) for row in rows):
-        return table
+    if len(columns) < 2 or table.rows != tuple(map(_texts, rows)):
+        return _Headed(table)
     own = list(takewhile(lambda row: _names(row, columns) and 0 not in _places(row, columns), rows[:MAX_HEAD_ROWS]))
     over = (line for line in lines if line.upright and _is_over(line.box, table.box))
     head, groups = _rows_above(table.box[1], lines_to_rows(list(over)), columns, may_group=not own)
-    if not head and len(own) < 2:
-        return table
-    names = [list[str]() for _ in range(len(columns) + 1)]
-    for row in (*head, *own):
+    named = [*head, *own] or [row for row in rows[:1] if _names(row, columns)]
+    cells = [list[str]() for _ in range(len(columns) + 1)]
+    for row in named:
         for place, cell in zip(_places(row, columns), row, strict=True):
-            names[place or 0].append(cell.text)
+            cells[place or 0].append(cell.text)
+    names = tuple(map(" ".join, cells)) if named else ()
+    if not head and len(own) < 2:
+        return _Headed(table, columns, names)
     added = [line for row in (*head, *groups) for line in row]
-    return replace(
+    whole = replace(
         table,
         box=hull([table.box, *(line.box for line in added)]),
-        rows=(tuple(map(" ".join, names)), *(_texts(row) for row in (*groups, *rows[len(own) :]))),
+        rows=(names, *map(_texts, (*groups, *rows[len(own) :]))),
         lines=(*added, *table.lines),
     )
+    return _Headed(whole, columns, names)
 
 
 def _rows_above(
