@@ -42,6 +42,7 @@ def test_two_columns_have_names_where_all_values_are_mere_numbers() -> None:
 
 
 def test_only_lines_of_several_cells_are_rows() -> None:
+    assert read_rows("Trade payables ........ | 9 | ...") == [["Trade payables", "9", ""]]
     assert read_rows("Dues of 2021\nGrain | 486 |\n\n a  b | c") == [["Grain", "486", ""], ["a b", "c"]]
     assert said("", "grain") == said("no table", "table") == ""
 

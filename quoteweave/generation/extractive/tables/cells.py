@@ -21,6 +21,7 @@ _MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 _DATE = re.compile(rf"[^\W\d_]{{3}}\W.*\b{_YEAR.pattern}$")
 _SIGN = re.compile(r"[$€£¥%()]+")
+_LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
 _EMPTY = frozenset({"", "-", "–", "—"})
@@ -31,9 +32,9 @@ Rows = Sequence[Sequence[str]]
 
 
 def read_rows(text: str) -> list[list[str]]:
-    """The cells of each line that holds more than one."""
+    """The cells of each line that holds more than one, without the dots that lead to the next."""
     lines = (line.split("|") for line in text.splitlines())
-    return [[" ".join(cell.split()) for cell in cells] for cells in lines if len(cells) > 1]
+    return [[_LEADERS.sub("", " ".join(cell.split())) for cell in cells] for cells in lines if len(cells) > 1]
 
 
 def cells_in_words(
