@@ -201,5 +201,7 @@ def test_names_of_groups_stand_between_the_rows_of_one_table() -> None:
     assert table.rows == (*rows, ("The mole:",), *rows)
     text = line("The mole was closed from May to July for works on the quay", 50, 142)
     assert [each.rows for each in aligned_tables([*first, text, *second])] == [tuple(rows), tuple(rows)]
+    title = line("The mole", 50, 142, size=14)
+    assert [each.rows for each in aligned_tables([*first, title, *second])] == [tuple(rows), tuple(rows)]
     last = aligned_tables([*first, line("The mole:", 50, 142), *prose(50, 156)])
     assert [each.rows for each in last] == [tuple(rows)]

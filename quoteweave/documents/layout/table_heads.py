@@ -73,8 +73,12 @@ def with_heads(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
     The parts of a statement, each a table below the other, all have the head of the first.
     """
     found: list[_Headed] = []
+    left = list(lines)
     for table in sorted(tables, key=lambda table: table.box[1]):
-        own = _with_head(table, lines)
+        own = _with_head(table, left)
+        if own.table is not table:
+            taken = set(map(id, own.table.lines))
+            left = [line for line in left if id(line) not in taken]
         if own.columns and not own.names:
             above = next((other for other in reversed(found) if other.goes_on_in(own)), None)
             if above is not None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.core.text.mentions import rise_steadily
-from quoteweave.documents.layout.blocks import NUMERIC, group_lines, lines_to_rows
+from quoteweave.documents.layout.blocks import NUMERIC, SIZE_RATIO, group_lines, lines_to_rows
 from quoteweave.documents.layout.drawing import PageGraphics
 from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
 from quoteweave.documents.layout.spatial import SpatialIndex
@@ -31,8 +31,8 @@ MAX_CROSSINGS = 2500
 # More cells than this in a row are no table's.
 MAX_COLUMNS = 60
 _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
-# Rows between rows of cells that have but the name of a group, or the begin of a long name; the space above them, in
-# heights of a line; and points by which they stand left or right of the other names.
+# Rows between rows of cells that have but the name of a group, or the beginning of a long name; the space above them,
+# in heights of a line; and points by which they stand left or right of the other names.
 MAX_NAMES_BETWEEN = 3
 MAX_PITCH_BETWEEN = 1.5
 MAX_INDENT = 30.0
@@ -198,7 +198,7 @@ def _is_listing(box: Box, lines: SpatialIndex[Line]) -> bool:
 def aligned_tables(lines: Sequence[Line]) -> list[Table]:
     """Tables without rules: at least three rows in a row whose cells stand under each other.
 
-    Between them may stand the names of groups of rows, and the begin of a long name.
+    Between them may stand the names of groups of rows, and the beginning of a long name.
     """
     found: list[Table] = []
     run: list[_Row] = []
@@ -240,12 +240,13 @@ def _lists_pages(rows: Sequence[_Row]) -> bool:
 
 
 def _names_rows(row: Sequence[Line], last: Sequence[Line], above: Sequence[Line]) -> bool:
-    """Whether a row has but the name of a group of rows, or the begin of a long name.
+    """Whether a row has but the name of a group of rows, or the beginning of a long name.
 
     It stands below the row `above`, and left of the cells of the last row that has some.
     """
     return (
         len(row) == 1
+        and row[0].size <= SIZE_RATIO * last[0].size
         and row[0].box[1] - max(line.box[3] for line in above) <= MAX_PITCH_BETWEEN * row[0].height
         and last[0].box[0] - MAX_INDENT <= row[0].box[0] <= last[0].box[0] + MAX_INDENT
         and row[0].box[2] <= last[1].box[0]
