@@ -143,3 +143,15 @@ def test_confusions_of_ocr_are_read_both_ways_in_quotes_only() -> None:
 )
 def test_what_tables_say_that_their_numbers_are_in(text: str, scales: list[int]) -> None:
     assert list(stated_scales(plain(text))) == scales
+
+
+@pytest.mark.parametrize("text", ["3 × 10⁻⁵", "3 x 10^-5", "3·10^{-5}", "3 * 10**-5", "3e-5", "3.0E-05", "0.00003"])
+def test_ways_to_write_one_power_of_ten(text: str) -> None:
+    assert numbers(f"The film had {text} ohm in all.") == [Decimal("0.00003")]
+
+
+def test_powers_of_small_numbers_and_footnotes_of_others() -> None:
+    assert numbers("It had 2¹⁰ cells, 10⁶ of them alive, in 50 m² of 1,204¹ sales².") == [1024, 10**6, 50, 1204]
+    assert numbers("It took 10⁹⁹ years and 10^99 days.") == [10, 99, 10, 99]
+    in_document = [amount.value for amount in read_evidence("A dose of 10⁶ cells, 3 × 10⁻⁵ at most.").amounts]
+    assert in_document == [10**6, 10, Decimal("0.00003")]

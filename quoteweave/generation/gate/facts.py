@@ -7,7 +7,8 @@ a figure states no fact, and must not be mistaken for a number that does.
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from decimal import Decimal
+from functools import lru_cache, partial
 
 from quoteweave.core.text.tokens import SUPERSCRIPT, normalize_text
 from quoteweave.generation.gate.amounts import Amount, read_amounts
@@ -25,6 +26,15 @@ _SIGNS = str.maketrans(
         "٪": "%",
     }
 )
+MAX_EXPONENT = 30
+"""Powers beyond are not written out: base and exponent are compared each by itself."""
+_MAY_BE_POWER = re.compile(r"\d(?:[⁻⁺⁰¹²³⁴-⁹]|\s?\^|\s?\*\*|[eE][-+\d])")
+_POWER = re.compile(
+    r"(?<![\w.,^])(?:(?:(?P<mantissa>\d{1,20}(?:[.,]\d{1,20})?)\s?[×x*·⋅]\s?)?\$?(?P<base>\d{1,2})"
+    r"(?:(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})|\s?(?:\^|\*\*)\s?[{(]?(?P<written>[-−+]?\d{1,3})[)}]?)\$?"
+    r"|(?P<e_mantissa>\d{1,20}(?:\.\d{1,20})?)[eE](?P<e>[-+]?\d{1,3}))(?![\w⁻⁺])"
+)
+_LOWERED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 _QUOTED = re.compile(
     r"“([^“”\n]{2,400})”|«([^«»\n]{2,400})»|„([^„“”\n]{2,400})[“”]|(?<![^\s(\[])\"([^\"\n]{2,400})\"(?!\w)"
     r"|(?<!\w)‘([^‘’\n]{2,400})’(?!\w)"
@@ -55,16 +65,30 @@ class Facts:
     """Quotations, split where the sentence omits words."""
 
 
-def plain(text: str) -> str:
-    """Normalise `text`: compatibility forms (NFKC), one kind of dash and space, fractions as decimals.
+def plain(text: str, *, may_be_note: bool = False) -> str:
+    """Normalise `text`: compatibility forms (NFKC), one kind of dash and space, fractions and powers as decimals.
 
-    Footnote numbers are left out.
+    Superscripts behind longer numbers and behind words are footnotes, and left out. Behind a number of one or two
+    digits they are exponents ("3 × 10⁻⁵", "2¹⁰", as "10^-5"); in a document such a one without a sign `may_be_note`
+    as well, and then the number stands beside its power.
     """
+    if _MAY_BE_POWER.search(text):
+        text = _POWER.sub(partial(_power, may_be_note=may_be_note), text)
     if text.isascii():
         return _GROUP_BLANK.sub("", text).replace("\t", " ")
     text = re.sub(r"(\d?) ?([½¼¾])", lambda match: (match[1] or "0") + _FRACTIONS[match[2]], text)
     text = SUPERSCRIPT.sub("", _GROUP_BLANK.sub("", text).translate(_SIGNS))
     return _DIGIT.sub(lambda digit: str(int(digit[0])), unicodedata.normalize("NFKC", text).replace("\t", " "))
+
+
+def _power(match: re.Match[str], *, may_be_note: bool) -> str:
+    base, raised = Decimal(match["base"] or 10), match["raised"]
+    exponent = int((raised.translate(_LOWERED) if raised else match["written"] or match["e"]).replace("−", "-"))
+    if abs(exponent) > MAX_EXPONENT or (base == 0 and exponent < 0):
+        return match[0] if raised is None else f"{match['base']}^{exponent}"
+    value = Decimal((match["mantissa"] or match["e_mantissa"] or "1").replace(",", ".")) * base**exponent
+    is_unsure = may_be_note and raised is not None and raised[0] not in "⁻⁺" and match["mantissa"] is None
+    return f"{value:f} ({base})" if is_unsure else f"{value:f}"
 
 
 @lru_cache(maxsize=64)  # the question is parsed for each sentence of its answer
@@ -79,7 +103,7 @@ def read_sentence(text: str) -> Facts:
 @lru_cache(maxsize=1024)  # a quote is parsed for each sentence that cites it, or another quote of its document
 def read_evidence(text: str) -> Facts:
     """Extract the facts of a quote; where OCR may have misread it, those of the text as it is and as repaired."""
-    text = plain(text)
+    text = plain(text, may_be_note=True)
     repaired = repair(text)
     facts = _facts(text)
     if repaired == text:
