@@ -236,3 +236,36 @@ def test_a_changed_digit_is_never_supported(told: Decimal, data: st.DataObject) 
     quote = f"In 1998 the port paid {written} for 7 cranes and 12 buoys."
     assert verdict(f"The port paid {written} for cranes.", quote) == "supported"
     assert verdict(f"The port paid {changed} for cranes.", quote) != "supported"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Each patient received a dose of 20 milligrams on the first day, and none fell ill.",
+        "In May 4,210 tonnes of grain were shipped, but no timber left the harbour.",
+        "The drug lowered pressure by 12 mmHg; it did not change the pulse of the patients.",
+        "The committee approved the budget of 3 million euros and did not raise the fees of members.",
+    ],
+)
+def test_a_denial_in_another_clause_denies_nothing_of_this_one(sentence: str) -> None:
+    assert verdict(sentence, sentence) == "supported"
+    first = sentence.replace(";", ",").split(",")[0].split(" and did")[0] + "."
+    assert verdict(first if "4,210" not in sentence else sentence, sentence) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        (
+            "The drug changed the pulse of 12 patients.",
+            "The drug lowered pressure; it did not change the pulse of 12 patients.",
+        ),
+        (
+            "The drug changed the pulse of 12 patients.",
+            "The drug did not, in most weeks, change the pulse of 12 patients.",
+        ),
+        ("The drug did not lower pressure by 12 mmHg.", "The drug lowered pressure by 12 mmHg, and none fell ill."),
+    ],
+)
+def test_a_denial_of_what_is_said_is_one(sentence: str, quote: str) -> None:
+    assert verdict(sentence, quote) != "supported"

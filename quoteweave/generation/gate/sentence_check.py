@@ -48,6 +48,11 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|(?<!with and )(?<!with or )without|cannot|nobody|nothing|nowhere)\b|n['’]t\b",
     re.I,
 )
+# What is joined so is told by itself; what stands between commas may belong to "did not" before them.
+_JOINED = re.compile(
+    r"[;:]\s|,?\s(?:but|while|whereas)\s|,\s(?:and|or|so)\s|\sand\s(?=(?:did|does|do|was|were|is|are|has|have|had|will"
+    r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
+)
 _CLAUSES = re.compile(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
 _NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
@@ -219,13 +224,18 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
 
 
 def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:
-    """Whether a clause is negated and the closest sentence of the quotes is not, or the reverse."""
-    clauses = _CLAUSES.split(statement)
-    return any(
-        len(content_words) > 1 and _is_negated(clause) != _is_negated(evidence.closest(content_words))
-        for clause in clauses
-        if (content_words := _content_words(clause))
-    )
+    """Whether a clause is negated and the closest part of the closest sentence of the quotes is not, or the reverse.
+
+    "Each received 20 milligrams" is what "Each received 20 milligrams, and none fell ill" says.
+    """
+    for clause in _CLAUSES.split(statement):
+        content_words = _content_words(clause)
+        if len(content_words) > 1:
+            parts = _JOINED.split(evidence.closest(content_words))
+            closest = max(parts, key=lambda part: len(content_words & _content_words(part)))
+            if _is_negated(clause) != _is_negated(closest):
+                return True
+    return False
 
 
 def _is_negated(text: str) -> bool:
