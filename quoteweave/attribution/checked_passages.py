@@ -145,7 +145,7 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     reason, lacking = _reworded(citation.reason), False
     if citation.verdict == "supported":
         reason = None
-        if share < SUPPORTED_COVERAGE:
+        if share < SUPPORTED_COVERAGE or _has_another_word(claim, closest, weights):
             reason, lacking = _lacks(claim, closest, weights), True
     elif citation.reason == NOTHING_TO_CHECK and covered >= LIKELY_COVERAGE and share < 1:
         reason = f"{reason} {_lacks(claim, closest, weights)}"
@@ -185,15 +185,25 @@ def _lacks(claim: str, closest: _Sentence, weights: Mapping[str, float]) -> str:
     Another word in an otherwise equal place may be a synonym, or the name of something else: words do not tell.
     """
     written = {stem: word for word in words(claim, stem=False) for stem in words(word)}
-    missing = sorted(
-        (stem for stem in weights if stem not in closest.held and stem in written), key=lambda one: -weights[one]
-    )
+    missing = _missing(claim, closest, weights)
     instead = _said_instead(claim, closest.text, frozenset(missing))
     if instead is not None:
         its, own = instead
         return f"The closest sentence of the passage has “{its}” where the claim has “{own}”."
     named = join_names([f"“{written[stem]}”" for stem in missing], SHOWN_MISSING)
     return f"The closest sentence of the passage lacks {named}."
+
+
+def _has_another_word(claim: str, closest: _Sentence, weights: Mapping[str, float]) -> bool:
+    """Whether the closest sentence lacks a word of the claim, and has another one in its place."""
+    missing = _missing(claim, closest, weights)
+    return bool(missing) and _said_instead(claim, closest.text, frozenset(missing)) is not None
+
+
+def _missing(claim: str, closest: _Sentence, weights: Mapping[str, float]) -> list[str]:
+    """The claim's words, stemmed, that a sentence and its headings lack, the rarest first."""
+    own = frozenset(words(claim))
+    return sorted((stem for stem in weights if stem in own and stem not in closest.held), key=lambda one: -weights[one])
 
 
 def _said_instead(claim: str, sentence: str, missing: Set[str]) -> tuple[str, str] | None:

@@ -33,10 +33,14 @@ CONTRARY_REASONS: Mapping[Contrary, str] = MappingProxyType(
     }
 )
 
-_RISES = "rise rises rose risen raise raised rising increase increases grow grows grew grown growth gain higher more"
+_RISES = (
+    "rise rises rose risen raise raised rising increase increases grow grows grew grown growth gain higher more climb"
+    " climbs climbed soar soars soared surge surges surged double doubles doubled"
+)
 _FALLS = (
     "fall falls fell fallen drop drops dropped lower lowered reduce reduces decrease decreases decline declines shrink"
-    " shrinks shrank shrunk loss less fewer"
+    " shrinks shrank shrunk loss less fewer halve halves halved"
+    " plunge plunges plunged slump slumps slumped"
 )
 _OPPOSITES = (
     (_RISES, _FALLS),
@@ -90,6 +94,7 @@ _DENIALS = re.compile(
     r"(?!\s+(?:\d|(?:nur|allein|mehr|weniger|seulement|solo|soltanto|alleen|meer|só|apenas)\b))",
     re.IGNORECASE,
 )
+_GOES_UP, _GOES_DOWN = (re.compile(rf"\b(?:go|goes|going|went|gone) {way}\b", re.IGNORECASE) for way in ("up", "down"))
 _WITH_NO = re.compile(r"\bwith no\b", re.IGNORECASE)
 _NO = re.compile(r"\bno\b", re.IGNORECASE)
 _NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
@@ -141,6 +146,7 @@ def find_contrary(claim: str, text: str, weights: Mapping[str, float]) -> Contra
 def _plain(sentence: str) -> str:
     """A sentence with its denials as words of their own, and without words that look like one and deny nothing."""
     plain = _WITH_NO.sub("without", _NOT.sub(" not", " ".join(sentence.split())))
+    plain = _GOES_UP.sub("rises", _GOES_DOWN.sub("falls", plain))
     said = frozenset(words(plain, stem=False, keep_stop_words=True))
     if len(said & _FOREIGN) > len(said & _ENGLISH):  # "no ano de 2023" is "in the year 2023"
         plain = _DENIALS.sub("not", _NO.sub(" ", plain))

@@ -400,3 +400,17 @@ def test_what_the_rules_refuse_is_not_asked_of_a_checker(tmp_path: Path) -> None
 def test_no_candidate_at_all_cannot_be_asked_for(port: Collection) -> None:
     with pytest.raises(UsageError, match="k is 0: at least one candidate"):
         attribute(port, "The harbour shipped 4,210 tonnes of grain.", 0)
+
+
+@pytest.mark.parametrize(("own", "its"), [("test", "training"), ("child", "parent"), ("Distillation", "Transfer")])
+def test_one_exchanged_word_of_a_long_claim_is_named(tmp_path: Path, own: str, its: str) -> None:
+    passage = (
+        "Transfer from a related parent language increased the training time to convergence in Quechua translation by"
+        " 32.6 percent."
+    )
+    with make_collection(tmp_path, {"a.md": ["Quechua was studied.", passage]}) as made:
+        (found,) = attribute(made, passage.replace(its, own))
+        (as_written,) = attribute(made, passage)
+    reason = f"The closest sentence of the passage has “{its.lower()}” where the claim has “{own.lower()}”."
+    assert (found.outcome, found.reason) == ("likely", reason)
+    assert as_written.outcome == "supported"

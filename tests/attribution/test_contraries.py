@@ -96,3 +96,11 @@ def test_an_opposite_word_of_something_else_is_no_contrary(claim: str, passage: 
 def test_what_denies_the_claim_or_has_its_opposite_is_its_contrary(claim: str, passage: str, reason: str) -> None:
     assert contrary_of(claim, passage) == reason
     assert contrary_of(passage, claim) == reason
+
+
+@pytest.mark.parametrize("said", ["went up", "climbed", "soared", "doubled", "rose"])
+def test_what_goes_up_does_not_go_down(said: str) -> None:
+    for fallen in ("went down", "plunged", "halved", "fell"):
+        claim = f"The error rate on named entities {said} in every language of the study."
+        assert contrary_of(claim, claim.replace(said, fallen)) == "direction"
+    assert contrary_of(claim, claim.replace(said, "rose")) is None

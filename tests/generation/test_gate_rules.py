@@ -269,3 +269,14 @@ def test_a_denial_in_another_clause_denies_nothing_of_this_one(sentence: str) ->
 )
 def test_a_denial_of_what_is_said_is_one(sentence: str, quote: str) -> None:
     assert verdict(sentence, quote) != "supported"
+
+
+def test_a_change_the_other_way_round_is_another() -> None:
+    quote = "The share of farms that kept sheep fell from 61% to 48% between 2004 and 2019."
+    assert (
+        verdict("The share of farms that kept sheep fell from 61% to 48% between 2004 and 2019.", quote) == "supported"
+    )
+    assert verdict("The share of farms that kept sheep fell from 48% to 61%.", quote) == "unsupported"
+    assert (
+        verdict("The share of farms fell from 48% to 61%.", f"{quote} The other rose from 48% to 61%.") == "supported"
+    )

@@ -53,6 +53,7 @@ _JOINED = re.compile(
     r"[;:]\s|,?\s(?:but|while|whereas)\s|,\s(?:and|or|so)\s|\sand\s(?=(?:did|does|do|was|were|is|are|has|have|had|will"
     r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
 )
+_FROM_TO = re.compile(r"\bfrom\s+([$€£¥]?\d[\d,]*(?:\.\d+)?%?)\s+to\s+([$€£¥]?\d[\d,]*(?:\.\d+)?%?)(?![\d%])", re.I)
 _CLAUSES = re.compile(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
 _NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
@@ -212,8 +213,8 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
         counts = amount.unit is None and amount.nouns and not _is_article(amount)
         if counts and evidence.words.isdisjoint(amount.nouns):
             return _Finding("unchecked", f"What {amount.text} counts does not occur in what it cites.")
-    if _negations_differ(statement, evidence):
-        return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
+    if (contrary := _contrary(statement, evidence)) is not None:
+        return contrary
     share = _word_overlap(statement, evidence)
     if _has_checkable_facts(facts):
         numbers_alone = _Finding("unchecked", "Its numbers occur in what it cites, its words do not.")
@@ -221,6 +222,22 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
     if len(_content_words(statement)) >= MIN_WORDS and share >= MIN_OVERLAP_ALONE:
         return _SUPPORTED
     return _Finding("unchecked", NOTHING_TO_CHECK)
+
+
+def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
+    """The finding where what is cited has the statement's words and says the contrary, or may say it."""
+    if reversed_range := _reversed_range(statement, evidence):
+        return _Finding("unsupported", f"It has {reversed_range}, what it cites the reverse.")
+    if _negations_differ(statement, evidence):
+        return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
+    return None
+
+
+def _reversed_range(statement: str, evidence: CitedEvidence) -> str:
+    """The change of a number, "from 48% to 61%", of which what is cited has but the reverse; "" where there is none."""
+    cited = {match.groups() for text in evidence.texts for match in _FROM_TO.finditer(text)}
+    changes = (match for match in _FROM_TO.finditer(statement) if match.groups() not in cited)
+    return next((match[0] for match in changes if match.groups()[::-1] in cited), "")
 
 
 def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:
