@@ -114,6 +114,15 @@ def test_what_mcitebench_measures_stands_in_its_report(two: Report) -> None:
     assert columns(made["overview"].tables[0])["accuracy"] == ["40.0", "40.0"]
 
 
+def test_an_overview_begins_with_what_the_benchmark_measures(two: Report) -> None:
+    for name, heading in (("citevqa.saa", "attributed accuracy"), ("mmlongbench.accuracy", "short answers, accuracy")):
+        figures = {"rouge_l.f1": Estimate(value=0.1, n=3), name: Estimate(value=0.2, n=3)}
+        runs = [replace(run, scores=run.scores.model_copy(update={"figures": figures})) for run in two.runs]
+        table = runs_table(replace(two, runs=runs, comparisons=()), "", OVERVIEW)
+        assert table is not None
+        assert table.head == ("run", heading, "ROUGE-L F1")
+
+
 def test_failures_and_missing_questions_are_counted_by_both_conventions(tmp_path: Path) -> None:
     report = gathered(tmp_path, {"a.jsonl": {"q0": GOOD["q0"], "q1": None}}, partial=True)
     assert columns(counts_table(report)) == {

@@ -40,7 +40,7 @@ JUDGE = {
 }
 ANSWERS = {
     **{"rouge_l.f1": "ROUGE-L F1", "bleu": "BLEU", "token_f1": "token F1", "exact_match": "exact match"},
-    **{f"citevqa.{figure}": f"boxes, {figure.replace('_', ' ')}" for figure in ("recall", "precision", "f1")},
+    **{f"citevqa.{figure}": f"boxes, {figure.replace('f1', 'F1')}" for figure in ("recall", "precision", "f1")},
     **{"citevqa.ceiling.parser": "boxes, parser's ceiling", "citevqa.ceiling.context": "boxes, context's ceiling"},
     **{"citevqa.answer": "judged answer", "citevqa.relevance": "judged evidence", "citevqa.saa": "attributed accuracy"},
     **{"mmlongbench.accuracy": "short answers, accuracy", "mmlongbench.f1.pooled": "short answers, F1"},

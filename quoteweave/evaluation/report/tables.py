@@ -25,11 +25,12 @@ from quoteweave.evaluation.statistics.bootstrap import Estimate
 
 _OVERVIEW = ("overall.f1", "image.f1.pooled", "text.f1.pooled", "judge.average", "rouge_l.f1", "token_f1")
 _SOURCES = ("citation.f1.cited", "source.f1", "source.exact_match", "accuracy")
-_CHOSEN = ("source_identification", "answer_choice", "str_em", "rouge_lsum")
+_CHOSEN = ("source_identification", "answer_choice", "str_em", "rouge_lsum", "mmlongbench.accuracy")
+_BOXES = ("citevqa.recall", "citevqa.saa")
 _COST = ("tokens.output", "usd")
 _NAMED = ("title_match", "identifier_match", "technical_errors")
 _RETRIEVED = ("page_recall@1", "page_recall@5", "recall@10", "ndcg@10", "mrr")
-OVERVIEW = (*_SOURCES, *_CHOSEN, *_OVERVIEW, *_NAMED, *_RETRIEVED, *_COST)
+OVERVIEW = (*_SOURCES, *_CHOSEN, *_BOXES, *_OVERVIEW, *_NAMED, *_RETRIEVED, *_COST)
 
 
 class Cell(Record):
