@@ -12,6 +12,8 @@ from quoteweave.core.text.continuations import continues
         ("The harbour was dredged.", "early spring.", False),
         ("The harbour was dredged.”", "early spring.", False),
         ("The harbour was dredged in", "Spring came early.", False),
+        ("The ferry to the island of", "iOS devices are sold here.", False),
+        ("The level of", "mRNA fell.", False),
         ("Bring these:", "A rope and a hook.", False),
         ("PORT AUTHORITY", "early spring.", False),
         ("Return type Tensor", "init_weights() sets the weights.", False),

@@ -68,6 +68,14 @@ def test_answers_without_their_questions_are_refused_with_what_is_missing(tmp_pa
         load_outputs(tmp_path)
 
 
+def test_answers_without_any_judgements_are_no_figures_that_agree(tmp_path: Path) -> None:
+    write(tmp_path, "gpt-4.1_multimodal")
+    for judged in (tmp_path / "response" / "evaluation").iterdir():
+        judged.unlink()
+    with pytest.raises(DatasetError, match="no answers with their judgements"):
+        load_outputs(tmp_path)
+
+
 def test_the_repository_is_found_by_its_answers_itself_or_in_the_folder(tmp_path: Path) -> None:
     assert find_repository(tmp_path) is None
     assert find_repository(tmp_path / "nowhere") is None

@@ -29,5 +29,9 @@ def introduces(text: str) -> bool:
 
 
 def may_continue(text: str) -> bool:
-    """Whether a text that is no list begins as the rest of a sentence does: with a small letter, in prose."""
-    return text[:1].islower() and _WORD.match(text) is not None
+    """Whether a text that is no list begins as the rest of a sentence does: with a word in small letters, in prose.
+
+    "iOS" and "eBay" begin sentences, too.
+    """
+    word = _WORD.match(text)
+    return word is not None and word[0].islower()

@@ -52,7 +52,7 @@ def find_repository(folder: Path) -> Path | None:
 def load_outputs(repository: Path) -> PublishedOutputs:
     """The rows of Tables 3, 5, 8 and 11 that this copy has answers and judgements for.
 
-    Raises DatasetError where the questions that the answers belong to are not in `dataset/`.
+    Raises DatasetError where it has none, and where the questions that the answers belong to are not in `dataset/`.
     """
     found: list[Condition] = []
     missing: list[str] = []
@@ -71,6 +71,11 @@ def load_outputs(repository: Path) -> PublishedOutputs:
                     continue
                 paths = [f"response/{answers[names[0]]}", f"response/evaluation/{judgements[names[1]]}"]
                 found.append(_condition(published, row, setting, paths))
+    if not found:
+        raise DatasetError(
+            f"{repository} has no answers with their judgements: neither of the files that `response/` and"
+            " `response/evaluation/` of MMDocRAG's repository hold for a row of its tables is there"
+        )
     _check_questions(repository, found)
     return PublishedOutputs(found, missing)
 

@@ -217,5 +217,5 @@ def _unit_after(match: re.Match[str]) -> Unit | None:
 
 
 def _nouns(after: str) -> tuple[str, ...]:
-    clause = re.split(r"[.,;:|\n]", after)[0]
+    clause = re.split(r"[.,;:|()\n]", after)[0]
     return tuple(word for word in words(clause)[:2] if not word[0].isdigit())
