@@ -283,3 +283,20 @@ def test_a_change_the_other_way_round_is_another() -> None:
 def test_what_stands_in_a_bracket_behind_a_number_is_not_what_it_counts() -> None:
     quote = "The share of pupils who walk fell from 61% to 48% between 2004 and 2019."
     assert verdict(quote.replace("2019.", "2019 (see below)."), quote) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "outcome"),
+    [
+        ("Dues rose by more than 12% in the port.", "Dues rose by 12% in the port.", "unchecked"),
+        ("Dues rose by up to 12% in the port.", "Dues rose by 12% in the port.", "unchecked"),
+        ("Dues rose by more than 12% in the port.", "Dues rose by up to 12% in the port.", "unchecked"),
+        ("Dues rose by more than 12% in the port.", "In the port dues rose by over 12%.", "supported"),
+        ("At least 40 ships called at the port.", "The ships that called at the port: 40 or more.", "supported"),
+        ("Up to 40 ships called at the port.", "From 30 to 40 ships called at the port.", "supported"),
+        ("Less than 1,204 tonnes of grain left the port.", "Grain that left the port, tonnes: <1,204", "supported"),
+        ("More than 1,204 tonnes of grain left the port.", "1,204 tonnes of grain left the port.", "unchecked"),
+    ],
+)
+def test_a_bound_of_a_number_is_part_of_what_is_said(sentence: str, quote: str, outcome: str) -> None:
+    assert verdict(sentence, quote) == outcome

@@ -54,6 +54,25 @@ _JOINED = re.compile(
     r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
 )
 _FROM_TO = re.compile(r"\bfrom\s+([$€£¥]?\d[\d,]*(?:\.\d+)?%?)\s+to\s+([$€£¥]?\d[\d,]*(?:\.\d+)?%?)(?![\d%])", re.I)
+# "Over" and "under" may be said of time and place, so that they only show that what is cited has a bound.
+_BOUND = re.compile(
+    r"\b(?:(?P<more>more than|at least)|less than|fewer than|at most|up to) [$€£¥]?(?P<number>\d+(?:[.,]\d+)*)", re.I
+)
+_OF_MORE, _OF_LESS = (
+    (re.compile(rf"(?:{before})\s*[$€£¥]?$", re.I), re.compile(rf"\s?%?(?:{behind})", re.I))
+    for before, behind in (
+        (
+            r"\b(?:more than|at least|over|above|beyond|(?:great|high|larg|long)er than|exceed(?:s|ed|ing)?"
+            r"|not? less than|in excess of|minimum of)|[>≥]",
+            r"\+|\sor (?:more|above|over|higher|longer)\b",
+        ),
+        (
+            r"\b(?:less than|fewer than|at most|up to|under|below|(?:low|small|short)er than|not? more than|maximum of"
+            r"|nearly|almost|within|to)|[<≤–-]",
+            r"\sor (?:less|fewer|below|under|lower|shorter)\b",
+        ),
+    )
+)
 _CLAUSES = re.compile(r"[,;:]\s|\s(?:and(?!\swithout\b)|but|while|whereas|as)\s")
 _NAME = re.compile(r"(?<=[^.!?:\s\d])\s+[^\w\s]*([^\W\d_]*[A-Z][\w.’'&-]*)")
 
@@ -228,6 +247,8 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
     """The finding where what is cited has the statement's words and says the contrary, or may say it."""
     if reversed_range := _reversed_range(statement, evidence):
         return _Finding("unsupported", f"It has {reversed_range}, what it cites the reverse.")
+    if bound := _lacking_bound(statement, evidence):
+        return _Finding("unchecked", f"It has “{bound}”, what it cites the number alone.")
     if _negations_differ(statement, evidence):
         return _Finding("unchecked", "Either it or what it cites denies something, and the other does not.")
     return None
@@ -238,6 +259,17 @@ def _reversed_range(statement: str, evidence: CitedEvidence) -> str:
     cited = {match.groups() for text in evidence.texts for match in _FROM_TO.finditer(text)}
     changes = (match for match in _FROM_TO.finditer(statement) if match.groups() not in cited)
     return next((match[0] for match in changes if match.groups()[::-1] in cited), "")
+
+
+def _lacking_bound(statement: str, evidence: CitedEvidence) -> str:
+    """A number with its bound, "more than 12", that what is cited has but without one of that side; "" for none."""
+    for match in _BOUND.finditer(statement):
+        before, behind = _OF_MORE if match["more"] else _OF_LESS
+        number = re.compile(rf"(?<![\d.,]){re.escape(match['number'])}(?![\d]|[.,]\d)")
+        found = [(text[: one.start()], text[one.end() :]) for text in evidence.texts for one in number.finditer(text)]
+        if found and not any(before.search(left[-40:]) or behind.match(right) for left, right in found):
+            return match[0]
+    return ""
 
 
 def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:
