@@ -27,6 +27,16 @@ def ask(question: str, *texts: str) -> Answer:
             "Harbour 8 was released on 3 May 2019.",
             "Posters were released from 8 to 14 July 2012, with a Harbour Day on 7 July.",
         ),
+        (
+            "What was the revenue in fiscal 2015?",
+            "The revenue in fiscal 2015 was $4.8 billion.",
+            "Cost of revenue of $744.3 million increased by 20% during fiscal 2015.",
+        ),
+        (
+            "What was the total revenue in fiscal 2015?",
+            "In fiscal 2015 a total of revenue of $4.8 billion was reported.",
+            "The cost of total revenue was $744.3 million in fiscal 2015.",
+        ),
     ],
 )
 def test_another_of_several_is_no_answer(question: str, answers: str, does_not: str) -> None:
