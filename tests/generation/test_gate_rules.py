@@ -300,3 +300,11 @@ def test_what_stands_in_a_bracket_behind_a_number_is_not_what_it_counts() -> Non
 )
 def test_a_bound_of_a_number_is_part_of_what_is_said(sentence: str, quote: str, outcome: str) -> None:
     assert verdict(sentence, quote) == outcome
+
+
+def test_a_percentage_is_not_worked_out_of_another_and_a_bare_count() -> None:
+    quote = "Transfer increased the time by 32.6 percent over five random seeds."
+    assert verdict("Transfer increased the time by 27.6 percent.", quote) == "unsupported"
+    assert verdict("Transfer increased the time by 37.6 percent in all.", quote) == "unsupported"
+    both = "Of the pupils 32 percent walk and 12 percent cycle."
+    assert verdict("Of the pupils 20 percent more walk than cycle.", both) == "unchecked"

@@ -98,7 +98,8 @@ def _follows_from(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str], 
 
 def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> Iterator[float]:
     one, other = (float(member.value) for member in pair)
-    alike = _units_agree(*pair)
+    # "32.6 percent over five seeds" makes no 27.6 percent.
+    alike = _units_agree(*pair) and len({_is_percentage(member) for member in pair}) == 1
     if alike and all(_units_agree(amount, member) for member in pair):
         if "sum" in kinds:
             yield one + other
@@ -106,7 +107,7 @@ def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> It
             yield abs(one - other)
     if not (one and other):
         return
-    if amount.unit is None or amount.unit.dimension != "percent":
+    if not _is_percentage(amount):
         if "ratio" in kinds:
             yield from (one / other, other / one, one * other)
         return
@@ -114,6 +115,10 @@ def _results(amount: Amount, pair: tuple[Amount, Amount], kinds: Set[str]) -> It
         yield from (100 * one / other, 100 * other / one)
     if alike and "difference" in kinds:
         yield from (100 * abs(one - other) / one, 100 * abs(one - other) / other)
+
+
+def _is_percentage(amount: Amount) -> bool:
+    return amount.unit is not None and amount.unit.dimension == "percent"
 
 
 def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -> bool:
