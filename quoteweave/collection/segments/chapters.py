@@ -159,6 +159,7 @@ class _Numbering:
 
     def __init__(self, read: Sequence[NumberedHeading]) -> None:
         self._read, self._series = read, _longest_series([title.number for title in read])
+        self._in_series = frozenset(self._series)
         self._last_at = {title.number: at for at, title in enumerate(read) if not title.is_inner}
         self._last, self._part = -1, 0
         self._texts = dict[int, list[list[str]]]()
@@ -204,8 +205,8 @@ class _Numbering:
     def _goes_on(self, title: NumberedHeading, at: int) -> bool:
         """Whether a title that leaves numbers out is that of a chapter: it says so, or what belongs to one follows."""
         if self._last_at.get(self._last + 1, -1) > at:
-            return at in self._series
-        return title.says_chapter or self._has_more(title, at) or (title.is_inner and at in self._series)
+            return at in self._in_series
+        return title.says_chapter or self._has_more(title, at) or (title.is_inner and at in self._in_series)
 
     def _has_more(self, title: NumberedHeading, at: int) -> bool:
         """Whether its sections follow, or the next chapter."""
@@ -252,12 +253,23 @@ class _Numbering:
 
 def _longest_series(numbers: Sequence[int]) -> tuple[int, ...]:
     """Where the numbers of the longest rising series stand, of which at most `MAX_MISSING` lack between neighbours."""
-    best: dict[int, tuple[int, ...]] = {}  # by the last number
+    best: dict[int, tuple[int, int]] = {}  # by the last number: length of the series, and where that stands
+    previous: list[int] = []
     for at, number in enumerate(numbers):
-        before = max((best.get(one, ()) for one in range(number - MAX_MISSING - 1, number)), key=len)
-        if number >= 0 and len(before) >= len(best.get(number, ())):
-            best[number] = (*before, at)
-    return max(best.values(), key=len, default=(-1,))
+        length, before = max((best.get(one, (0, -1)) for one in range(number - MAX_MISSING - 1, number)), key=_length)
+        previous.append(before)
+        if number >= 0 and length >= best.get(number, (0, -1))[0]:
+            best[number] = (length + 1, at)
+    at = max(best.values(), key=_length, default=(0, -1))[1]
+    series = [at]
+    while at >= 0 and previous[at] >= 0:
+        at = previous[at]
+        series.append(at)
+    return tuple(reversed(series))
+
+
+def _length(found: tuple[int, int]) -> int:
+    return found[0]
 
 
 def _ids(title: NumberedHeading) -> list[str]:
