@@ -54,6 +54,8 @@ _JOINED = re.compile(
     r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
 )
 _FROM_TO = re.compile(r"\bfrom\s+([$€£¥]?\d[\d,]*(?:\.\d+)?%?)\s+to\s+([$€£¥]?\d[\d,]*(?:\.\d+)?%?)(?![\d%])", re.I)
+MAX_BOUND = 40
+"""Most characters before a number in which its bound is looked for."""
 # "Over" and "under" may be said of time and place, so that they only show that what is cited has a bound.
 _BOUND = re.compile(
     r"\b(?:(?P<more>more than|at least)|less than|fewer than|at most|up to) [$€£¥]?(?P<number>\d+(?:[.,]\d+)*)", re.I
@@ -266,8 +268,11 @@ def _lacking_bound(statement: str, evidence: CitedEvidence) -> str:
     for match in _BOUND.finditer(statement):
         before, behind = _OF_MORE if match["more"] else _OF_LESS
         number = re.compile(rf"(?<![\d.,]){re.escape(match['number'])}(?![\d]|[.,]\d)")
-        found = [(text[: one.start()], text[one.end() :]) for text in evidence.texts for one in number.finditer(text)]
-        if found and not any(before.search(left[-40:]) or behind.match(right) for left, right in found):
+        found = [(text, *one.span()) for text in evidence.texts for one in number.finditer(text)]
+        if found and not any(
+            before.search(text[max(0, start - MAX_BOUND) : start]) or behind.match(text, end)
+            for text, start, end in found
+        ):
             return match[0]
     return ""
 
