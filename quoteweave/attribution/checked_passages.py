@@ -144,11 +144,11 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     covered = min(1.0, coverage(weights, words_with_headings(hit.quote)))
     reason, lacking = _reworded(citation.reason), False
     if citation.verdict == "supported":
-        reason = None
-        if share < SUPPORTED_COVERAGE or _has_another_word(claim, closest, weights):
-            reason, lacking = _lacks(claim, closest, weights), True
+        reason, difference = None, _Difference.of(claim, closest, weights)
+        if share < SUPPORTED_COVERAGE or difference.instead is not None:
+            reason, lacking = difference.in_words, True
     elif citation.reason == NOTHING_TO_CHECK and covered >= LIKELY_COVERAGE and share < 1:
-        reason = f"{reason} {_lacks(claim, closest, weights)}"
+        reason = f"{reason} {_Difference.of(claim, closest, weights).in_words}"
     verdict = "unchecked" if lacking else citation.verdict
     contrary: Contrary | None = None
     if verdict != "unsupported" and hit.quote.kind == "text":
@@ -179,31 +179,34 @@ def _closest_sentence(quote: Quote, weights: Mapping[str, float]) -> _Sentence:
     return max(sentences, key=lambda one: coverage(weights, one.held), default=_Sentence("", headings))
 
 
-def _lacks(claim: str, closest: _Sentence, weights: Mapping[str, float]) -> str:
-    """Say which words of the claim the closest sentence of a passage lacks, the rarest first, or what it has instead.
+class _Difference(NamedTuple):
+    """What the closest sentence of a passage, with its headings, has otherwise than a claim."""
 
-    Another word in an otherwise equal place may be a synonym, or the name of something else: words do not tell.
-    """
-    written = {stem: word for word in words(claim, stem=False) for stem in words(word)}
-    missing = _missing(claim, closest, weights)
-    instead = _said_instead(claim, closest.text, frozenset(missing))
-    if instead is not None:
-        its, own = instead
-        return f"The closest sentence of the passage has “{its}” where the claim has “{own}”."
-    named = join_names([f"“{written[stem]}”" for stem in missing], SHOWN_MISSING)
-    return f"The closest sentence of the passage lacks {named}."
+    missing: Sequence[str]
+    """The words that it lacks, as the claim writes them, the rarest first."""
+    instead: tuple[str, str] | None
+    """What it has in their place, and what the claim has there; None where they stand apart, or none is missing."""
 
+    @classmethod
+    def of(cls, claim: str, closest: _Sentence, weights: Mapping[str, float]) -> "_Difference":
+        """Compare a claim, whose words have these weights, with the closest sentence of a passage."""
+        written = {stem: word for word in words(claim, stem=False) for stem in words(word)}
+        missing = (stem for stem in weights if stem in written and stem not in closest.held)
+        stems = sorted(missing, key=lambda one: -weights[one])
+        instead = _said_instead(claim, closest.text, frozenset(stems)) if stems else None
+        return cls([written[stem] for stem in stems], instead)
 
-def _has_another_word(claim: str, closest: _Sentence, weights: Mapping[str, float]) -> bool:
-    """Whether the closest sentence lacks a word of the claim, and has another one in its place."""
-    missing = _missing(claim, closest, weights)
-    return bool(missing) and _said_instead(claim, closest.text, frozenset(missing)) is not None
+    @property
+    def in_words(self) -> str:
+        """A sentence that names it.
 
-
-def _missing(claim: str, closest: _Sentence, weights: Mapping[str, float]) -> list[str]:
-    """The claim's words, stemmed, that a sentence and its headings lack, the rarest first."""
-    own = frozenset(words(claim))
-    return sorted((stem for stem in weights if stem in own and stem not in closest.held), key=lambda one: -weights[one])
+        Another word in an otherwise equal place may be a synonym, or the name of something else: words do not tell.
+        """
+        if self.instead is not None:
+            its, own = self.instead
+            return f"The closest sentence of the passage has “{its}” where the claim has “{own}”."
+        named = join_names([f"“{word}”" for word in self.missing], SHOWN_MISSING)
+        return f"The closest sentence of the passage lacks {named}."
 
 
 def _said_instead(claim: str, sentence: str, missing: Set[str]) -> tuple[str, str] | None:

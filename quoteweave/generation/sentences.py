@@ -14,9 +14,10 @@ from functools import lru_cache
 
 from quoteweave.core.records import Record
 from quoteweave.core.text.continuations import SENTENCE_END
+from quoteweave.core.text.tokens import RAISED
 
 _ITEM = r"(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"
-_CLOSING = r"""["'”’»)\]」』）】⁰¹²³⁴-⁹]*+"""
+_CLOSING = rf"""["'”’»)\]」』）】{RAISED}]*+"""
 # Every part is possessive or one character wide, which keeps the search linear.
 _END = re.compile(
     rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))"

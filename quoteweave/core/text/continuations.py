@@ -2,7 +2,9 @@
 
 import re
 
-SENTENCE_END = re.compile(r"""[.!?:;…。！？।؟]["'”’»)\]⁰¹²³⁴-⁹]*\s*$""")
+from quoteweave.core.text.tokens import RAISED
+
+SENTENCE_END = re.compile(rf"""[.!?:;…。！？।؟]["'”’»)\]{RAISED}]*\s*$""")
 """The end of a text that ends with a whole sentence, or introduces something."""
 _INTRODUCES = (":", "：")
 # A word of prose within a sentence; a bracket or a quotation mark may end one, a number a line of an index.

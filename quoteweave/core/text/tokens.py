@@ -47,9 +47,11 @@ _MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640\u00ad\u200c\u200d\u2060\ufeff]+"
 )
 _SYMBOLS = re.compile(r"(?:[^\w\s]|_)+")
-_DIGITS_ABOVE = r"[⁻⁺]?[⁰¹²³⁴-⁹]++"
+RAISED = "⁰¹²³⁴-⁹"
+"""The digits that are superscripts, for a class of characters in a pattern."""
+_RAISED_NUMBER = rf"[⁻⁺]?[{RAISED}]++"
 SUPERSCRIPT = re.compile(
-    rf"(?<![^\W\d_]){_DIGITS_ABOVE}|(?<=[^\W\d_]{{3}}){_DIGITS_ABOVE}|[⁻⁺⁰¹⁴-⁹][⁰¹²³⁴-⁹]*+|[²³][⁰¹²³⁴-⁹]++"
+    rf"(?<![^\W\d_]){_RAISED_NUMBER}|(?<=[^\W\d_]{{3}}){_RAISED_NUMBER}|[⁻⁺⁰¹⁴-⁹][{RAISED}]*+|[²³][{RAISED}]++"
 )
 """Footnote numbers and exponents: superscripts other than ² and ³ behind at most two letters ("m²", "R²")."""
 # Spaces in place of ASCII's letters and digits: of the pieces left few differ, so that fewer characters are searched.

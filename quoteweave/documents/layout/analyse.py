@@ -50,7 +50,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     free_lines = _lines_outside(free_lines, [*tables, *figures])
     # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
     paragraphs = [
-        block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2 and not _led(block)
+        block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2 and not _has_leaders(block)
     ]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
     free_lines = _lines_outside(free_lines, tables)
@@ -61,7 +61,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     return in_reading_order([*tables, *figures, *blocks])
 
 
-def _led(block: LineBlock) -> bool:
+def _has_leaders(block: LineBlock) -> bool:
     """Whether dots lead from most lines to numbers beside them."""
     return 2 * sum(LEADERS.search(line.text) is not None for line in block.lines) > len(block.lines)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.sources.lines import Line
 
 # A bullet, or "1." "1)" "(a)" "iv." before some text.
@@ -19,13 +20,13 @@ SECTION_NUMBER = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|[
 PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
-NUMERIC = re.compile(r"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{0,3}[⁰¹²³⁴-⁹]{0,2}")
+NUMERIC = re.compile(rf"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{{0,3}}[{RAISED}]{{0,2}}")
 # A note to a table or chart by its first words: "* Estimated", "Source: …"; and "a Includes …" or "(1) Net of …", which
 # may also be numbered titles.
 NOTE = re.compile(
     r"\s*(?:[*†‡§¶]|(?:notes?|sources?|quelle|anmerkung(?:en)?|remarques?|fuente|fonte)\s*[:.–—-])", re.IGNORECASE
 )
-NOTE_MARK = re.compile(r"\s*(?:(?:\([a-z0-9]\)|[a-z0-9]\)?|[ᵃ-ᵈ])\s+|[⁰¹²³⁴-⁹]{1,3}\s*)[A-Z]")
+NOTE_MARK = re.compile(rf"\s*(?:(?:\([a-z0-9]\)|[a-z0-9]\)?|[ᵃ-ᵈ])\s+|[{RAISED}]{{1,3}}\s*)[A-Z]")
 
 
 # In font sizes: baselines further apart than this belong to two blocks; so do lines whose sizes differ by more.

@@ -106,9 +106,7 @@ _THING = re.compile(
     r"\W*what (?:is|was|are|were) (?:the |its |their )?(?:\w+ )?([^\W\d_]{3,})(?: in\b| for\b|\?|$)", re.I
 )
 # The amount of a thing is the thing.
-_SAYING = frozenset(
-    {"amount", "total", "sum", "level", "value", "number", "kind", "type", "name", "all", "most", "some"}
-)
+_SAME = frozenset({"amount", "total", "sum", "level", "value", "number", "kind", "type", "name", "all", "most", "some"})
 _FIRST = re.compile(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
 _IN_NAME = r"\s+(?:\w+\s+)?in\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
 # "Lines 1, 2 and " before 6.
@@ -126,7 +124,7 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     that one, too. "The cost of revenue" is not the revenue.
     """
     asked, text = question.text, statement.text
-    if _is_of_what_is_asked(asked, text):
+    if _tells_of_its_property(asked, text):
         return True
     which = _WHICH.match(asked)
     if which is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b(?!\s*[,(:–—])", text):
@@ -138,15 +136,15 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     return any(_is_one_of_a_place(first, text, terms, texts, is_place=is_place) for first in _FIRST.findall(asked))
 
 
-def _is_of_what_is_asked(asked: str, text: str) -> bool:
-    """Whether a text has what a question asks for ("What was the revenue?") only behind another thing "of" it."""
+def _tells_of_its_property(asked: str, text: str) -> bool:
+    """Whether a text tells only of a property of what a question asks for: of the cost of revenue, not of revenue."""
     thing = _THING.match(asked)
     if thing is None:
         return False
     before = r"\b([^\W\d_]+)\s+of\s+(?:the\s+|our\s+)?(?:\w+\s+)?"
-    owners = re.findall(rf"(?:{before})?\b{thing[1]}\b", text, re.IGNORECASE)
-    said = {*asked.casefold().split(), *_SAYING, ""}
-    return bool(owners) and not any(owner.casefold() in said for owner in owners)
+    properties = re.findall(rf"(?:{before})?\b{thing[1]}\b", text, re.IGNORECASE)
+    said = {*asked.casefold().split(), *_SAME, ""}
+    return bool(properties) and not any(each.casefold() in said for each in properties)
 
 
 def _is_number_of_another(name: str, number: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
 
-from quoteweave.core.text.tokens import SUPERSCRIPT, normalize_text
+from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, normalize_text
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
 
@@ -28,13 +28,12 @@ _SIGNS = str.maketrans(
 )
 MAX_EXPONENT = 30
 """Powers beyond are not written out: base and exponent are compared each by itself."""
-_MAY_BE_POWER = re.compile(r"\d(?:[⁻⁺⁰¹²³⁴-⁹]|\s?\^|\s?\*\*|[eE][-+\d])")
+_MAY_BE_POWER = re.compile(rf"\d(?:[⁻⁺{RAISED}]|\s?\^|\s?\*\*|[eE][-+\d])")
 _POWER = re.compile(
     r"(?<![\w.,^])(?:(?:(?P<mantissa>\d{1,20}(?:[.,]\d{1,20})?)\s?[×x*·⋅]\s?)?\$?(?P<base>\d{1,2})"
-    r"(?:(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})|\s?(?:\^|\*\*)\s?[{(]?(?P<written>[-−+]?\d{1,3})[)}]?)\$?"
+    rf"(?:(?P<raised>[⁻⁺]?[{RAISED}]{{1,3}})|\s?(?:\^|\*\*)\s?[{{(]?(?P<written>[-−+]?\d{{1,3}})[)}}]?)\$?"
     r"|(?P<e_mantissa>\d{1,20}(?:\.\d{1,20})?)[eE](?P<e>[-+]?\d{1,3}))(?![\w⁻⁺])"
 )
-_LOWERED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 _QUOTED = re.compile(
     r"“([^“”\n]{2,400})”|«([^«»\n]{2,400})»|„([^„“”\n]{2,400})[“”]|(?<![^\s(\[])\"([^\"\n]{2,400})\"(?!\w)"
     r"|(?<!\w)‘([^‘’\n]{2,400})’(?!\w)"
@@ -83,7 +82,8 @@ def plain(text: str, *, may_be_note: bool = False) -> str:
 
 def _power(match: re.Match[str], *, may_be_note: bool) -> str:
     base, raised = Decimal(match["base"] or 10), match["raised"]
-    exponent = int((raised.translate(_LOWERED) if raised else match["written"] or match["e"]).replace("−", "-"))
+    # Compatibility forms of "⁻⁵" are "−" and "5".
+    exponent = int(unicodedata.normalize("NFKC", raised or match["written"] or match["e"]).replace("−", "-"))
     if abs(exponent) > MAX_EXPONENT or (base == 0 and exponent < 0):
         return match[0] if raised is None else f"{match['base']}^{exponent}"
     value = Decimal((match["mantissa"] or match["e_mantissa"] or "1").replace(",", ".")) * base**exponent

@@ -19,7 +19,7 @@ from quoteweave.core.text.question_analysis import (
     words_alike,
 )
 from quoteweave.core.text.question_words import verbs_of
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import RAISED, words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.tables.cells import Rows, cell_of, read_rows, split_header, without_numbering
@@ -38,7 +38,7 @@ _TOTAL = re.compile(
 # A number and what it counts, and nothing else: `<5`, `.5` and `6 to 7` are not certain.
 _CELL = re.compile(
     r"(?P<sign>[-−–+(]{0,2})\s*[$€£¥]?\s*(?P<inner>[-−–(]{0,2})\s*\d[\d.,' ]*\s*"
-    r"(?:%|[$€£¥]|°?[^\W\d_]{1,12}[²³]?)?\s*\)?[⁰¹²³⁴-⁹]*"
+    rf"(?:%|[$€£¥]|°?[^\W\d_]{{1,12}}[²³]?)?\s*\)?[{RAISED}]*"
 )
 _SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
 _OF_SUMS = ("count", "amount", "money")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from quoteweave.core.text.tokens import RAISED
 from quoteweave.core.text.whole_document.front_matter_words import front_matter_pattern, front_matter_words
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
 
@@ -17,7 +18,7 @@ MAX_BEHIND_GIVEN = 2
 """Most words behind a common given name by which it is a person's, besides small words and further given names."""
 
 EMAIL = re.compile(r"(?:\{[^{}\s]*(?:,\s+[^{}\s]+)*\}|(?<![\w.+-])[\w.+-]{1,64})@[\w-]+(?:\.[\w-]+)+")
-MARKER = re.compile(r"(?<!\d)\d{1,2}(?!\d)|[*∗⋆†‡§¶#✉⁰¹²³⁴-⁹]+")
+MARKER = re.compile(rf"(?<!\d)\d{{1,2}}(?!\d)|[*∗⋆†‡§¶#✉{RAISED}]+")
 """What leads from a name to an institution or a footnote."""
 RAISED_LETTER = re.compile(r"[^\W\d_]\s+,")
 """Letters that lead to institutions touch the names: "Gaoa , Yun Xiongb"."""
