@@ -3,7 +3,7 @@
 The sentences stand in `gate_sentences.jsonl`, written by hand over the sample documents that come with the package.
 Each is shown beside the quotes that it cites and one other quote of the same documents. Every kind of harm is done to
 each sentence that it can be done to: each digit changed in turn, a number or date as a person would get it wrong, the
-mark moved to the other quote, a mark that names nothing, a negation, another name. Harmless are the sentence itself,
+mark moved to the other quote, a mark that names nothing, a negation, another name, its first two numbers exchanged. Harmless are the sentence itself,
 the same number or date written otherwise, another order of words, another word for the same, and rounded and derived
 numbers. Sentences marked `later` were written when the rules were settled, and no rule was changed for them: their
 figures, which come second, are the ones to go by.
@@ -35,11 +35,13 @@ SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
 CANNOT_SEE = {
     "negation": "never blamed; not vouched for where the closest sentence of the quotes does not deny",
     "exchanged entity": "never blamed; not vouched for where a name, or what a number counts, is not in the quotes",
-    "exchanged numbers": "a wrong number passes that the same quotes have elsewhere, whatever it belongs to there",
+    "misplaced numbers": "a wrong number passes that the same quotes have elsewhere, whatever it belongs to there, but for "
+    "two of one sentence that changed places",
     "calculation": "a wrong sum, difference or share is never blamed where some of the numbers happen to give it",
 }
 _MARK = re.compile(r" ?(?:\[1\]|!\[[^\]]*\]\(image1\))")
 _DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 Outcome = Literal["caught", "unchecked", "supported"]
 
 
@@ -132,6 +134,12 @@ def _harmed(line: Line, quotes: Sequence[Quote]) -> Iterator[Variant]:
     yield Variant("invented mark", _MARK.sub(" [7]", line.text), context, line.question)
     yield Variant("negation", _replaced(line.text, line.negation), context, line.question)
     yield Variant("exchanged entity", _replaced(line.text, line.entity), context, line.question)
+    first, second = (*_NUMBER.finditer(_MARK.sub("", line.text)), None, None)[:2]
+    if first is not None and second is not None:
+        exchanged = first.string[: first.start()] + second[0] + first.string[first.end() : second.start()] + first[0]
+        marks = "".join(_MARK.findall(line.text))
+        rest = first.string[second.end() :]
+        yield Variant("two numbers exchanged", f"{exchanged}{rest[:-1]}{marks}{rest[-1:]}", context, line.question)
 
 
 def _reworded(line: Line, quotes: Sequence[Quote]) -> Iterator[Variant]:

@@ -280,6 +280,29 @@ def test_a_change_the_other_way_round_is_another() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("sentence", "outcome"),
+    [
+        ("The ferry carried 38,500 passengers and 214,000 cars, and a hybrid ship is to follow.", "unsupported"),
+        ("Aspirin lowered the risk of stroke by 12% in women.", "supported"),
+        ("Stroke lowered the risk of aspirin by 12% in women.", "unchecked"),
+        ("The risk of stroke was lowered by aspirin, by 12% in women.", "supported"),
+    ],
+)
+def test_what_is_exchanged_within_a_sentence_is_not_supported(sentence: str, outcome: str) -> None:
+    quote = (
+        "The ferry carried 214,000 passengers and 38,500 cars. The owner has said that a hybrid ship is to follow."
+        " Aspirin lowered the risk of stroke by 12% in women."
+    )
+    assert verdict(sentence, quote) == outcome
+
+
+def test_what_is_exchanged_is_supported_where_it_is_said_elsewhere() -> None:
+    said = "Kenya beat Ghana by 3 goals in May."
+    assert verdict(said, "Ghana beat Kenya by 3 goals in May.") == "unchecked"
+    assert verdict(said, f"Ghana beat Kenya by 3 goals in May. {said}") == "supported"
+
+
 def test_what_stands_in_a_bracket_behind_a_number_is_not_what_it_counts() -> None:
     quote = "The share of pupils who walk fell from 61% to 48% between 2004 and 2019."
     assert verdict(quote.replace("2019.", "2019 (see below)."), quote) == "supported"

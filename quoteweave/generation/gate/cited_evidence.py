@@ -47,11 +47,11 @@ class CitedEvidence:
         """All words of the quotes, stemmed."""
         return frozenset().union(*map(_words, self.texts))
 
-    def closest(self, content_words: Set[str]) -> str:
-        """The sentence of the quotes with most of these words, the shortest of several; "" where none has any."""
-        parts = [(len(content_words & _words(part)), part) for part in self._sentences]
-        most = max((shared for shared, _ in parts), default=0)
-        return min((text for shared, text in parts if shared == most), key=len) if most else ""
+    def closest_sentences(self, content_words: Set[str]) -> list[str]:
+        """The sentences of the quotes with most of these words; empty where none has any."""
+        shared = [len(content_words & _words(part)) for part in self._sentences]
+        most = max(shared, default=0)
+        return [part for part, count in zip(self._sentences, shared, strict=True) if count == most > 0]
 
     @cached_property
     def _sentences(self) -> list[str]:

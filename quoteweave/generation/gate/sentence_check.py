@@ -28,6 +28,7 @@ from quoteweave.generation.gate.amounts import Amount
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
+from quoteweave.generation.gate.exchanged_words import Exchange, find_exchange
 from quoteweave.generation.gate.facts import Facts, code_key, plain, read_sentence
 
 MIN_SAME_LANGUAGE = 0.2
@@ -53,7 +54,6 @@ _JOINED = re.compile(
     r"[;:]\s|,?\s(?:but|while|whereas)\s|,\s(?:and|or|so)\s|\sand\s(?=(?:did|does|do|was|were|is|are|has|have|had|will"
     r"|would|can|could|should|may|might|none|no|not|never|nobody|nothing|neither)\b)"
 )
-_FROM_TO = re.compile(r"\bfrom\s+([$€£¥]?\d[\d,]*(?:\.\d+)?%?)\s+to\s+([$€£¥]?\d[\d,]*(?:\.\d+)?%?)(?![\d%])", re.I)
 MAX_BOUND = 40
 """Most characters before a number in which its bound is looked for."""
 # "Over" and "under" may be said of time and place, so that they only show that what is cited has a bound.
@@ -247,8 +247,10 @@ def _by_words(statement: str, facts: Facts, evidence: CitedEvidence) -> _Finding
 
 def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
     """The finding where what is cited has the statement's words and says the contrary, or may say it."""
-    if reversed_range := _reversed_range(statement, evidence):
-        return _Finding("unsupported", f"It has {reversed_range}, what it cites the reverse.")
+    if exchanged := _exchanged(statement, evidence):
+        verdict: Verdict = "unsupported" if exchanged.is_of_numbers else "unchecked"
+        reason = f"It has “{exchanged.first}” where what it cites has “{exchanged.second}”, and the reverse."
+        return _Finding(verdict, reason)
     if bound := _lacking_bound(statement, evidence):
         return _Finding("unchecked", f"It has “{bound}”, what it cites the number alone.")
     if _negations_differ(statement, evidence):
@@ -256,11 +258,19 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
     return None
 
 
-def _reversed_range(statement: str, evidence: CitedEvidence) -> str:
-    """The change of a number, "from 48% to 61%", of which what is cited has but the reverse; "" where there is none."""
-    cited = {match.groups() for text in evidence.texts for match in _FROM_TO.finditer(text)}
-    changes = (match for match in _FROM_TO.finditer(statement) if match.groups() not in cited)
-    return next((match[0] for match in changes if match.groups()[::-1] in cited), "")
+def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
+    """Two things of a statement that the closest sentences of one of its parts all have in each other's places.
+
+    None also where what is cited says elsewhere what is said of the two.
+    """
+    for part in dict.fromkeys([statement, *_CLAUSES.split(statement)]):
+        content_words = _content_words(part)
+        closest = evidence.closest_sentences(content_words) if len(content_words) > 1 else []
+        found = [find_exchange(statement, sentence) for sentence in closest]
+        exchanges = [one for one in found if one is not None and not evidence.has_words(one.phrase)]
+        if exchanges and len(exchanges) == len(found):
+            return exchanges[0]
+    return None
 
 
 def _lacking_bound(statement: str, evidence: CitedEvidence) -> str:
@@ -285,7 +295,8 @@ def _negations_differ(statement: str, evidence: CitedEvidence) -> bool:
     for clause in _CLAUSES.split(statement):
         content_words = _content_words(clause)
         if len(content_words) > 1:
-            parts = _JOINED.split(evidence.closest(content_words))
+            sentences = evidence.closest_sentences(content_words)
+            parts = _JOINED.split(min(sentences, key=len, default=""))
             closest = max(parts, key=lambda part: len(content_words & _content_words(part)))
             if _is_negated(clause) != _is_negated(closest):
                 return True

@@ -1,0 +1,67 @@
+"""Two things of a sentence that its evidence has in each other's places."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quoteweave.generation.gate.exchanged_words import MAX_WORDS, find_exchange
+
+EXCHANGED = [
+    ("Stroke reduced the risk of aspirin.", "Aspirin reduced the risk of stroke by 12% in women.", "Stroke", "aspirin"),
+    ("The man bit the dog.", "The dog bit the man.", "man", "dog"),
+    ("B42 is faster than A17.", "A17 is faster than B42.", "B42", "A17"),
+    ("Los Angeles beat New York in May.", "New York beat Los Angeles in May.", "Los Angeles", "New York"),
+    ("South Africa exports gold to Kenya.", "Kenya exports gold to South Africa.", "South Africa", "Kenya"),
+    ("The train from Paris to Berlin left.", "The train from Berlin to Paris left.", "Paris", "Berlin"),
+    ("The share fell from 48% to 61% in May.", "In May, the share fell from 61 percent to 48 percent.", "48", "61"),
+    ("More in April 2021 than in May.", "More in May 2021 than in April.", "April", "May"),
+    ("Ghana sells tea and Kenya sells cocoa.", "Kenya sells tea and Ghana sells cocoa.", "Ghana", "Kenya"),
+    ("It rose by 7% in Japan and 5% in China.", "It rose by 5% in Japan and 7% in China.", "7", "5"),
+    ("Return tickets cost 29 francs, one way 48.", "Return tickets cost 48 francs, one way is 29.", "29", "48"),
+    ("It won 15 cups and 12 medals.", "It won 12 cups and 15 medals.", "15", "12"),
+    ("Recall and speed were 9 and 8, respectively.", "Recall and speed were 8 and 9, respectively.", "9", "8"),
+    ("Tea rose, coffee fell.", "Tea fell, coffee rose.", "rose", "fell"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "evidence", "first", "second"), EXCHANGED)
+def test_what_stands_in_another_ones_place_is_exchanged(sentence: str, evidence: str, first: str, second: str) -> None:
+    found = find_exchange(sentence, evidence)
+    assert found is not None
+    assert (found.first, found.second) == (first, second)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "evidence"),
+    [
+        ("The risk of stroke was reduced by aspirin.", "Aspirin reduced the risk of stroke."),
+        ("The risk was reduced by aspirin.", "Aspirin reduced the risk."),
+        ("B42 is slower than A17.", "A17 is faster than B42."),
+        ("It ships coal, timber and grain.", "It ships grain, timber and coal."),
+        ("The plates are 5 x 3 cm.", "The plates are 3 x 5 cm."),
+        ("In May the harbour shipped grain.", "The harbour shipped grain in May."),
+        ("Sales fell in 2019 in Finland.", "Sales fell in Finland in 2019."),
+        ("Sales fell by 5% in 2019.", "In 2019 sales fell by 5%."),
+        ("Ghana sells cocoa and Kenya sells tea.", "Kenya sells tea and Ghana sells cocoa."),
+        ("It rose by 7% in China and 5% in Japan.", "It rose by 5% in Japan and 7% in China."),
+        ("Cocoa from Ghana and tea from Kenya came.", "Tea from Kenya and cocoa from Ghana came."),
+        ("Coffee rose while tea fell.", "While tea fell, coffee rose."),
+        ("The growth rate of sales.", "The rate of growth of sales."),
+        ("Den Hund jagt die Katze.", "Die Katze jagt den Hund."),
+    ],
+)
+def test_another_order_that_says_the_same_is_no_exchange(sentence: str, evidence: str) -> None:
+    assert find_exchange(sentence, evidence) is None
+
+
+WORDS = ["the", "of", "from", "to", "and", ",", "3", "5", "Kenya", "Ghana", "sells", "tea", "cocoa", "by", "in", "2019"]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=30))
+def test_no_sentence_has_exchanges_with_itself(text: list[str]) -> None:
+    assert find_exchange(" ".join(text), " ".join(text)) is None
+
+
+def test_a_text_too_long_for_a_sentence_is_not_looked_at() -> None:
+    tail = " ".join(f"w{at}" for at in range(MAX_WORDS))
+    assert find_exchange(f"B42 is faster than A17 {tail}", f"A17 is faster than B42 {tail}") is None
