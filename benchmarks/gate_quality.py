@@ -3,10 +3,10 @@
 The sentences stand in `gate_sentences.jsonl`, written by hand over the sample documents that come with the package.
 Each is shown beside the quotes that it cites and one other quote of the same documents. Every kind of harm is done to
 each sentence that it can be done to: each digit changed in turn, a number or date as a person would get it wrong, the
-mark moved to the other quote, a mark that names nothing, a negation, another name, its first two numbers exchanged. Harmless are the sentence itself,
-the same number or date written otherwise, another order of words, another word for the same, and rounded and derived
-numbers. Sentences marked `later` were written when the rules were settled, and no rule was changed for them: their
-figures, which come second, are the ones to go by.
+mark moved to the other quote, a mark that names nothing, a negation, another name, the first two numbers in each
+other's places. Harmless are the sentence itself, the same number or date written otherwise, another order of words,
+another word for the same, and rounded and derived numbers. Sentences marked `later` were written when the rules were
+settled, and no rule was changed for them: their figures, which come second, are the ones to go by.
 
 Harm is *caught* where a citation is `unsupported` or a mark names no quote. Recall is the share of a kind that is
 caught; precision is what is caught of a kind over that and all harmless sentences that were blamed. `supported` counts
@@ -35,8 +35,8 @@ SAMPLES = Path(__file__).parents[1] / "quoteweave" / "samples" / "pdf"
 CANNOT_SEE = {
     "negation": "never blamed; not vouched for where the closest sentence of the quotes does not deny",
     "exchanged entity": "never blamed; not vouched for where a name, or what a number counts, is not in the quotes",
-    "misplaced numbers": "a wrong number passes that the same quotes have elsewhere, whatever it belongs to there, but for "
-    "two of one sentence that changed places",
+    "misplaced numbers": "a wrong number passes that the same quotes have elsewhere, whatever it belongs to there, but "
+    "for two of one sentence that changed places",
     "calculation": "a wrong sum, difference or share is never blamed where some of the numbers happen to give it",
 }
 _MARK = re.compile(r" ?(?:\[1\]|!\[[^\]]*\]\(image1\))")

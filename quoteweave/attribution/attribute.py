@@ -109,6 +109,7 @@ class Attributor:
             coverage=passage.covered,
             kind=quote.kind,
             passage=quote.all_text(),
+            closest=passage.closest,
             citation=citation,
             rejection=passage.rejection,
         )

@@ -21,6 +21,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
 from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_citations
+from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
@@ -92,6 +93,8 @@ class CheckedPassage:
     """The claim as an answer that cites the passage alone, with the gate's verdict."""
     covered: float
     """Share of the claim's words that it has, weighed by rarity."""
+    closest: str
+    """Its sentence that is closest to the claim."""
     lacking: bool = False
     """Whether all that can be looked up occurs, but its closest sentence has too few of the claim's words."""
     contrary: Contrary | None = None
@@ -139,7 +142,7 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     context = passage_context([hit, *(other for other in others if other is not hit)])
     checked = check_citations(cite_passage(claim, hit, context), context)
     (citation,) = checked.citations
-    closest = _closest_sentence(hit.quote, weights)
+    closest = _closest_sentence(claim, hit.quote, weights)
     share = coverage(weights, closest.held)
     covered = min(1.0, coverage(weights, words_with_headings(hit.quote)))
     reason, lacking = _reworded(citation.reason), False
@@ -156,9 +159,8 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     if contrary is not None:
         verdict, reason, lacking = "unsupported", CONTRARY_REASONS[contrary], False
     update = {"verdict": verdict, "reason": reason}
-    return CheckedPassage(
-        hit, with_citations(checked, [citation.model_copy(update=update)]), covered, lacking, contrary
-    )
+    answer = with_citations(checked, [citation.model_copy(update=update)])
+    return CheckedPassage(hit, answer, covered, closest.text, lacking, contrary)
 
 
 class _Sentence(NamedTuple):
@@ -166,16 +168,18 @@ class _Sentence(NamedTuple):
 
     text: str
     held: frozenset[str]
-    """Its words, with those of its headings."""
+    """Its words, with those of its headings, and of the claim's amounts that it writes otherwise."""
 
 
-def _closest_sentence(quote: Quote, weights: Mapping[str, float]) -> _Sentence:
+def _closest_sentence(claim: str, quote: Quote, weights: Mapping[str, float]) -> _Sentence:
     """The sentence that has most of the claim's words, headings included; a picture or table is one."""
     everything = frozenset(words_with_headings(quote))
     if quote.kind == "image":
         return _Sentence(quote.all_text(), everything)
     headings = everything - frozenset(words(quote.all_text()))
-    sentences = [_Sentence(one, headings | frozenset(words(one))) for one in sentence_texts(quote.all_text())]
+    amounts = read_sentence(claim).amounts
+    texts = sentence_texts(quote.all_text())
+    sentences = [_Sentence(one, headings | stated_words(one, amounts)) for one in texts]
     return max(sentences, key=lambda one: coverage(weights, one.held), default=_Sentence("", headings))
 
 

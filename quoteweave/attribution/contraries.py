@@ -2,7 +2,7 @@
 
 All of it is told by English words, but for denials in some other languages. Only sentences that otherwise say what the
 claim says are compared with it, and of these, but for directions, only clauses that do, so that what is said of
-something else is not taken for its contrary.
+something else is not taken for its contrary. Directions are also compared where clauses have one percentage or decimal.
 """
 
 import math
@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.generation.gate.amounts import NUMBER_WORDS
+from quoteweave.generation.gate.amounts import NUMBER_WORDS, Amount
+from quoteweave.generation.gate.facts import read_sentence
 from quoteweave.generation.languages import Language, function_words
 from quoteweave.generation.relevance import coverage
 from quoteweave.generation.sentences import sentence_texts
@@ -23,6 +24,8 @@ MIN_COVERAGE = 0.6
 MIN_DENIED = 0.8
 """Least share of a claim's clause in one that may deny it or say its opposite; with fewer words that is often of
 something else."""
+MIN_SHARED = 2
+"""Least words that a sentence shares with a claim beside an amount that both have."""
 Contrary = Literal["direction", "opposite_word", "denial"]
 """How a passage states the contrary of a claim."""
 CONTRARY_REASONS: Mapping[Contrary, str] = MappingProxyType(
@@ -134,6 +137,8 @@ def find_contrary(claim: str, text: str, weights: Mapping[str, float]) -> Contra
     near = _near(_without(weights, rising), sentences)
     if _is_contrary([_opposed(own, _said(one), rising) for one in near]):
         return "direction"
+    if _is_contrary(_directions_of_amounts(claim, sentences)):
+        return "direction"
     for pair in _PAIRS[1:]:
         if any(side & own for side in pair):
             rest, compare = _without(weights, pair), partial(_says_opposite, pair=pair)
@@ -184,6 +189,31 @@ def _opposed(claim: Set[str], sentence: Set[str], pair: Sequence[frozenset[str]]
     if not any(own) or any(map(bool.__and__, own, its)):
         return False
     return True if any(its) else None
+
+
+def _directions_of_amounts(claim: str, sentences: Sequence[str]) -> list[bool | None]:
+    """Whether sentences have an amount of the claim changed the other way, whatever words they say it in.
+
+    "Hours until the model stops grew by 32.6%" is the contrary of "The model's training time fell by 32.6 percent".
+    """
+    own = [(clause, measured) for clause in _clauses(claim) if (measured := _measured(clause))]
+    words_of_claim = frozenset(words(claim))
+    found: list[bool | None] = []
+    for sentence in sentences if own else ():
+        if len(words_of_claim & frozenset(word for word in words(sentence) if not word[0].isdigit())) < MIN_SHARED:
+            continue
+        for other in _clauses(sentence):
+            its = _measured(other)
+            for clause, measured in own:
+                if any(one.may_be(another) for one in measured for another in its):
+                    found.append(_opposed(_said(clause), _said(other), _PAIRS[0]))
+    return found
+
+
+def _measured(clause: str) -> list[Amount]:
+    """The percentages and decimals of a clause, which seldom occur twice by chance."""
+    amounts = read_sentence(clause).amounts
+    return [one for one in amounts if one.step < 1 or (one.unit is not None and one.unit.dimension == "percent")]
 
 
 def _by_clauses(

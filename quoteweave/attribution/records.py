@@ -35,6 +35,9 @@ class Candidate(Record):
     coverage: float = Field(ge=0, le=1, description="share of the claim's words in the passage, weighed by rarity")
     kind: Kind = Field(description="whether the passage is a text or an image quote")
     passage: str = Field(description="the words of the passage")
+    closest: str = Field(
+        default="", description="its sentence that is closest to the claim; empty where it was not checked"
+    )
     citation: Citation = Field(
         description="the passage with document, page, box, the gate's verdict and the words that support the claim"
     )

@@ -78,19 +78,30 @@ class MarkResolver:
         """How many marks with such numbers were changed or removed, and how many were left in place."""
         self._context = context
         self._written, self._shown = MarkReader(), ShownText()
+        # Whitespace at the beginning is not shown, and without it a code fence may begin.
+        self._begun, self._left_out = False, 0
         self._blank = ""
         self._removable: list[tuple[str, str]] = []
         """The marks that are to be removed from here, each as written, after the whitespace before it."""
 
     def feed(self, part: str) -> list[AnswerPart]:
         """Take the next part of the text; return what is certain to be shown."""
-        return [shown for token in self._written.feed(part) for shown in self._take(token)]
+        return [shown for token in self._written.feed(self._from_beginning(part)) for shown in self._take(token)]
 
     def end(self, part: str = "") -> list[AnswerPart]:
         """Take the last part of the text; return everything that remains."""
-        shown = [shown for token in self._written.end(part) for shown in self._take(token)]
+        shown = [shown for token in self._written.end(self._from_beginning(part)) for shown in self._take(token)]
         self.taken_out += len(self._removable)
         return shown
+
+    def _from_beginning(self, part: str) -> str:
+        """A part of the text without the whitespace at the text's beginning."""
+        if self._begun:
+            return part
+        rest = part.lstrip()
+        self._left_out += len(part) - len(rest)
+        self._begun = bool(rest)
+        return rest
 
     def _take(self, token: Mark | str) -> Iterable[AnswerPart]:
         if isinstance(token, Mark):
@@ -109,7 +120,8 @@ class MarkResolver:
     def _mark(self, mark: Mark) -> Iterable[AnswerPart]:
         known = {number: self._context.quote(mark.kind, number) for number in mark.numbers}
         missing = [number for number, quote in known.items() if quote is None]
-        span = {"mark": mark.mark, "start": mark.start, "end": mark.end, "kind": mark.kind}
+        start, end = mark.start + self._left_out, mark.end + self._left_out
+        span = {"mark": mark.mark, "start": start, "end": end, "kind": mark.kind}
         self.unresolved += [UnresolvedMark.model_validate({**span, "number": number}) for number in missing]
         if len(missing) == len(known):
             self._removable.append((self._blank, mark.mark))

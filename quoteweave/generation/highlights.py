@@ -5,7 +5,7 @@
    the table has all numbers of the claim.
 2. Sequences of words that the claim repeats from the quote (`MIN_REPEATED_WORDS` or more, or everything that it has in
    quotation marks), unless the sentences around them contain more of the claim's words, or the claim continues with
-   another number.
+   another number. Of several equal ones, that in the sentence that is closest to the claim.
 3. Otherwise the sentences of a text, or the lines of a picture without cells, that contain the claim's numbers and
    words: the first must contain `MIN_SHARED` of the weight of the claim's words, and `MIN_WEIGHT`; a second is
    taken where the first lacks a number that the quote has. Each sentence is narrowed to the consecutive clauses that
@@ -27,6 +27,7 @@ from quoteweave.core.text.question_words import denials
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation
+from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.sentences import Sentence, split_sentences
 
 MIN_REPEATED_WORDS = 5
@@ -136,11 +137,28 @@ def _is_quoted(run: Sequence[_Token], piece: Sequence[_Token]) -> bool:
 
 
 def _repeated(claim: str, text: str) -> list[Range]:
-    """Find what the claim repeats word for word: its longest sequences of words in the text."""
-    runs = _runs(_tokens(claim), _tokens(text))
-    long = [_range(run) for run in runs if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)]
+    """Find what the claim repeats word for word: its longest sequences of words in the text.
+
+    What the text has several times is taken from the sentence that is closest to the claim.
+    """
+    there = _tokens(text)
+    long = [run for run in _runs(_tokens(claim), there) if len(run) >= MIN_REPEATED_WORDS and _has_content_words(run)]
     sentences = split_sentences(text) if long else []
-    return [_with_denial(text, sentences, one) for one in long]
+    return [_with_denial(text, sentences, _closest_place(claim, run, there, sentences)) for run in long]
+
+
+def _closest_place(claim: str, run: Sequence[_Token], there: Sequence[_Token], sentences: Sequence[Sentence]) -> Range:
+    """Where the text has this sequence of words, in the sentence that is closest to the claim."""
+    size, wanted = len(run), [one[0] for one in run]
+    starts = (at for at, token in enumerate(there) if token[0] == wanted[0])
+    places = [_range(there[at : at + size]) for at in starts if [one[0] for one in there[at : at + size]] == wanted]
+    weights, amounts = _weights(claim), read_sentence(claim).amounts
+
+    def likeness(place: Range) -> float:
+        around = next((one.text for one in sentences if one.start <= place[0] < one.end), "")
+        return sum(weights[word] for word in sorted(weights.keys() & stated_words(around, amounts)))
+
+    return max(places, key=likeness) if len(places) > 1 else _range(run)
 
 
 def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Range:
@@ -210,7 +228,8 @@ def _cells(claim: str, text: str) -> list[Range]:
     for row in rows:
         name = set(words(_at(text, row[0])))
         named = bool(name) and name <= own
-        cells = [at for at, cell in enumerate(row[1:], 1) if _states_cell(_at(text, cell), said)]
+        names = [_normalised(_at(text, cell)) for cell in row]
+        cells = [at for at, cell in enumerate(names[1:], 1) if cell and f" {cell} " in said]
         if named and cells and row is not heading:
             headed = [at for at in cells if at < len(heading) and own.intersection(words(_at(text, heading[at])))]
             # Of cells with the same content, those whose column the claim names.
@@ -233,11 +252,6 @@ def _rows(text: str) -> list[list[Range]]:
         rows.append(cells)
         start += len(line)
     return [row for row in rows if len(row) > 1]
-
-
-def _states_cell(cell: str, text: str) -> bool:
-    squeezed = _normalised(cell)
-    return bool(squeezed) and f" {squeezed} " in text
 
 
 def _normalised(text: str) -> str:

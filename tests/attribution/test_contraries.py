@@ -104,3 +104,40 @@ def test_what_goes_up_does_not_go_down(said: str) -> None:
         claim = f"The error rate on named entities {said} in every language of the study."
         assert contrary_of(claim, claim.replace(said, fallen)) == "direction"
     assert contrary_of(claim, claim.replace(said, "rose")) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "reason"),
+    [
+        (
+            "In Quechua, hours until the model stops improving shrank by 32.6%.",
+            "Transfer increased the training time to convergence of the Quechua model by 32.6 percent.",
+            "direction",
+        ),
+        (
+            "In Quechua, hours until the model stops improving grew by 32.6%.",
+            "Transfer increased the training time to convergence of the Quechua model by 32.6 percent.",
+            None,
+        ),
+        (
+            "In films in Wolof the error rate went up by about two fifths.",
+            "The error rate on names fell by 43.2 percent in Wolof subtitles.",
+            "direction",
+        ),
+        (
+            "In films in Wolof the error rate went up by about a tenth.",
+            "The error rate on names fell by 43.2 percent in Wolof subtitles.",
+            None,
+        ),
+        ("Ferries carried 4% more cars in May.", "The price of bread fell by 4% in June.", None),
+        (
+            "The error rate fell by 43.2%, and hours of training in Wolof rose.",
+            "The error rate in Wolof fell by 43.2 percent, while the training time rose by 12 hours.",
+            None,
+        ),
+    ],
+)
+def test_an_amount_that_changed_the_other_way_is_the_contrary_in_whatever_words(
+    claim: str, passage: str, reason: str | None
+) -> None:
+    assert contrary_of(claim, passage) == reason

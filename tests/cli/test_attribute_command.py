@@ -48,8 +48,9 @@ def test_json_has_candidates_with_document_page_and_box(quoteweave: Quoteweave, 
     (found,) = got.json()["attributions"]
     assert list(found) == ["excerpt", "outcome", "reason", "candidates", "signals", "confidence", "trace"]
     best = found["candidates"][0]
-    own = ["rank", "title", "identifiers", "score", "outcome", "coverage", "kind", "passage", "citation"]
+    own = ["rank", "title", "identifiers", "score", "outcome", "coverage", "kind", "passage", "closest", "citation"]
     assert list(best) == [*own, "rejection", "paper", "read", "note"]
+    assert best["closest"] in best["passage"]
     assert best["rejection"] is None
     assert (best["paper"], best["read"], best["note"]) == (None, None, None)
     assert (best["citation"]["document"], best["citation"]["page"]) == ("report.pdf", 3)

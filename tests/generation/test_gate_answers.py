@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from builders import make_context, make_quote
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_gate_answers import built, verdicts
 
@@ -234,6 +234,8 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES | st.text(max_size=5), max_size=14).map("".join))
+@example(f"\r```\n{GOOD}")
+@example(f"     ```\n```\n{GOOD}")
 @settings(max_examples=300, deadline=None)
 def test_any_text_keeps_its_words_under_report_and_its_spans_after_drop(text: str) -> None:
     plain = built(text, CONTEXT)

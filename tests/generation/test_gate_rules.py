@@ -269,6 +269,23 @@ def test_a_denial_of_what_is_said_is_one(sentence: str, quote: str) -> None:
     assert verdict(sentence, quote) != "supported"
 
 
+@pytest.mark.parametrize(
+    ("sentence", "quote", "outcome"),
+    [
+        ("Errors fell by about a twentieth in May.", "Errors fell by 43.2 percent in May.", "unsupported"),
+        ("Errors fell by about a twentieth in May.", "Errors fell by 5.3 percent in May.", "unchecked"),
+        ("Errors fell by a fifth in May.", "Errors fell by a fifth in May.", "supported"),
+        ("A third of the ships came late.", "Of the ships, 32.8 percent came late.", "unchecked"),
+        ("A third of the ships came late.", "Of the 36 ships, 12 came late.", "unchecked"),
+        ("The port lost a third ship in May.", "The port lost another ship in May, its third.", "supported"),
+        ("Loading takes a quarter of an hour.", "Loading takes a quarter of an hour.", "supported"),
+        ("Sales grew by 39.6 percent.", "In two years sales grew by 32.6 percent in five ports.", "unsupported"),
+    ],
+)
+def test_fractions_in_words_are_numbers(sentence: str, quote: str, outcome: str) -> None:
+    assert verdict(sentence, quote) == outcome
+
+
 def test_a_change_the_other_way_round_is_another() -> None:
     quote = "The share of farms that kept sheep fell from 61% to 48% between 2004 and 2019."
     assert (

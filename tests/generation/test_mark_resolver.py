@@ -107,3 +107,11 @@ def test_marks_have_a_greatest_length(length: int) -> None:
     )
     shown = shown_of(parts_of(text, [100]))
     assert [c.kind for one in shown for c in one.citations] == [mark.kind for mark in parse_marks(text)]
+
+
+def test_marks_that_name_nothing_are_told_by_their_place_in_the_whole_text() -> None:
+    resolver = MarkResolver(CONTEXT)
+    for part in ("\n ", "\t[99]", " Fish."):
+        resolver.feed(part)
+    resolver.end()
+    assert [(one.start, one.end, one.number) for one in resolver.unresolved] == [(3, 7, 99)]

@@ -81,9 +81,11 @@ class PassageFinder:
     def _candidate(self, claim: str, hit: Hit, covered: float, weights: Mapping[str, float]) -> Candidate:
         outcome: Outcome = "likely"
         rejection: Rejection | None = None
+        closest = ""
         if self._checked:
             passage = check_passage(claim, hit, weights)
             outcome, citation, rejection = passage.outcome, passage.citation, passage.rejection
+            closest = passage.closest
         else:
             (citation,) = cite_passage(claim, hit, passage_context([hit])).citations
         return Candidate(
@@ -95,6 +97,7 @@ class PassageFinder:
             coverage=covered,
             kind=hit.quote.kind,
             passage=hit.quote.all_text(),
+            closest=closest,
             citation=citation,
             rejection=rejection,
         )

@@ -42,8 +42,6 @@ from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import SourceError, UsageError
-from quoteweave.core.text.tokens import words
-from quoteweave.generation.sentences import sentence_texts
 from quoteweave.pipeline.composition.make_rag import make_chat
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.settings import ChatSettings
@@ -211,16 +209,16 @@ def _print(found: Attribution) -> None:
     if beside := (found.reason or "").removeprefix(of_passage).strip():
         out.print(plain(f"  {beside}", "dim"))
     for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
-        _print_candidate(one, found.excerpt.claim)
+        _print_candidate(one)
 
 
-def _print_candidate(found: Candidate, claim: str) -> None:
+def _print_candidate(found: Candidate) -> None:
     citation = found.citation
     line = plain(f"  {found.rank:>2}  ").append_text(plain(found.under(shown_name(found.title)), "bold"))
     # Papers are in the order of three rankings and the gate's verdicts, which their scores alone do not explain.
     score = f"{found.score:.2f}  " if found.paper is None else ""
     line.append(f"  {score}{citation.quote_id}\n", style="dim")
-    line.append_text(plain(f"      {snippet(_from_closest_sentence(found, claim), 'paragraph')}"))
+    line.append_text(plain(f"      {snippet(_from_closest_sentence(found), 'paragraph')}"))
     if found.paper is not None:
         line.append_text(plain(f"\n      {describe_paper(found.paper)}, {found.paper.url}", "dim"))
     if found.note is not None:
@@ -230,10 +228,7 @@ def _print_candidate(found: Candidate, claim: str) -> None:
     console().print(line)
 
 
-def _from_closest_sentence(found: Candidate, claim: str) -> str:
-    """The passage from the sentence on that has most of the claim's words."""
-    sentences = sentence_texts(found.passage) if found.kind == "text" else [found.passage]
-    wanted = set(words(claim))
-    shared = [len(wanted & set(words(one))) for one in sentences]
-    first = shared.index(max(shared)) if shared else 0
-    return f"{'… ' if first else ''}{' '.join(sentences[first:])}"
+def _from_closest_sentence(found: Candidate) -> str:
+    """The passage from the sentence on that is closest to the claim; of a picture all of it."""
+    start = max(found.passage.find(found.closest), 0) if found.kind == "text" else 0
+    return f"{'… ' if start else ''}{found.passage[start:]}"

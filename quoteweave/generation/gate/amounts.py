@@ -61,10 +61,21 @@ _AMOUNT = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_PARTS = "thirds quarters fifths sixths sevenths eighths ninths tenths"
-_DENOMINATORS = {word: value for value, word in enumerate(_PARTS.split(), 3)}
-_FRACTION_STEP = Decimal(10)
-"""Percentage points that a fraction in words is exact to: two fifths may be 35 to 45 %."""
+_PARTS = "third quarter fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_DENOMINATORS = {
+    **{part: value for value, part in enumerate(_PARTS.split(), 3)},
+    **{"fifteenth": 15, "twentieth": 20, "hundredth": 100},
+}
+_FRACTION_STEP, _STEP_OF_SMALL = Decimal(10), Decimal("0.4")
+"""Percentage points that a fraction in words is exact to, or share of a small one: two fifths may be 35 to 45 %, a
+twentieth 4 to 6 %."""
+# "A third" may also be the one after the second, and a quarter of an hour is no share of what is spoken of.
+_ONE_PART = re.compile(
+    r"\b(?P<changed>(?:by|to) (?:(?:about|around|roughly|nearly|almost|some|over|under|more than|less than) )?)?"
+    rf"(?P<written>(?:a|one) (?P<part>{'|'.join(_DENOMINATORS)}))\b(?:(?P<whole> of\b(?! an?\b))"
+    r"|(?=[^\w\s]|\s*$| (?:in|on|at|to|from|for|since|between|over|after|during|within|when|while|where|as|and|or|but"
+    r"|because|with|compared)\b))"
+)
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _BEFORE_YEAR = re.compile(
     r"(?:^|[(|\n,/-]|\b(?:[Ii]n|[Oo]f|[Bb]y|[Ss]ince|[Ff]rom|[Uu]ntil|till|to|and|or|[Dd]uring|[Ff]or|[Bb]efore|[Aa]fter"
@@ -102,30 +113,41 @@ class Amount:
         alike = self.unit.dimension == other.unit.dimension
         return alike and self.value * self.unit.factor == other.value * other.unit.factor * scale
 
+    def may_be(self, stated: "Amount") -> bool:
+        """Whether the other is this number, or one that this fraction in words is rounded from."""
+        if not self.fraction or self.unit != stated.unit:
+            return self.same(stated)
+        return abs(self.value - stated.value) <= self.step / 2
+
 
 def read_amounts(text: str) -> list[Amount]:
     """Find the numbers in `text`, in digits and then in words; `gate.reading.plain` has normalised it."""
     found = [_amount(match) for match in _AMOUNT.finditer(text) if not _in_word(match)]
-    for match in _WORDS.finditer(text.casefold()):
+    folded = text.casefold()
+    for match in _WORDS.finditer(folded):
         unit = find_unit("percent" if match["after"] == "per cent" else match["after"] or "")
         after = match.string[match.end("words") : match.end() + 40]
         value = Decimal(value_of(match["words"]))
-        fraction = _fraction(match, value)
-        if fraction is None:
+        if not _is_fraction(match, value):
             found.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
         else:
-            found.append(fraction)
-    return found
+            found.append(_fraction(match[0], value, match["after"].removesuffix("s")))
+    parts = (match for match in _ONE_PART.finditer(folded) if match["changed"] or match["whole"])
+    return [*found, *(_fraction(match["written"], Decimal(1), match["part"]) for match in parts)]
 
 
-def _fraction(match: re.Match[str], value: Decimal) -> Amount | None:
-    """`two fifths` as 40 per cent; None for a number of which no fraction follows, as in `two quarters ago`."""
-    part = match["after"]
-    denominator = _DENOMINATORS.get(part or "", 0)
-    if not 1 < value < denominator or (part == "quarters" and not match.string.startswith(" of ", match.end())):
-        return None
-    share = (100 * value / denominator).quantize(Decimal("0.01"))
-    return Amount(match[0], share, _FRACTION_STEP, find_unit("percent"), in_words=True, fraction=True)
+def _is_fraction(match: re.Match[str], value: Decimal) -> bool:
+    """Whether a number is followed by parts, as in `two fifths`, but not in `two quarters ago`."""
+    part = match["after"] or ""
+    denominator = _DENOMINATORS.get(part.removesuffix("s"), 0) if part.endswith("s") else 0
+    return 1 < value < denominator and (part != "quarters" or match.string.startswith(" of ", match.end()))
+
+
+def _fraction(written: str, value: Decimal, part: str) -> Amount:
+    """So many of such parts, in per cent."""
+    share = (100 * value / _DENOMINATORS[part]).quantize(Decimal("0.01"))
+    step = min(_FRACTION_STEP, share * _STEP_OF_SMALL)
+    return Amount(written, share, step, find_unit("percent"), in_words=True, fraction=True)
 
 
 def ordinal_words(text: str) -> set[int]:

@@ -56,7 +56,7 @@ def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
 
 def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: Sequence[Amount]) -> bool:
     """Whether the number follows from those of the quotes; `amounts` are those of them that the sentence states."""
-    mentioned = _mentioned_operations(sentence)
+    mentioned = _mentioned_operations(sentence) | ({"share"} if amount.fraction else frozenset())
     numbers = _distinct(other for other in evidence.amounts if not other.year)
     if len(numbers) > MAX_NUMBERS:
         return bool(mentioned)
@@ -122,10 +122,17 @@ def _is_percentage(amount: Amount) -> bool:
 
 
 def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -> bool:
-    """Whether the number is the sum or mean of three or more consecutive numbers of a text or a table's column."""
+    """Whether the number is the sum or mean of three or more consecutive numbers of a text or a table's column.
+
+    Percentages are not added to numbers that are none.
+    """
     value, step = float(amount.value), float(amount.step)
-    for run in evidence.runs:
-        values = [float(other.value) for other in run if not other.year and _units_agree(amount, other)]
+    alike = [
+        [float(other.value) for other in run if not other.year and _units_agree(amount, other)]
+        for whole in evidence.runs
+        for run in ([one for one in whole if _is_percentage(one)], [one for one in whole if not _is_percentage(one)])
+    ]
+    for values in alike:
         for first in range(len(values)):
             total = 0.0
             for length, addend in enumerate(values[first : first + MAX_ADDENDS], 1):

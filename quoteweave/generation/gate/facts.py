@@ -6,11 +6,12 @@ a figure states no fact, and must not be mistaken for a number that does.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
 
-from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, normalize_text
+from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, normalize_text, words
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
 
@@ -112,6 +113,18 @@ def read_evidence(text: str) -> Facts:
     return Facts(
         facts.amounts + more.amounts, facts.dates + more.dates, facts.clocks + more.clocks, facts.codes + more.codes
     )
+
+
+def stated_words(sentence: str, amounts: Sequence[Amount]) -> frozenset[str]:
+    """The words of a sentence, stemmed, and those of these amounts that it states, however it writes them.
+
+    >>> claimed = read_sentence("Errors fell by two fifths.").amounts
+    >>> sorted(stated_words("Errors fell by 38.7 percent.", claimed))
+    ['38.7', 'error', 'fell', 'fifth', 'percent', 'two']
+    """
+    own = read_sentence(sentence).amounts if amounts else ()
+    stated = (one.text for one in amounts if any(map(one.may_be, own)))
+    return frozenset(words(sentence)).union(*map(words, stated))
 
 
 def repair(text: str) -> str:

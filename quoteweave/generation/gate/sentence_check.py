@@ -2,16 +2,17 @@
 
 Numbers with their units, dates, times, codes and quoted words are looked up. The verdict is
 
-- `unsupported` where one of them does not occur, and does not follow from what does;
+- `unsupported` where one of them does not occur, and does not follow from what does, or where two numbers have changed
+  places (`gate.exchanged_words`);
 - `unchecked` where one is calculated from others, where there is nothing to look up, where the quotes lack a name, what
-  a number counts, or most words of the sentence, or where either a clause or the closest sentence of the quotes is
-  negated and the other is not;
+  a number counts, or most words of the sentence, where two words have changed places, or where either a clause or the
+  closest sentence of the quotes is negated and the other is not;
 - `supported` otherwise. A sentence without numbers or the like is supported where its words, at least `MIN_WORDS` of
   them, occur in its quotes, all but a tenth.
 
-What this cannot see: which number belongs to what; names of one quote exchanged for each other; a verb replaced by
-another one; most negations; signs and directions. Errors of these kinds are never reported as `unsupported`, and some
-of them are found `supported`. An entailment model sees more (`check_with_model`).
+What this cannot see: which number belongs to what, and names exchanged for each other, but within one sentence; a verb
+replaced by another one; most negations; signs and directions. Errors of these kinds are never reported as
+`unsupported`, and some of them are found `supported`. An entailment model sees more (`check_with_model`).
 """
 
 import re
@@ -127,8 +128,13 @@ def has_figures(statement: str) -> bool:
     Small numbers in words count as none: they may be the writer's own count of things.
     """
     facts = read_sentence(statement)
-    numbers = [amount for amount in facts.amounts if not (amount.in_words and amount.value <= SMALL_COUNT)]
+    numbers = [amount for amount in facts.amounts if not _is_small_count(amount)]
     return bool(numbers or facts.dates or facts.clocks or facts.codes or facts.quoted)
+
+
+def _is_small_count(amount: Amount) -> bool:
+    """Whether it may be the writer's own count of things."""
+    return amount.in_words and not amount.fraction and amount.value <= SMALL_COUNT
 
 
 def _evidence(cited: Sequence[Quote], context: Context) -> CitedEvidence:
@@ -209,7 +215,7 @@ def _missing_amount(amount: Amount, evidence: CitedEvidence, statement: str, pre
 
 def _explained(amount: Amount, evidence: CitedEvidence, statement: str, present: Sequence[Amount]) -> str | None:
     """Explain how a number that does not occur may be right nevertheless; None if no explanation applies."""
-    small = amount.in_words and amount.value <= SMALL_COUNT
+    small = _is_small_count(amount)
     if small and evidence.has_other_count(amount):
         return None
     if evidence.has_uncited_year(amount):
