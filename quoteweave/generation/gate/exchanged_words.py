@@ -10,7 +10,7 @@ places without a change of meaning, only numbers are compared.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -31,18 +31,7 @@ _UNNOTICED = frozenset({"a", "an", "the", "percent"})
 _LISTING = frozenset({",", ";", "&", "×", "x", "and", "or", "plus", "und", "oder", "et", "ou", "y"})
 _MARKS = frozenset(":()") | _LISTING
 
-
 _Words = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One to `MAX_PARTS` consecutive words of a text, which has them in this order only once."""
-
-    start: int
-    end: int
-    behind: str
-    """The word before it; "" at the beginning."""
 
 
 class Exchange(NamedTuple):
@@ -57,6 +46,33 @@ class Exchange(NamedTuple):
     def is_of_numbers(self) -> bool:
         """Whether both are numbers."""
         return self.first[0].isdigit() and self.second[0].isdigit()
+
+
+def find_exchange(statement: str, evidence: str) -> Exchange | None:
+    """Return two things of a statement that a sentence of its evidence has in each other's places.
+
+    None where there are none, or either text is longer than `MAX_WORDS` words.
+    """
+    said, cited = _Text(statement), _Text(evidence)
+    if max(len(said.words), len(cited.words)) > MAX_WORDS:
+        return None
+    found = list(_Comparison(said, cited).exchanges())
+    if found and guess_language(evidence, sure=False) not in (None, "English"):
+        found = [one for one in found if one[1].is_of_numbers]
+    # Where numbers have changed places, so has what they count. Else the shortest part whose whole place was changed:
+    # "New York" rather than "New", and "Ghana" rather than "Ghana sells".
+    found.sort(key=lambda one: (not one[1].is_of_numbers, -one[0], len(one[1].first) + len(one[1].second)))
+    return found[0][1] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One to `MAX_PARTS` consecutive words of a text, which has them in this order only once."""
+
+    start: int
+    end: int
+    before: str
+    """The word before it; "" at the beginning of the text."""
 
 
 class _Text:
@@ -84,89 +100,82 @@ class _Text:
                     found[part] = _Part(start, end, self.words[start - 1] if start else "")
         return {part: at for part, at in found.items() if seen[part] == 1}
 
-    def neighbours(self, part: _Part, known: Sequence[bool]) -> tuple[str, str]:
-        """The nearest `known` words before and behind a part; "" where there is none."""
-        before = next((self.words[at] for at in range(part.start - 1, -1, -1) if known[at]), "")
-        return before, next((self.words[at] for at in range(part.end, len(self.words)) if known[at]), "")
 
+class _Comparison:
+    """A sentence beside a sentence of its evidence.
 
-_Read = tuple[_Text, Mapping[_Words, _Part]]
-
-
-def find_exchange(statement: str, evidence: str) -> Exchange | None:
-    """Return two things of a statement that a sentence of its evidence has in each other's places.
-
-    None where there are none, or either text is longer than `MAX_WORDS` words.
+    The place of a part is known by the word before it and by its neighbours: the nearest words before and behind it
+    that both texts have once, and that have not changed places themselves.
     """
-    said, cited = _Text(statement), _Text(evidence)
-    if max(len(said.words), len(cited.words)) > MAX_WORDS or _in_one_order(said, cited):
-        return None
-    found = list(_exchanges(said, cited))
-    if found and guess_language(evidence, sure=False) not in (None, "English"):
-        found = [one for one in found if one[1].is_of_numbers]
-    # Where numbers have changed places, so has what they count. Else the shortest part whose whole place was changed:
-    # "New York" rather than "New", and "Ghana" rather than "Ghana sells".
-    found.sort(key=lambda one: (not one[1].is_of_numbers, -one[0], len(one[1].first) + len(one[1].second)))
-    return found[0][1] if found else None
+
+    def __init__(self, said: _Text, cited: _Text) -> None:
+        self._said, self._cited = said, cited
+        self._landmarks = tuple(
+            {at: word for at, word in enumerate(text.words) if self._is_landmark(word)} for text in (said, cited)
+        )
+        self._own, self._its = ({}, {}) if self._in_one_order() else (said.parts(), cited.parts())
+
+    def exchanges(self) -> Iterator[tuple[int, Exchange]]:
+        """Yield exchanged parts, each with how many of their four neighbours are those of the other."""
+        shared = [part for part in self._own if part in self._its]
+        by_word_before: dict[str, list[_Words]] = {}
+        for part in shared:
+            by_word_before.setdefault(self._its[part].before, []).append(part)
+        numbers = [part for part in shared if _is_number(part)]
+        for one in shared:
+            others = (*by_word_before.get(self._own[one].before, ()), *(numbers if _is_number(one) else ()))
+            for other in dict.fromkeys(others):
+                first, second = self._own[one], self._own[other]
+                apart = first.end <= second.start and not set(one) & set(other)
+                if apart and not _listed(self._said, first, second) and (equal := self._equal_neighbours(one, other)):
+                    yield equal, self._exchange(first, second)
+
+    def _exchange(self, first: _Part, second: _Part) -> Exchange:
+        start, written = max(first.start - 1, 0), self._said.written
+        return Exchange(written(first.start, first.end), written(second.start, second.end), written(start, second.end))
+
+    def _is_landmark(self, word: str) -> bool:
+        return _is_content(word) and self._said.counts[word] == self._cited.counts[word] == 1
+
+    def _in_one_order(self) -> bool:
+        own, its = self._landmarks
+        return list(own.values()) == list(its.values())
+
+    def _equal_neighbours(self, one: _Words, other: _Words) -> int:
+        """How many neighbours two parts of the sentence, the first before the second, have of each other's there.
+
+        0 where they have not changed places. Of numbers, which take no passive, equal neighbours are enough.
+        """
+        first, second, its_first, its_second = self._own[one], self._own[other], self._its[one], self._its[other]
+        own, its = self._landmarks
+        moved = {*one, *other}
+        here = [_neighbours(own, part, moved) for part in (first, second)]
+        there = [_neighbours(its, part, moved) for part in (its_first, its_second)]
+        equal, equal_too = _equal(here[0], there[1]), _equal(here[1], there[0])
+        if _is_number(one) and _is_number(other) and equal == equal_too == len(here[0]) and here[0] != here[1]:
+            return equal + equal_too
+        between = self._said.words[first.end : second.start]
+        said_otherwise = any(_is_content(word) and word not in self._cited.counts for word in between)
+        if said_otherwise or (first.before, second.before) != (its_second.before, its_first.before):
+            return 0
+        if here[0] == here[1]:  # nothing is between them but what says how they belong: "from … to …"
+            reversed_there = there[0] == there[1] and its_second.end <= its_first.start
+            return equal + equal_too if reversed_there and first.before != second.before else 0
+        return equal + equal_too if here != there and equal and equal_too else 0
 
 
-def _in_one_order(said: _Text, cited: _Text) -> bool:
-    """Whether the content words that both texts have once stand in one order in both."""
-    own, its = ([word for word in text.words if _is_common(word, said, cited)] for text in (said, cited))
-    return own == its
-
-
-def _is_common(word: str, said: _Text, cited: _Text) -> bool:
-    return _is_content(word) and said.counts[word] == cited.counts[word] == 1
-
-
-def _exchanges(said: _Text, cited: _Text) -> Iterator[tuple[int, Exchange]]:
-    """Yield exchanged parts, each with how many of their four neighbours are those of the other."""
-    own, its = said.parts(), cited.parts()
-    shared = [part for part in own if part in its]
-    by_word_before: dict[str, list[_Words]] = {}
-    for part in shared:
-        by_word_before.setdefault(its[part].behind, []).append(part)
-    numbers = [part for part in shared if _is_number(part)]
-    for one in shared:
-        others = (*by_word_before.get(own[one].behind, ()), *(numbers if one in numbers else ()))
-        for other in dict.fromkeys(others):
-            first, second = own[one], own[other]
-            apart = first.end <= second.start and not set(one) & set(other) and not _listed(said, first, second)
-            if apart and (equal := _equal_neighbours((one, other), (said, own), (cited, its))):
-                phrase = said.written(max(first.start - 1, 0), second.end)
-                yield (
-                    equal,
-                    Exchange(said.written(first.start, first.end), said.written(second.start, second.end), phrase),
-                )
-
-
-def _equal_neighbours(parts: tuple[_Words, _Words], own: _Read, its: _Read) -> int:
-    """How many neighbours two parts, the first before the second, have of each other's in the other text.
-
-    0 where they have not changed places. A place is known by the word before it and by its neighbours: words that both
-    texts have once, and that are of neither part. Of numbers, which take no passive, equal neighbours are enough.
-    """
-    (said, of_own), (cited, of_its) = own, its
-    first, second = (of_own[part] for part in parts)
-    moved = {word for part in parts for word in part}
-    known, known_there = (
-        [_is_common(word, said, cited) and word not in moved for word in text.words] for text in (said, cited)
-    )
-    here = [said.neighbours(part, known) for part in (first, second)]
-    there = [cited.neighbours(of_its[part], known_there) for part in parts]
-    equal, equal_too = _equal(here[0], there[1]), _equal(here[1], there[0])
-    if all(map(_is_number, parts)) and equal == equal_too == 2 and here[0] != here[1]:
-        return 4
-    between = said.words[first.end : second.start]
-    if (first.behind, second.behind) != (of_its[parts[1]].behind, of_its[parts[0]].behind) or any(
-        _is_content(word) and word not in cited.counts for word in between
-    ):
-        return 0
-    if here[0] == here[1]:  # nothing is between them but what says how they belong: "from … to …"
-        reversed_there = there[0] == there[1] and of_its[parts[1]].end <= of_its[parts[0]].start
-        return equal + equal_too if reversed_there and first.behind != second.behind else 0
-    return equal + equal_too if here != there and equal and equal_too else 0
+def _neighbours(landmarks: Mapping[int, str], part: _Part, moved: Set[str]) -> tuple[str, str]:
+    """The nearest landmarks before and behind a part that are not `moved`; "" where there is none."""
+    before = behind = ""
+    for at, word in landmarks.items():
+        if word in moved:
+            continue
+        if at < part.start:
+            before = word
+        elif at >= part.end:
+            behind = word
+            break
+    return before, behind
 
 
 def _equal(one: tuple[str, str], other: tuple[str, str]) -> int:
