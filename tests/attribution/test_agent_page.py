@@ -152,6 +152,33 @@ def test_a_search_that_broke_off_says_why(script: list[str | Exception], said: s
     assert said in html.fromstring(page).text_content()
 
 
+@pytest.mark.parametrize(
+    ("script", "gold", "said"),
+    [
+        ([SEARCH, SEARCH], GOLD, "No paper was selected"),
+        ([SEARCH, SEARCH], [], "No paper was selected"),
+        ([SEARCH, EndpointUnreachable("gone")], GOLD, "The model's endpoint failed."),
+    ],
+)
+def test_how_a_search_ended_is_said_once(script: list[str | Exception], gold: list[str], said: str) -> None:
+    page = html.fromstring(render_trajectory(find(FakeChat(script), AgentSettings(most_actions=2)), gold))
+
+    (box,) = page.xpath("//section[contains(@class, 'outcome')]")
+    text = box.text_content()
+    assert text.count(said) == 1
+    assert len(re.findall("selected no paper|no paper was selected", text, re.IGNORECASE)) == 1
+
+
+def test_of_a_wrong_title_from_memory_no_empty_list_of_what_went_wrong_is_shown() -> None:
+    settings = AgentSettings(condition="no_commands")
+
+    page = html.fromstring(render_trajectory(find(FakeChat(["Timber"]), settings), GOLD))
+
+    (verdict,) = page.xpath("//h3[@class='verdict']")
+    assert verdict.text_content() == "Wrong"
+    assert not page.xpath("//ul[@class='sentences']")
+
+
 HOSTILE = st.sampled_from(
     [
         "<script>alert(1)</script>",

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.attribution.agent.actions import FindInText, Read, SearchSnippets
-from quoteweave.attribution.agent.diagnosis import ENDINGS, Leak, diagnose, find_leaks
+from quoteweave.attribution.agent.diagnosis import ENDINGS, Diagnosis, Leak, diagnose, find_leaks
 from quoteweave.attribution.agent.runs import TRAJECTORIES
 from quoteweave.attribution.agent.trajectory import NAMED, EndingKind, Reply, Step, Trajectory, read_trajectory
 from quoteweave.attribution.literature.sources.papers import Paper
@@ -79,21 +79,34 @@ def render_trajectory(trajectory: Trajectory, gold: Sequence[str] = ()) -> str:
 
     style = (_TEMPLATES / "trajectory.css").read_text("utf-8")
     selected, diagnosis = trajectory.selected, diagnose(trajectory, gold) if gold else None
+    ending = None if trajectory.outcome is None else ENDINGS[trajectory.outcome]
+    sentences = [] if diagnosis is None else [one for one in diagnosis.sentences if one != ending]
     return open_template(_TEMPLATES, "trajectory.html.j2").render(
         policy=f"default-src 'none'; style-src {policy_hash(style)}; base-uri 'none'; form-action 'none'",
         style=Markup(style),  # noqa: S704 - a file of ours
         excerpt=[(part, bool(_MARK.fullmatch(part))) for part in _MARK.split(trajectory.setup.excerpt)],
         selected=selected,
         selected_facts="" if selected is None else _paper_facts(selected),
-        ending=None if trajectory.outcome is None else ENDINGS[trajectory.outcome],
+        under_way=ending is None,
+        # That no paper was selected is the heading of the box, and the facts say in how many actions.
+        ending=None if trajectory.outcome == "no_selection" else ending,
         reason=None if trajectory.ending is None else trajectory.ending.reason,
         gold=gold,
         diagnosis=diagnosis,
+        verdict=None if diagnosis is None else _verdict(diagnosis, sentences, selected),
+        sentences=sentences,
         leaks=[str(leak) for leak in find_leaks(trajectory)],
         facts=_facts(trajectory),
         steps=[_shown(step, trajectory, gold) for step in trajectory.steps],
         unfinished=trajectory.pending if trajectory.ending is None else trajectory.ending.replies,
     )
+
+
+def _verdict(diagnosis: Diagnosis, sentences: Sequence[str], selected: Paper | None) -> str | None:
+    """The heading over what went wrong; None where no more is known than how the search ended."""
+    if diagnosis.correct:
+        return "Right"
+    return "Where it went wrong" if sentences else None if selected is None else "Wrong"
 
 
 def _facts(trajectory: Trajectory) -> list[str]:
