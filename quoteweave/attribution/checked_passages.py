@@ -67,7 +67,7 @@ LIKELY_COVERAGE = 0.6
 """Least coverage of a passage that cannot be checked, to be likely."""
 NUMBERS_COVERAGE = 0.5
 """Least coverage of a passage that has what can be looked up, to be likely: a number alone says little."""
-MAX_EXCHANGED = 2
+MAX_EXCHANGED = 3
 """Words that a sentence may have in place of the claim's, in the same order otherwise, for both to be named."""
 SHOWN_MISSING = 3
 """Words that the closest sentence lacks, that a reason names."""
@@ -144,7 +144,7 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     (citation,) = checked.citations
     closest = _closest_sentence(claim, hit.quote, weights)
     share = coverage(weights, closest.held)
-    covered = min(1.0, coverage(weights, words_with_headings(hit.quote)))
+    covered = min(1.0, coverage(weights, closest.held.union(words_with_headings(hit.quote))))
     reason, lacking = _reworded(citation.reason), False
     if citation.verdict == "supported":
         reason, difference = None, _Difference.of(claim, closest, weights)
@@ -214,12 +214,12 @@ class _Difference(NamedTuple):
 
 
 def _said_instead(claim: str, sentence: str, missing: Set[str]) -> tuple[str, str] | None:
-    """What a sentence says where a claim has all its `missing` words, and these; None where they stand apart."""
+    """What a sentence says where a claim has all its `missing` words, and what the claim says there; None for none."""
     own, its = (words(text, stem=False) for text in (claim, sentence))
     stems, its_stems = (["".join(words(word)) for word in text] for text in (own, its))
     for kind, start, end, first, last in SequenceMatcher(None, stems, its_stems, autojunk=False).get_opcodes():
         short = kind == "replace" and max(end - start, last - first) <= MAX_EXCHANGED
-        if short and missing == set(stems[start:end]):
+        if short and missing <= set(stems[start:end]):  # the sentence may have others of these words elsewhere
             return " ".join(its[first:last]), " ".join(own[start:end])
     return None
 

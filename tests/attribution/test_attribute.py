@@ -414,3 +414,41 @@ def test_one_exchanged_word_of_a_long_claim_is_named(tmp_path: Path, own: str, i
     reason = f"The closest sentence of the passage has “{its.lower()}” where the claim has “{own.lower()}”."
     assert (found.outcome, found.reason) == ("likely", reason)
     assert as_written.outcome == "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "own", "its"),
+    [
+        (
+            "We measured lithium plating in lithium-sulphur pouch cells with an additive: a drop of 52.9 percent.",
+            "lithium plating",
+            "interfacial resistance",
+        ),
+        (
+            "We measured the hardness in lithium-sulphur pouch cells with an additive: a drop of 52.9 percent.",
+            "hardness",
+            "interfacial resistance",
+        ),
+    ],
+)
+def test_a_few_words_in_place_of_others_are_named_although_one_of_them_occurs_elsewhere(
+    tmp_path: Path, claim: str, own: str, its: str
+) -> None:
+    passage = (
+        "We measured interfacial resistance in lithium-sulphur pouch cells with an additive: a drop of 52.9 percent."
+    )
+    with make_collection(tmp_path, {"a.md": ["Pouch cells were studied.", passage]}) as made:
+        (found,) = attribute(made, claim)
+    assert found.outcome == "likely"
+    assert found.reason == f"The closest sentence of the passage has “{its}” where the claim has “{own}”."
+
+
+def test_the_sentence_of_which_the_reason_speaks_is_named(tmp_path: Path) -> None:
+    passage = (
+        "Little is known about the error rate on names in Wolof subtitles. On the Tatra Bitext, the error rate on names"
+        " in Wolof subtitles fell by 43.2 percent."
+    )
+    with make_collection(tmp_path, {"a.md": [passage]}) as made:
+        (found,) = attribute(made, "The error rate on names in Wolof subtitles went down by about two fifths.")
+    assert (found.outcome, found.reason) == ("likely", "two fifths is rounded from the passage.")
+    assert found.candidates[0].closest.startswith("On the Tatra Bitext")
