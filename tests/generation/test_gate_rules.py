@@ -275,6 +275,7 @@ def test_a_denial_of_what_is_said_is_one(sentence: str, quote: str) -> None:
         ("Errors fell by about a twentieth in May.", "Errors fell by 43.2 percent in May.", "unsupported"),
         ("Errors fell by about a twentieth in May.", "Errors fell by 5.3 percent in May.", "unchecked"),
         ("Errors fell by a fifth in May.", "Errors fell by a fifth in May.", "supported"),
+        ("Errors fell by an eighth in May.", "Errors fell by 43.2 percent in May.", "unsupported"),
         ("A third of the ships came late.", "Of the ships, 32.8 percent came late.", "unchecked"),
         ("A third of the ships came late.", "Of the 36 ships, 12 came late.", "unchecked"),
         ("The port lost a third ship in May.", "The port lost another ship in May, its third.", "supported"),

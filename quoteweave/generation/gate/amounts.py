@@ -72,7 +72,7 @@ twentieth 4 to 6 %."""
 # "A third" may also be the one after the second, and a quarter of an hour is no share of what is spoken of.
 _ONE_PART = re.compile(
     r"\b(?P<changed>(?:by|to) (?:(?:about|around|roughly|nearly|almost|some|over|under|more than|less than) )?)?"
-    rf"(?P<written>(?:a|one) (?P<part>{'|'.join(_DENOMINATORS)}))\b(?:(?P<whole> of\b(?! an?\b))"
+    rf"(?P<written>(?:an?|one) (?P<part>{'|'.join(_DENOMINATORS)}))\b(?:(?P<whole> of\b(?! an?\b))"
     r"|(?=[^\w\s]|\s*$| (?:in|on|at|to|from|for|since|between|over|after|during|within|when|while|where|as|and|or|but"
     r"|because|with|compared)\b))"
 )
