@@ -275,6 +275,7 @@ def test_a_denial_of_what_is_said_is_one(sentence: str, quote: str) -> None:
         ("Errors fell by about a twentieth in May.", "Errors fell by 43.2 percent in May.", "unsupported"),
         ("Errors fell by about a twentieth in May.", "Errors fell by 5.3 percent in May.", "unchecked"),
         ("Errors fell by a fifth in May.", "Errors fell by a fifth in May.", "supported"),
+        ("Each got a dose of 10^5 cells.", "Each got a dose of 10⁶ cells.", "unsupported"),
         ("Errors fell by an eighth in May.", "Errors fell by 43.2 percent in May.", "unsupported"),
         ("A third of the ships came late.", "Of the ships, 32.8 percent came late.", "unchecked"),
         ("A third of the ships came late.", "Of the 36 ships, 12 came late.", "unchecked"),

@@ -41,6 +41,8 @@ def value_of(written: str) -> int:
     return total + current
 
 
+BASE_MARK = "\ue000"
+"""Stands before a number that may be no number but the base of the power before it: "10" beside "10⁶"."""
 _LETTERS = {"k": 3, "m": 6, "b": 9}
 
 _DIGITS = r"""
@@ -103,6 +105,8 @@ class Amount:
     """Whether it was written as one, such as `two fifths`; the value is in per cent."""
     nouns: tuple[str, ...] = ()
     """The two words after it, stemmed: what it may count."""
+    may_be_base: bool = False
+    """Whether `BASE_MARK` stands before it: nothing is worked out from it."""
     year: bool = False
     """Whether it looks like a year: four digits after `in`, `since` or the like, a capital, or opening a cell."""
 
@@ -178,6 +182,7 @@ def _amount(match: re.Match[str]) -> Amount:
         parts=parts,
         ordinal=bool(match["ordinal"]),
         nouns=_nouns(match.string[following : following + 40]),
+        may_be_base=match.string[match.start() - 1 : match.start()] == BASE_MARK,
         year=alone and _is_year(match),
     )
 

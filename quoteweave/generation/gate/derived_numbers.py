@@ -57,7 +57,7 @@ def is_rounded(amount: Amount, evidence: CitedEvidence, sentence: str) -> bool:
 def is_derived(amount: Amount, evidence: CitedEvidence, sentence: str, amounts: Sequence[Amount]) -> bool:
     """Whether the number follows from those of the quotes; `amounts` are those of them that the sentence states."""
     mentioned = _mentioned_operations(sentence) | ({"share"} if amount.fraction else frozenset())
-    numbers = _distinct(other for other in evidence.amounts if not other.year)
+    numbers = _distinct(other for other in evidence.amounts if not (other.year or other.may_be_base))
     if len(numbers) > MAX_NUMBERS:
         return bool(mentioned)
     # A level that something rises to or falls from is not the amount it changes by.

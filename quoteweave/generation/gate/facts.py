@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 
 from quoteweave.core.text.tokens import RAISED, SUPERSCRIPT, normalize_text, words
-from quoteweave.generation.gate.amounts import Amount, read_amounts
+from quoteweave.generation.gate.amounts import BASE_MARK, Amount, read_amounts
 from quoteweave.generation.gate.dates import Date, extract_dates, extract_times
 
 _GROUP_BLANK = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f'’](?=\d{3}(?!\d))")
@@ -89,7 +89,7 @@ def _power(match: re.Match[str], *, may_be_note: bool) -> str:
         return match[0] if raised is None else f"{match['base']}^{exponent}"
     value = Decimal((match["mantissa"] or match["e_mantissa"] or "1").replace(",", ".")) * base**exponent
     is_unsure = may_be_note and raised is not None and raised[0] not in "⁻⁺" and match["mantissa"] is None
-    return f"{value:f} ({base})" if is_unsure else f"{value:f}"
+    return f"{value:f} ({BASE_MARK}{base})" if is_unsure else f"{value:f}"
 
 
 @lru_cache(maxsize=64)  # the question is parsed for each sentence of its answer
