@@ -1,10 +1,10 @@
 """Split text into sentences by rule, with their exact positions.
 
 A sentence ends
-- at `.`, `!`, `?` or `…` (with the brackets, quotation marks and footnote numbers after it) when white space follows
-  and no lower-case letter. After an abbreviation, an initial or dotted capitals (`Fig.`, `et al.`, `J.`, `U.S.`) it
-  ends only where the next word is one that usually begins a sentence. The number that opens an item (`3.`) is no
-  sentence.
+- at `.`, `!`, `?` or `…` (with the brackets, quotation marks and footnote numbers after it, German `“` and `«`
+  included) when white space follows and no lower-case letter. After an abbreviation, an initial or dotted capitals
+  (`Fig.`, `et al.`, `J.`, `U.S.`) it ends only where the next word is one that usually begins a sentence. The number
+  that opens an item (`3.`) is no sentence.
 - at `。`, `！`, `？` and the full stops of other scripts that need no space after them;
 - at an empty line, and before a line that opens with a bullet or an item's number. Any other line break is a space.
 """
@@ -18,11 +18,13 @@ from quoteweave.core.text.tokens import RAISED
 
 _ITEM = r"(?:[•◦▪■●‣⁃·*–—-]|\(?(?:\d{1,3}[.)]|[a-z]\)))[^\S\n]"
 _CLOSING = rf"""["'”’»)\]」』）】{RAISED}]*+"""
+# What opens a quotation in English closes one in German where it follows a full stop, and a space follows it.
+_CLOSING_BEFORE_SPACE = rf"""["'”’»“‘«‹›)\]」』）】{RAISED}]*+"""
 # Every part is possessive or one character wide, which keeps the search linear.
 _END = re.compile(
     rf"(?P<line>\n)(?=[^\S\n]*+(?:\n|{_ITEM}))"
     rf"|(?P<full>[。！？｡।॥؟۔]++{_CLOSING})"
-    rf"|(?P<stop>[.!?…]++{_CLOSING})(?=\s)"
+    rf"|(?P<stop>[.!?…]++{_CLOSING_BEFORE_SPACE})(?=\s)"
 )
 _OPENS_ITEM = re.compile(rf"\s*+{_ITEM}")
 _OPENING = re.compile(rf"\s*+(?:{_ITEM}\s*+)?")

@@ -82,6 +82,49 @@ def test_markdown_is_read_without_what_is_no_paragraph(line_end: str) -> None:
     ]
 
 
+ODD_MARKDOWN = """+++
+title = "The port shipped 1 tonne."
++++
+The port[^a] shipped 2 tonnes.<br>
+It <b>shipped</b> H<sub>2</sub>O.\\
+It rained.
+
+[^a]: The port shipped 3 tonnes.
+[ref]: http://x.org "The port shipped 4 tonnes."
+[b]: <http://x.org>
+
+The rate
+$$
+x = 5. Or less.
+$$
+rose. It is
+\\begin{align*}
+x &= 5. Y
+\\end{align*}
+
+::: note
+The port shipped 6 tonnes.
+:::
+
+[Note]: this was said. A \\begin{align} is a command.
+"""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_what_other_kinds_of_markdown_add_is_no_text(line_end: str) -> None:
+    assert sentences(ODD_MARKDOWN.replace("\n", line_end), "markdown") == [
+        "The port shipped 2 tonnes.",
+        "It shipped H2O.",
+        "It rained.",
+        "The port shipped 3 tonnes.",
+        "The rate rose.",
+        "It is",
+        "The port shipped 6 tonnes.",
+        "[Note]: this was said.",
+        "A \\begin{align} is a command.",
+    ]
+
+
 def test_latex_is_read_without_commands_and_environments() -> None:
     assert sentences(LATEX, "latex") == [
         "The port shipped 4,210 tonnes of grain.",
@@ -131,8 +174,10 @@ def test_no_character_is_moved(draft: str, form: DraftFormat) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["\\a{", "\\[", "\\(", "\\emph{", "\\begin{x}", "$", "\\cite[", "[a](", "<!--", "\\verb|"]
-)
+    "part",
+    ["\\a{", "\\[", "\\(", "\\emph{", "\\begin{x}", "$", "\\cite[", "[a](", "<!--", "\\verb|",
+     "\\begin{align}", "$$ a", "<a ", "[a]: x \"", "[^a"],
+)  # fmt: skip
 def test_brackets_that_are_never_closed_take_no_longer_than_others(part: str) -> None:
     draft = part * 10_000
     assert len(running_text(draft, "latex")) == len(running_text(draft, "markdown")) == len(draft)

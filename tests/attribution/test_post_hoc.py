@@ -130,6 +130,21 @@ def test_line_ends_and_the_mark_of_utf_8_are_kept(port: Collection) -> None:
     assert text.replace("\r\n", "").count("\n") == 0
 
 
+@pytest.mark.parametrize("ending", ["", "  ", "\n", " \n\n\n", "\n  "])
+def test_blanks_at_the_end_are_kept_and_an_empty_line_stands_before_the_references(
+    port: Collection, ending: str
+) -> None:
+    text = cite(port, f"The port shipped 4,210 tonnes of grain in 2023.{ending}").text
+    before, _, _ = text.partition("## References")
+    assert before.startswith(f"The port shipped 4,210 tonnes of grain in 2023 [1].{ending}")
+    assert re.search(r"\n[ \t]*\n\Z", before)
+
+
+def test_a_mark_stands_within_a_german_quotation(port: Collection) -> None:
+    said = "In 2023 the port shipped 4,210 tonnes of grain"
+    assert cite(port, f"„{said}.“ It rained.").text.startswith(f"„{said} [1].“ It rained.")
+
+
 @pytest.mark.parametrize("draft", ["", " \n", "```\n```", "\ufeff"])
 def test_a_draft_without_words_is_refused(port: Collection, draft: str) -> None:
     with pytest.raises(UsageError, match="the draft has no words"):

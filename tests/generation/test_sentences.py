@@ -63,6 +63,16 @@ def test_german() -> None:
     assert cut(" ".join(sentences)) == sentences
 
 
+@pytest.mark.parametrize("quoted", ["„Es regnete.“", "»Es regnete!«", "„Es regnete‚ immer.‘“", "Nur ›ein Wort.‹"])
+def test_a_german_quotation_ends_its_sentence(quoted: str) -> None:
+    assert cut(f"{quoted} Dann nicht.") == [quoted, "Dann nicht."]
+    assert cut(f"Es hieß {quoted} “Then it rained.” „Gut.“") == [
+        f"Es hieß {quoted}",
+        "“Then it rained.”",
+        "„Gut.“",
+    ]
+
+
 def test_line_breaks_are_spaces_unless_a_line_is_empty_or_opens_an_item() -> None:
     text = "Take off bags\nand pumps\n1. Buy the ticket. Tie it.\n2. Wait\n• one\n- two\n(a) three\n\nThe end"
     assert cut(text) == [

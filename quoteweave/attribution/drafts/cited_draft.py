@@ -85,7 +85,8 @@ class CitedDraft(Record):
             listed = "\n".join(["% The passages that are cited:", *(f"% {line}" for line in lines)])
         else:
             listed = f"{'## ' if self.form == 'markdown' else ''}References\n\n" + "\n\n".join(lines)
-        return marked.rstrip() + f"\n\n{listed}\n".replace("\n", "\r\n" if "\r\n" in self.draft else "\n")
+        after = "\n" * max(0, 2 - _line_ends(marked)) + f"{listed}\n"
+        return marked + after.replace("\n", "\r\n" if "\r\n" in self.draft else "\n")
 
     def citations(self, number: int) -> list[Citation]:
         """Return what was found in a reference's passage for each sentence that cites it, in their order."""
@@ -118,6 +119,12 @@ class CitedDraft(Record):
             return f"[{number}]"
         # In code: Pandoc would take it for a citation.
         return f"{key}:" if self.form == "latex" else f"`{key}`:"
+
+
+def _line_ends(text: str) -> int:
+    """The number of line ends at the end of a text, blanks between them aside."""
+    ending = text[len(text.rstrip()) :]
+    return len(ending.splitlines()) - (not ending.endswith(("\n", "\r"))) if ending else 0
 
 
 def insert_marks(draft: str, sentences: Sequence[DraftSentence], marks: Mapping[int, str]) -> str:

@@ -27,9 +27,21 @@ JOINER = "\u2060"
 """Stands for characters within a sentence that are not of its text; `without_joiners` takes it out."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER = re.compile(
+    r"(?:---[ \t]*\r?\n.*?^(?:---|\.\.\.)|\+{3}[ \t]*\r?\n.*?^\+{3})[ \t]*\r?$", re.DOTALL | re.MULTILINE
+)
 _QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\[\^[^\]\s]+\]", re.DOTALL)
+_COMMENT = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|(?m:^[ \t]*\[\^[^\[\]\s]+\]:)|\[\^[^\[\]\s]+\]"
+    # Where footnotes are known, an address after one is defined, and no text of its paragraph.
+    r"|(?m:^[ \t]*\[[^\[\]\r\n]+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|\([^()\r\n]*\)))?[ \t]*\r?$)"
+    r"|(?m:^[ \t]*:{3}[^\r\n]*)"  # Pandoc's blocks
+    r"|<br\b[^<>]*>|\\(?=\r?\n)",
+    re.DOTALL,
+)
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>")
+_DOLLARS = re.compile(r"(?<!\\)\$\$(?:(?!\n[ \t]*\r?\n).)*?\$\$", re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
 # Neither `2 * 3` nor `a_name` nor `3*4` is set in another font.
 _EMPHASIS = re.compile(r"(?<![\\*_])(?:(?<!\w)(?:\*{1,3}|_{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3})(?!\w))(?![*_])")
@@ -62,9 +74,9 @@ def draft_format(name: str) -> DraftFormat:
 def running_text(draft: str, form: DraftFormat) -> str:
     """Return the draft's running text, of the draft's length; what is none of it is blank.
 
-    Blank are, in Markdown: front matter, headings, tables, code, HTML, and the addresses of links; in LaTeX: comments,
-    what stands before and after the document, headings, environments that are no text (figures, tables, formulas,
-    code), and commands with their arguments, but those that set a font.
+    Blank are, in Markdown: front matter, headings, tables, code, HTML, formulas between `$$`, and the addresses of
+    links; in LaTeX: comments, what stands before and after the document, headings, environments that are no text
+    (figures, tables, formulas, code), and commands with their arguments, but those that set a font.
     """
     text = f" {draft[1:]}" if draft.startswith("\ufeff") else draft
     if form == "latex":
@@ -177,9 +189,23 @@ def _markdown(text: str) -> str:
     lines = [line for line in _LINE.findall(body) if line]
     kept = set(_paragraph_lines(body))
     shown = "".join(line if number in kept else _blanked(line) for number, line in enumerate(lines))
-    shown = _QUOTED.sub(_blank, _COMMENT.sub(_blank, shown))
+    shown = _TAG.sub(_unemphasised, _COMMENT.sub(_blank, _QUOTED.sub(_blank, shown)))
+    shown = _DOLLARS.sub(_joined, _without_formulas(shown))
     shown = _LINK.sub(lambda link: f" {link[1]} {_blanked(link[2])}", shown)
     return _blanked(text[:start]) + _EMPHASIS.sub(_unemphasised, shown)
+
+
+def _without_formulas(text: str) -> str:
+    """The text with LaTeX's environments for formulas within sentences; one that is never closed stays."""
+    parts, last = list[str](), 0
+    opened: re.Match[str] | None = None
+    for found in _ENVIRONMENT.finditer(text):
+        if found[1] == "begin":
+            opened = found if _FORMULAS.fullmatch(found[2]) else opened
+        elif opened is not None and found[2] == opened[2]:
+            parts += [text[last : opened.start()], JOINER * (found.end() - opened.start())]
+            last, opened = found.end(), None
+    return "".join([*parts, text[last:]])
 
 
 def _unemphasised(found: re.Match[str]) -> str:

@@ -45,8 +45,9 @@ from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
 MIN_CONTENT_WORDS = 3
 """Least different words of a sentence in words alone, stop words not counted."""
 
-_FULL_STOP = re.compile(r"[.。][\"'”’»)\]*_]*\Z")
-_QUESTION_OR_LABEL = re.compile(r"[?？:][\"'”’»)\]*_]*\Z")
+_CLOSING = r"[\"'”’»“‘«‹›)\]」』）】*_]*"  # “ and « close quotations in German
+_FULL_STOP = re.compile(rf"[.。]{_CLOSING}\Z")
+_QUESTION_OR_LABEL = re.compile(rf"[?？:]{_CLOSING}\Z")
 # "I" of the author begins a clause; that of "World War I", "type I" and "complexes III and I" is a numeral.
 _AUTHOR = (
     r"(?:(?:\A|[,;:(–—]\s*)I(?!\s+(?:and|or|to)\s+[IVX]+\b)"
@@ -127,7 +128,7 @@ CONCURRENCY = 8
 _ITEM = re.compile(r"(?:[-*+•>]|\d{1,3}[.)])\s+")
 _NO_SENTENCE = re.compile(r"#|\||```|~~~|!\[")
 _NEW_PARAGRAPH = re.compile(r"\n[^\S\n]*\r?\n")
-_STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]*_]*$")
+_STOP = re.compile(rf"[.!?…。！？]+{_CLOSING}$")
 
 
 class FindsSource(Protocol):
