@@ -10,9 +10,10 @@ Numbers may begin anew below the heading of another part. Where they do so other
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from quoteweave.core.place_names import UNREAD, PlaceName
 from quoteweave.core.records import Page, Quote
@@ -301,11 +302,14 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
                 found += filter(outline.admits, _read(quote.text, quote.page, quote))
             letter = match[1] if match else letter
     known = {title.number for title in found if not title.is_inner}
+    # The highest place so far stays in order, so that the first one which is not lower is found without a look at each.
+    highest = list(accumulate(((one.page, one.number) for one in found), max))
     for heading, page in outline.begins.items():
         for title in _read(heading, page):
             if not title.is_inner and title.number not in known:
-                after = (at for at, one in enumerate(found) if (one.page, one.number) >= (page, title.number))
-                found.insert(next(after, len(found)), title)
+                at = bisect_left(highest, (page, title.number))
+                found.insert(at, title)
+                highest.insert(at, (page, title.number))
     return found
 
 
