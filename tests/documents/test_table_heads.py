@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import pytest
-from made_pages import GREY, canvas, fill, line, picture
+from made_pages import GREY, canvas, fill, line, paragraph, picture
 
 from quoteweave.documents.layout.analyse import analyse_layout
+from quoteweave.documents.layout.blocks import LineBlock
 from quoteweave.documents.layout.table_heads import with_heads
 from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of
 from quoteweave.documents.sources.lines import Line
@@ -110,3 +111,130 @@ def test_the_parts_of_a_statement_all_have_the_head_of_the_first() -> None:
     assert [table.rows for table in found] == [headed_rows, headed_rows, NUMBERS]
     (moved,) = aligned_tables(rows_at(BODY, 180, [x + 30 for x in XS]))
     assert [table.rows for table in with_heads([first, moved], years)] == [headed_rows, NUMBERS]
+
+
+YEARS = [line("2021", 220, 84), line("2020", 330, 84)]
+
+
+def test_a_cell_stands_under_the_name_above_it_where_its_row_lacks_others() -> None:
+    lacking = [
+        ("Disposals", "", "", "$", "(16)"),
+        ("", "$", "1,204", "", ""),
+        ("Fees", "", "38", "", ""),
+        ("", "", "7", "", "9"),
+        ("Rent", "", "4 (2)", "", "5"),
+    ]
+    lines = rows_at([*BODY, *lacking], 100)
+    (found,) = with_heads([Table((50, 100, 400, 240), cells_of(lines), tuple(lines))], YEARS)
+    assert found.rows[4:] == (
+        ("Disposals", "", "$ (16)"),
+        ("$ 1,204",),
+        ("Fees", "38", ""),
+        ("", "7", "9"),
+        ("Rent", "4 (2)", "5"),
+    )
+
+
+def test_a_row_whose_cells_are_under_no_certain_name_has_not_as_many_as_there_are_names() -> None:
+    wide = [line("Fees", 50, 148), line("from 38 to 45 and from 35 to 40", 200, 148), line("41", 365, 148)]
+    (table,) = aligned_tables([*rows_at(BODY, 100), *wide])
+    (found,) = with_heads([table], YEARS)
+    assert found.rows[0] == ("", "2021", "2020")
+    assert found.rows[-1] == ("Fees", "from 38 to 45 and from 35 to 40 41")
+
+
+def test_words_below_a_statement_do_not_join_its_columns() -> None:
+    """The head stands over the second of a year's two columns; a director's name reaches over both years."""
+    xs = (50, 200, 260, 320, 380)
+    body = [
+        ("Capital", "", "", "1,039", ""),
+        ("Reserves", "1,204", "2,243", "988", "2,027"),
+        ("Secured", "23", "", "46", ""),
+        ("Total", "", "2,266", "", "2,073"),
+    ]
+    lines = [*rows_at(body, 100, xs), line("Auditors", 50, 164), line("SAMIR KUMAR", 200, 164)]
+    lines += [line("RAMESH SHAH PODDAR OF DELHI", 262, 164, size=9)]
+    table = Table((50, 100, 420, 180), cells_of(lines), tuple(lines))
+    (found,) = with_heads([table], [line("2003", 262, 84), line("2002", 382, 84)])
+    assert found.rows[:4] == (
+        ("", "", "2003", "", "2002"),
+        ("Capital", "", "", "1,039", ""),
+        body[1],
+        ("Secured", "23", "", "46", ""),
+    )
+
+
+def test_no_head_names_a_column_in_which_two_cells_of_a_row_stand() -> None:
+    """A wide number joins the columns of two years."""
+    rows = [("Fees", "38", "35"), ("Rent", "4", "5"), ("Total", "42", "40")]
+    lines = rows_at(rows, 100, (50, 240, 300))
+    lines += [line("Range", 50, 148), line("35 to 42 to 51 to 64", 235, 148)]
+    table = Table((50, 100, 350, 164), cells_of(lines), tuple(lines))
+    head = [line("2021", 240, 84), line("Change", 400, 84)]
+    assert with_heads([table], head)[0].rows == cells_of(lines)
+
+
+def test_a_code_above_codes_is_no_head() -> None:
+    rows = [("5.", "North", "GA05"), ("6.", "South", "GA06"), ("7.", "West", "GA07")]
+    (table,) = aligned_tables(rows_at(rows, 100, (50, 90, 300)))
+    assert with_heads([table], rows_at([("", "Rockdale", "GA04")], 84, (50, 90, 300)))[0].rows == tuple(rows)
+    quarters = rows_at([("", "Place", "Q1")], 84, (50, 90, 300))
+    assert with_heads([table], quarters)[0].rows[0] == ("", "Place", "Q1")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [line("Year ended June 2019", 210, 164)],
+        [line("High of the", 220, 164), line("Low", 330, 164)],
+        [line("The quay was moved to the other side of the harbour", 50, 164)],
+    ],
+    ids=["a head that spans columns", "names side by side", "text"],
+)
+def test_a_head_is_not_that_of_a_table_below_what_may_be_another(between: Sequence[Line]) -> None:
+    (first,), (second,) = (aligned_tables(rows_at(BODY, top)) for top in (100, 184))
+    low = [line("S", 220, 174, size=4)]
+    assert [table.rows for table in with_heads([first, second], [*YEARS, *between, *low])] == [
+        (("", "2021", "2020"), *NUMBERS),
+        NUMBERS,
+    ]
+    named = with_heads([first, second], [*YEARS, line("Fiscal 2019:", 50, 164)])
+    assert named[1].rows == (("", "2021", "2020"), *NUMBERS)
+
+
+def test_a_row_of_years_below_numbers_begins_another_table() -> None:
+    text = "The costs of leases were as follows:"
+    others = [("", "", "2019", "", "2018")]
+    lines = [*rows_at(BODY, 100), line(text, 50, 148), *rows_at(others, 164), *rows_at(BODY, 180)]
+    table = Table((40, 96, 400, 240), cells_of(lines), tuple(lines))
+    first, second = with_heads([table], YEARS)
+    assert first.rows == (("", "2021", "2020"), *NUMBERS)
+    assert second.rows == (("2019", "2018"), *NUMBERS)
+    assert (first.box, second.box) == ((40, 84, 400, 142), (40, 164, 400, 240))
+    found = analyse_layout([*YEARS, *lines], picture(canvas()), (600.0, 800.0))
+    assert [element.text for element in found if isinstance(element, LineBlock)] == [text]
+    assert sum(isinstance(element, Table) for element in found) == 2
+    # Of the second, the head and the first row, which the first had taken.
+    taken = Table((40, 96, 400, 190), cells_of(lines[:-8]), tuple(lines[:-8]))
+    rest = Table((40, 196, 400, 240), cells_of(lines[-8:]), tuple(lines[-8:]))
+    assert [each.rows for each in with_heads([taken, rest], YEARS)] == [first.rows, second.rows]
+
+
+def test_long_names_of_rows_are_no_paragraph_beside_their_numbers() -> None:
+    names = [
+        "Net cash provided by the operations",
+        "Net cash used in the new harbour",
+        "Net cash used in paying back loans",
+    ]
+    numbers = [
+        line(text, x, 100 + 12 * at) for at, text in enumerate(("8,958", "(3,535)", "(6,488)")) for x in (300, 380)
+    ]
+    found = analyse_layout([*paragraph(names, 50, 100), *numbers], picture(canvas()), (600.0, 800.0))
+    assert [element.rows[0] for element in found if isinstance(element, Table)] == [(names[0], "8,958", "8,958")]
+
+
+def test_a_name_of_many_words_has_its_number_beside_it() -> None:
+    name = "Fee of a to b or of c to d in e"
+    lines = [*rows_at(BODY, 100), line(name, 50, 148), line("17", 240, 148), line("16", 350, 148)]
+    (table,) = aligned_tables(lines)
+    assert table.rows == (*NUMBERS, (name, "17", "16"))

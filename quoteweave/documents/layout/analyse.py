@@ -3,12 +3,19 @@
 from collections.abc import Sequence
 
 from quoteweave.core.boxes import Box, area, hull, inside, union_area
-from quoteweave.documents.layout.blocks import LineBlock, group_lines, usual_size
+from quoteweave.documents.layout.blocks import LineBlock, group_lines, lines_to_rows, usual_size
 from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.table_heads import with_heads
-from quoteweave.documents.layout.tables import LEADERS, Table, aligned_tables, cells_of, grid_tables, ruled_tables
+from quoteweave.documents.layout.tables import (
+    Table,
+    aligned_tables,
+    cells_of,
+    grid_tables,
+    names_of_numbers,
+    ruled_tables,
+)
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -49,21 +56,24 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])
     # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
+    rows = lines_to_rows([line for line in free_lines if line.upright])
+    with_numbers = set[int]().union(*map(names_of_numbers, rows))
     paragraphs = [
-        block for block in group_lines(free_lines) if block.prose and len(block.lines) > 2 and not _has_leaders(block)
+        block
+        for block in group_lines(free_lines)
+        if block.prose and len(block.lines) > 2 and not _names_rows(block, with_numbers)
     ]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
-    free_lines = _lines_outside(free_lines, tables)
-    tables = with_heads(tables, free_lines)
-    blocks = group_lines(_lines_outside(free_lines, tables))
+    tables = with_heads(tables, _lines_outside(free_lines, tables))
+    blocks = group_lines(_lines_outside(lines, [*tables, *figures]))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
     return in_reading_order([*tables, *figures, *blocks])
 
 
-def _has_leaders(block: LineBlock) -> bool:
-    """Whether dots lead from most lines to numbers beside them."""
-    return 2 * sum(LEADERS.search(line.text) is not None for line in block.lines) > len(block.lines)
+def _names_rows(block: LineBlock, with_numbers: set[int]) -> bool:
+    """Whether most lines are long names of a table's rows, with numbers beside them."""
+    return 2 * sum(id(line) in with_numbers for line in block.lines) > len(block.lines)
 
 
 def _lies_in_table(box: Box, tables: Sequence[Table], share: float = MIN_INSIDE) -> bool:

@@ -5,7 +5,7 @@ found like a digital one, and no page is parsed a second time.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -28,9 +28,13 @@ MAX_DRAWN = 0.15
 # More rules are a drawing or a map; assembling cells takes time that grows with the square of where they meet.
 MAX_RULES = 1000
 MAX_CROSSINGS = 2500
+# A cell of more words than this, without a number beside it, is text.
+MAX_TEXT_WORDS = 9
 # More cells than this in a row are no table's.
 MAX_COLUMNS = 60
 _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
+SIGN_ALONE = re.compile(r"[A-Z]{0,3}\W{1,3}")
+"""A sign without a number: "—", "US$", and "*" where a note says why."""
 # Rows between rows of cells that have but the name of a group, or the beginning of a long name; the space above them,
 # in heights of a line; and points by which they stand left or right of the other names.
 MAX_NAMES_BETWEEN = 3
@@ -256,12 +260,18 @@ def _names_rows(row: Sequence[Line], last: Sequence[Line], above: Sequence[Line]
 def _is_row(row: Sequence[Line]) -> bool:
     if (
         not 2 <= len(row) <= MAX_COLUMNS
-        or any(len(line.words) > 9 and not LEADERS.search(line.text) for line in row)
+        or any(len(line.words) > MAX_TEXT_WORDS and id(line) not in names_of_numbers(row) for line in row)
         or any(" . . " in line.text for line in row)
     ):
         return False
     numbers = sum(bool(NUMERIC.fullmatch(line.words[0].text)) for line in row[1:])
     return len(row) >= 3 or (numbers > 0 and len(row[-1].words) <= 3)
+
+
+def names_of_numbers(row: Sequence[Line]) -> set[int]:
+    """The ids of the lines of a row beside which a number stands next, and of those whose dots lead to one."""
+    beside = (name for name, cell in pairwise(row) if NUMERIC.fullmatch(cell.words[-1].text) and len(cell.words) <= 2)
+    return {id(line) for line in (*beside, *(line for line in row if LEADERS.search(line.text)))}
 
 
 def _follows(upper: Sequence[Line], lower: Sequence[Line], above: Sequence[Line]) -> bool:
@@ -314,3 +324,21 @@ def _parted(line: Line) -> Iterator[Line]:
 
 def _cell(line: Line, words: Sequence[Word]) -> Line:
     return replace(line, words=tuple(words), box=hull(word.box for word in words))
+
+
+def over_each_other(cells: Iterable[Line]) -> list[list[Line]]:
+    """The cells that stand over each other, from left to right."""
+    found: list[list[Line]] = []
+    right = 0.0
+    for cell in sorted(cells, key=lambda cell: cell.box):
+        if found and cell.box[0] < right:
+            found[-1].append(cell)
+        else:
+            found.append([cell])
+        right = max(right, cell.box[2])
+    return found
+
+
+def is_number(cell: Line) -> bool:
+    """Whether a cell has but numbers, signs and marks: "$ 1,204", "24.0 %", "—"."""
+    return all(SIGN_ALONE.fullmatch(word.text) or NUMERIC.fullmatch(word.text) for word in cell.words)
