@@ -8,6 +8,7 @@ from quoteweave.attribution.drafts.draft_text import (
     on_lines,
     readable_latex,
     readable_markdown,
+    without_joiners,
     without_numbered_marks,
 )
 from quoteweave.attribution.literature.sources.papers import Paper
@@ -106,10 +107,8 @@ def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, or
     elif cited.form == "markdown":
         text = readable_markdown(text)
     listed = ("no_source", "not_asked", "too_long") if origin == "documents" else ()
-    without = [each.text for each in cited.sentences if each.status in listed]
-    warnings = tuple(
-        f"No passage was found to support “{clip(' '.join(each.split()), SHOWN_CHARACTERS)}”" for each in without
-    )
+    without = [without_joiners(shown_draft[each.start : each.end]) for each in cited.sentences if each.status in listed]
+    warnings = tuple(f"No passage was found to support “{clip(each, SHOWN_CHARACTERS)}”" for each in without)
     citations = [one for number in own for one in cited.citations(number)]
     answer = _answer(title, text, context, citations, "answered" if own else "abstained", warnings)
     return Answered(answer=answer, context=context, trace=Trace(clauses=()))

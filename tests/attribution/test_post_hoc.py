@@ -318,6 +318,15 @@ def test_each_origin_has_a_page_of_its_own(port: Collection, papers: Collection)
     assert [one.document for one in found.answer.citations] == ["paper.md"]
 
 
+def test_the_page_of_a_latex_draft_names_a_sentence_without_a_source_as_it_reads(port: Collection) -> None:
+    said = '\\begin{document}\nIt employs \\emph{9,411} people, 50\\% of M\\"unster.\n\\end{document}'
+
+    cited = cite(port, Draft(text=said, form="latex", marks="keys"))
+
+    (warning,) = draft_as_answer(cited, "draft.tex", port).answer.warnings
+    assert warning == "No passage was found to support “It employs 9,411 people, 50% of Münster.”"
+
+
 def test_the_page_of_a_latex_draft_says_that_it_is_one_and_shows_its_text(port: Collection) -> None:
     said = (
         "\\documentclass{article}\n\\begin{document}\n\\section{Trade}\nIn 2023 the \\emph{port}\nshipped 4{,}210 "
