@@ -32,6 +32,7 @@ DRAFT_WORDING = Wording(
     located="Draft",
     abstained="Draft without citations",
     nothing="No sentence of this draft is cited from these documents",
+    by_title=True,
 )
 """Of the page of a draft."""
 CLAIM_WORDING = Wording(
@@ -40,13 +41,17 @@ CLAIM_WORDING = Wording(
     answered="Source found",
     abstained="No source found",
     nothing="No source was found",
+    by_title=True,
 )
 """Of the page of claims whose sources were looked for."""
 LIKELY = "It could not be checked whether this passage supports it:"
 
 
-def attribution_as_answer(found: Attribution, collection: Collection) -> Answered:
-    """Return the claim as an answer that cites the passages which support it, or shows those that come closest."""
+def attribution_as_answer(found: Attribution, collection: Collection, *, within: str = "") -> Answered:
+    """Return the claim as an answer that cites the passages which support it, or shows those that come closest.
+
+    `within` says among what the source was looked for, if not all of it was.
+    """
     supporting = [one for one in found.candidates if one.outcome == "supported"]
     shown = supporting or list(found.candidates[: 1 if found.outcome == "likely" else None])
     context, marks = _context(shown, collection)
@@ -61,7 +66,8 @@ def attribution_as_answer(found: Attribution, collection: Collection) -> Answere
         text += f"\n\n{found.reason}"
     if found.confidence is not None:
         text += f"\n\n{how_sure(found)}"
-    answer = _answer(found.excerpt.claim, text, context, [one.citation for one in shown], status)
+    asked = f"{found.excerpt.claim} ({within})" if within else found.excerpt.claim
+    answer = _answer(asked, text, context, [one.citation for one in shown], status)
     return Answered(answer=answer, context=context, trace=found.trace)
 
 

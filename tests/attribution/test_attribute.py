@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from lxml import html
 from made_collections import made_quote, make_collection, put
 
 from quoteweave import Collection, LexicalRetriever, add, attribute
-from quoteweave.attribution.as_answers import attribution_as_answer
+from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer
 from quoteweave.attribution.attribute import Attributor
 from quoteweave.attribution.checked_passages import DENIED
 from quoteweave.attribution.contraries import CONTRARY_REASONS, Contrary
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.records import Filter, Quote
+from quoteweave.pipeline.answer_page.render import render_answers, view_answered
 from quoteweave.pipeline.search import Search
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "attribution.md").read_text("utf-8")
@@ -322,6 +324,24 @@ def test_a_source_has_the_title_and_the_identifiers_of_its_metadata(tmp_path: Pa
         (found,) = attribute(made, "Timber went by ship in all of the years.")
     assert found.candidates[0].title == "On timber"
     assert found.candidates[0].identifiers == {"document": "a.md", "title": "On timber", "doi": "10.1/x"}
+
+
+def test_the_page_calls_documents_by_their_titles_and_that_of_answers_by_their_names(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {}) as made:
+        with made.writer() as writer:
+            metadata = {"title": "On <b>timber</b>"}
+            put(writer, tmp_path / "files", "a.md", [made_quote("Timber went by ship.")], metadata=metadata)
+        (found,) = attribute(made, "Timber went by ship in all of the years.")
+        views, _ = view_answered([attribution_as_answer(found, made)], made)
+
+    pages = [html.fromstring(render_answers(views, "x", wording=wording)) for wording in (CLAIM_WORDING, None)]
+
+    names = [page.xpath("//article[@class='sheet']//*[@class='document']") for page in pages]
+    assert [(one.text_content(), one.get("title")) for (one,) in names] == [
+        ("On <b>timber</b>", "a.md"),
+        ("a.md", "a.md"),
+    ]
+    assert "On <b>timber</b>" in pages[0].xpath("//article[@class='sheet']/@aria-label")[0]
 
 
 def test_the_example_of_the_guide_runs(

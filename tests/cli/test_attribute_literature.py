@@ -1,6 +1,7 @@
 """`attribute --source`: what it prints, writes and says of a source that cannot be asked."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,6 +89,20 @@ def test_documents_answer_too_and_stand_first(quoteweave: Quoteweave, server: Li
     own, published = got.json()["attributions"]
     assert (own["outcome"], own["candidates"][0]["title"]) == ("supported", "report.pdf")
     assert published["candidates"][0]["paper"] is not None
+
+
+def test_it_is_said_what_was_found_in_documents_and_what_in_the_literature(
+    quoteweave: Quoteweave, server: LibraryServer, port: Path, tmp_path: Path
+) -> None:
+    claim, page = "The port shipped 3,210 tonnes of grain.", tmp_path / "page.html"
+    asked = ("attribute", claim, "--source", "openalex")
+
+    got = quoteweave(*asked, "-c", port, "--html", page)
+
+    assert got.out.index("in your documents:") < got.out.index("report.pdf") < got.out.index("in the literat")
+    titles = re.findall(r"<a [^>]*>([^<]*)</a>", page.read_text("utf-8").split("<article")[0])
+    assert {f"{claim} (your documents)", f"{claim} (the literature)"} <= set(titles)
+    assert "in the literature:" not in quoteweave(*asked).out
 
 
 def test_where_the_source_cannot_be_asked_documents_answer_and_it_is_said(

@@ -54,6 +54,8 @@ read, what became of reading it, and note, why the passage is not of its full te
 that is (null for your documents), and trace, how they were found. With -c and --source both, those of your documents
 stand first."""
 
+WITHIN = ("your documents", "the literature")
+"""Where a source was looked for, if in both."""
 OUTCOMES = {
     "supported": "supported by",
     "likely": "likely from",
@@ -177,12 +179,15 @@ def _show(
     """Print what was found in each collection, and write its page; return the page's path."""
     every = [one for _, found in shown for one in found]
     print_notes(dict.fromkeys(note for one in every for note in one.trace.notes))
+    named = WITHIN if len(shown) > 1 else ("",) * len(shown)
     if as_json:
         print_json({"attributions": [one.model_dump(mode="json") for one in every]})
     else:
-        for one in every:
-            _print(one)
-    answers = {over: [attribution_as_answer(one, over) for one in found] for over, found in shown}
+        _print_all(shown, named)
+    answers = {
+        over: [attribution_as_answer(one, over, within=within) for one in found]
+        for (over, found), within in zip(shown, named, strict=True)
+    }
     first, *others = answers
     return write_answer_page(
         answers[first],
@@ -193,6 +198,14 @@ def _show(
         others={over: answers[over] for over in others},
         wording=CLAIM_WORDING,
     )
+
+
+def _print_all(shown: Sequence[tuple[Collection, Sequence[Attribution]]], named: Sequence[str]) -> None:
+    for (_, found), within in zip(shown, named, strict=True):
+        if within:
+            console().print(plain(f"in {within}:", "dim"))
+        for one in found:
+            _print(one)
 
 
 def _print(found: Attribution) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quoteweave.collection.collection import Collection
+from quoteweave.core.answers import Answer
 from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.pipeline.answer_page.sections import (
     VERDICT_WORDS,
@@ -47,9 +48,11 @@ def render_answers(views: Sequence[AnswerView], title: str, *, wording: Wording 
     boxes = [box for each in sections for sheet in each.sheets for box in sheet.boxes]
     style = (_TEMPLATES / "answer.css").read_text("utf-8") + "".join(map(_placement, boxes))
     script = (_TEMPLATES / "answer.js").read_text("utf-8")
+    wording = wording or Wording()
     return open_template(_TEMPLATES, "answer.html.j2").render(
         title=title,
-        wording=wording or Wording(),
+        wording=wording,
+        titles={name: one for view in views for name, one in view.titles.items()} if wording.by_title else {},
         sections=sections,
         pictures=pictures.all(),
         words=VERDICT_WORDS,
@@ -96,6 +99,13 @@ def view_answered(answers: Sequence[Answered], collection: Collection) -> tuple[
                 crops=crops,
                 interpretation=answered.trace.interpretation,
                 reasons=answered.trace.reasons,
+                titles=_titles(answered.answer, collection),
             )
         )
     return views, notes
+
+
+def _titles(answer: Answer, collection: Collection) -> dict[str, str]:
+    cited = dict.fromkeys(citation.document for citation in answer.citations)
+    titles = {name: collection.document(name).metadata.get("title") for name in cited}
+    return {name: title for name, title in titles.items() if title}

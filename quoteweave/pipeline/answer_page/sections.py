@@ -104,6 +104,9 @@ class AnswerView(Record):
     reasons: Mapping[str, tuple[Reason, ...]] = Field(
         default_factory=dict, description="by quote id, why it was found (`Trace.reasons`)"
     )
+    titles: Mapping[str, str] = Field(
+        default_factory=dict, description="by name, the titles that metadata give to documents cited"
+    )
 
 
 class Wording(Record):
@@ -117,6 +120,7 @@ class Wording(Record):
     nothing: str = Field(
         default="No answer was found in these documents", description="the heading of what is `abstained`"
     )
+    by_title: bool = Field(default=False, description="whether documents are called by their title where it is known")
 
 
 class Picture(Record):
