@@ -77,6 +77,20 @@ def test_bare_responses_are_compared_whatever_they_say(tmp_path: Path) -> None:
     assert (scores.figures["token_f1"].n, scores.not_answered) == (1, 0)
 
 
+@pytest.mark.parametrize(("convention", "counted"), [("strict", 1), ("published", 2)])
+def test_a_bare_response_that_only_abstains_is_not_compared(
+    tmp_path: Path, convention: Convention, counted: int
+) -> None:
+    said: list[tuple[str, AnswerStatus | None]] = [
+        ("grain", None),
+        ("The quotes do not answer this question.", None),
+    ]
+    scores = scored(tmp_path, said, convention=convention)
+    assert [scores.figures[name].n for name in ("exact_match", "token_f1")] == [counted] * 2
+    assert scores.not_answered == 1
+    assert any(note.startswith("1 answer says that the documents do not tell") for note in scores.notes)
+
+
 def test_answers_far_longer_than_their_gold_are_noted(tmp_path: Path) -> None:
     scores = scored(tmp_path, [("grain " * 200, None), ("grain " * 202, None)], gold="much grain")
     assert [note for note in scores.notes if "words (median)" in note] == [

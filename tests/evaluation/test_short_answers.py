@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from made_answers import PROSE
 
 from quoteweave.core.examples import AnswerFormat
-from quoteweave.evaluation.metrics.answers.mmlongbench import NOT_ANSWERABLE, is_abstention, short_answer
+from quoteweave.evaluation.metrics.answers.mmlongbench import NOT_ANSWERABLE, short_answer
+from quoteweave.evaluation.text.abstentions import is_abstention
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from quoteweave.core.examples import AnswerFormat, Example, Reference
 from quoteweave.core.records import Query
 from quoteweave.evaluation.datasets.mmdocir import EVIDENCE_TYPES, written_list
 from quoteweave.evaluation.datasets.rows import iter_items
-from quoteweave.evaluation.metrics.answers.mmlongbench import is_abstention
+from quoteweave.evaluation.text.abstentions import is_abstention
 
 SAMPLES = "samples.jsonl"
 

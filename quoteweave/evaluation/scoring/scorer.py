@@ -22,6 +22,7 @@ from quoteweave.evaluation.scoring.breakdowns import breakdowns, groups_of
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, correlation_of, mean_over_domains
 from quoteweave.evaluation.statistics.bootstrap import Estimate, Intervals, bootstrap_intervals, estimates
+from quoteweave.evaluation.text.abstentions import only_abstains
 from quoteweave.evaluation.text.responses import MarkGrammar
 
 QUOTES = "overall.f1"
@@ -146,8 +147,10 @@ def _says(metric: Metric, what: Literal["compares_words", "counts_failures"]) ->
 
 
 def does_not_answer(prediction: Prediction) -> bool:
-    """Whether its answer abstains or only shows places; False for a bare response, of which it is not known."""
-    return prediction.error is None and prediction.answer is not None and prediction.answer.status != "answered"
+    """Whether its answer abstains or only shows places; a bare response, only where it does nothing but abstain."""
+    if prediction.error is not None:
+        return False
+    return only_abstains(prediction) if prediction.answer is None else prediction.answer.status != "answered"
 
 
 def counted_rows(scores: Scores) -> list[Row]:

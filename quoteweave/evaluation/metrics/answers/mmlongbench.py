@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from quoteweave.core.examples import AnswerFormat, Example, Prediction
 from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, mean_of
+from quoteweave.evaluation.text.abstentions import is_abstention
 from quoteweave.evaluation.text.responses import MarkGrammar, scored_text, without_marks
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
 
 NOT_ANSWERABLE = "Not answerable"
 
-_ABSTENTION = re.compile(
-    r"(?:(?:the|this) question )?(?:is |it is )?(?:not answerable|unanswerable|can(?:not|'t| not) be answered)"
-    r"(?: (?:from|by|with|in) (?:the|this|these) (?:documents?|quotes|context))?"
-)
 _MARK = "\ue000"
 """Stands where a mark was; of the private use area, so that it is in no text that people read."""
 _SHORT_FORMS = "".join(rf"(?<!\b{short})" for short in ("[A-Z]", "Mr", "Mrs", "Dr", "St", "No", "vs", "Inc", "Fig"))
@@ -55,11 +52,6 @@ _BEFORE_ITEMS = re.compile(r":\s|\b(?:are|were|includ(?:e|es|ed|ing)|such as|lis
 _BETWEEN_ITEMS = re.compile(r"\s*[,;]\s*(?:(?:and|or)\b)?\s*|\s+(?:and|or)\s+")
 _ITEM_WORDS = 6
 """Of a sentence that is no more than the name of something."""
-
-
-def is_abstention(text: str) -> bool:
-    """Whether a text only states that the question cannot be answered."""
-    return _ABSTENTION.fullmatch(" ".join(text.lower().split()).strip(" .!\"'")) is not None
 
 
 def short_answer(question: str, answer_text: str, answer_format: AnswerFormat) -> str | None:
