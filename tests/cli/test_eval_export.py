@@ -87,6 +87,34 @@ def test_what_cannot_be_written_is_told(export: Export, tmp_path: Path) -> None:
     assert isinstance(refused.exception, StorageError)
 
 
+@pytest.mark.parametrize("name", ["all.trec", "all.json"])
+def test_rankings_alone_need_no_gold_and_are_read_back(name: str, export: Export, tmp_path: Path) -> None:
+    app = typer.Typer()
+    app.command(epilog=JSON)(command)
+    named = [tmp_path / "my run", "--dataset", "trec", "--references", tmp_path / "qrels.txt"]
+    result = CliRunner().invoke(app, list(map(str, [*named, "--ranking", tmp_path / name])))
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{tmp_path / name}: 3 questions\n"
+    assert result.stderr.splitlines() == ["1 question found nothing", "1 question failed, left out"]
+    found = {one.example: one.items for one in load_predictions(tmp_path / name)}
+    # A TREC run has no line for what found nothing.
+    nothing: dict[str, dict[str, float]] = {"2": {}} if name.endswith(".json") else {}
+    assert found == {"1": {"b": 3.0, "a": 0.1}, "4": {"d": 1.0}, **nothing}
+    value = json.loads(CliRunner().invoke(app, list(map(str, [*named, "--ranking", tmp_path / name, "--json"]))).stdout)
+    assert value == {"file": str(tmp_path / name), "questions": 3, "empty": 1, "failed": 1}
+
+
+def test_a_run_of_answers_says_what_keeps_rankings(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_text(json.dumps({"q_id": 1, "gold_quotes": ["text1"]}) + "\n")
+    (tmp_path / "run.jsonl").write_text(json.dumps({"q_id": 1, "response": "Ships [1]."}) + "\n")
+    app = typer.Typer()
+    app.command(epilog=JSON)(command)
+    named = [tmp_path / "run.jsonl", "--dataset", "mmdocrag-20", "--references", tmp_path / "gold.jsonl"]
+    for option, where in (("--trec", "out"), ("--ranking", "out.json")):
+        result = CliRunner().invoke(app, list(map(str, [*named, option, tmp_path / where])))
+        assert "rankings are kept by 'quoteweave eval retrieval --run'" in raised(result)
+
+
 def test_answers_in_the_form_of_the_rag_track(tmp_path: Path) -> None:
     row = {"question": "What?", "sample_id": "q", "docs": [{"title": "A", "text": "Ships."}, {"text": "Grain."}]}
     (tmp_path / "asked.json").write_text(json.dumps([row]))

@@ -15,7 +15,15 @@ from quoteweave.core.examples import Example, Prediction, Reference
 from quoteweave.core.records import Hit, PageHit, Query, Quote
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.formats.trec import TrecPair, column_name, qrels_lines, run_lines, trec_pair
+from quoteweave.evaluation.formats.ranking_json import ranking_json
+from quoteweave.evaluation.formats.trec import (
+    TrecPair,
+    all_rankings,
+    column_name,
+    qrels_lines,
+    run_lines,
+    trec_pair,
+)
 from quoteweave.evaluation.metrics.rankings import Rankings, by_score
 
 LINES = "q2 Q0 d1 1 0.5 bm25\nq2 Q0 d3 2 0.5 bm25\nq1 Q0 d1 1 -3e-1 bm25\nq2 Q0 d2 3 9 bm25\n"
@@ -157,3 +165,41 @@ def test_pages_and_documents() -> None:
     quotes = [quote("text", f"{name}:0:0", document=f"{name}.txt") for name in ("d2", "d1")]
     pair = trec_pair([example("q", gold={"d1": 2})], [ranked("q", *quotes)], items="documents")
     assert (pair.run, pair.qrels) == ({"q": {"d2": 1.0, "d1": 0.5}}, {"q": {"d1": 2}})
+
+
+def test_rankings_without_gold_keep_the_names_of_those_with_gold() -> None:
+    pages = tuple(PageHit(rank=rank, score=1 / rank, document="a.pdf", page=page) for rank, page in ((1, 3), (2, 4)))
+    found = ranked("q", quote("text", "c:0:5", document="a.pdf", layout_id=1), quote("text", "c:0:6", document="a.pdf"))
+    found = found.model_copy(update={"pages": pages})
+    assert all_rankings([found]) == {"q": {"a#1": 1.0, "c:0:6": 0.5}}
+    assert all_rankings([found], items="pages") == {"q": {"a.pdf#3": 1.0, "a.pdf#4": 0.5}}
+    assert [*all_rankings([found], items="documents")["q"]] == ["a"]
+    fixed_quotes = Prediction(example="fixed", scope="context", response="Ships [1].")
+    answer = Prediction(example="answer", scope="document", response="Ships [1].")
+    assert all_rankings([fixed_quotes, answer, Prediction(example="failed", error="timed out")]) == {}
+    assert all_rankings([ranked("nothing")]) == {"nothing": {}}
+
+
+def test_rankings_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(ranking_json({"q 1": {"a": 1.0, "é": 2.5}, "q2": {}}), "utf-8")
+    first, second = load_predictions(path)
+    assert (first.example, list(first.items.items())) == ("q 1", [("é", 2.5), ("a", 1.0)])
+    assert (second.example, second.items, second.scope) == ("q2", {}, "collection")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"q": {"a": 1, "a": 2}}', "'a' comes twice, as a query or as an item of one"),
+        ('{"q": {"a": 1}, "q": {"b": 2}}', "'q' comes twice"),
+        ('{"q": {"a": NaN}}', "'a': nan is no finite score"),
+        ('{"q": {"a": "high"}}', "is no file of predictions"),
+        ('{"q": {"a": true}}', "is no file of predictions"),
+        ("{}", "is no file of predictions"),
+    ],
+)
+def test_what_is_no_ranking_in_json_is_told(content: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(DatasetError, match=told):
+        load_predictions(tmp_path / "run.json")

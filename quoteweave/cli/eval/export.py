@@ -25,7 +25,16 @@ from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.citevqa import citevqa_answers
 from quoteweave.evaluation.formats import load_predictions
-from quoteweave.evaluation.formats.trec import TrecPair, column_name, qrels_lines, run_lines, trec_pair
+from quoteweave.evaluation.formats.ranking_json import ranking_json
+from quoteweave.evaluation.formats.trec import (
+    TrecPair,
+    all_rankings,
+    column_name,
+    qrels_lines,
+    run_lines,
+    trec_pair,
+    with_column_names,
+)
 from quoteweave.evaluation.formats.trec_rag import MAX_WORDS, TrecRagTag, trec_rag_answers
 from quoteweave.evaluation.scoring.matching import match_predictions, select_scope
 from quoteweave.generation.sentences import sentence_texts
@@ -37,6 +46,8 @@ run, qrels: the files that were written;
 questions: in the qrels; empty: those for which nothing was found, which the run has no line for;
 
 failed, undefined: left out of both files, as failed searches or without known gold.
+
+With --ranking: file; questions: whose rankings it holds; empty: those for which nothing was found; failed: left out.
 
 With --trec-rag: file; answers: lines in it; failed: left out, as errors; out_of_range, dropped: marks that name no
 quote and quotes that nothing cites, left out; long: answers of more than 400 words.
@@ -65,6 +76,10 @@ def export(
     run: RunArgument,
     dataset: DatasetOption,
     trec: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Write {RUN} and {QRELS} into this folder.")] = None,
+    ranking: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the rankings alone: JSON into a .json file, else a TREC run."),
+    ] = None,
     references: ReferencesOption = None,
     items: Annotated[
         ItemsName, typer.Option(help="What is ranked; documents go by their names without the suffix.")
@@ -81,12 +96,16 @@ def export(
     partial: PartialOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Export rankings with gold (TREC), or answers.
+    """Export rankings, with gold (TREC) or alone, or answers.
 
     --trec: both files hold the questions that have known gold and did not fail, so that
     trec_eval -c and ir_measures give the same means as quoteweave. White
     space in names is written as in URLs (%20). Scores are those of the run
     if they rank as it ranked; otherwise they count down.
+
+    --ranking: all questions that did not fail, whether or not gold is known, of a run
+    that keeps rankings ('eval retrieval --run'). JSON is one object, query to
+    item to score. 'eval score' reads both forms.
 
     --trec-rag: one line per answer, with the ids of the quotes that were shown and
     what each sentence cites.
@@ -95,13 +114,18 @@ def export(
     questions are left out, as the authors' code does.
     """
 
-    if sum(wanted is not None for wanted in (trec, trec_rag, citevqa)) != 1:
-        raise UsageError("say what to write: --trec DIR for rankings, --trec-rag FILE or --citevqa FILE for answers")
+    if sum(wanted is not None for wanted in (trec, ranking, trec_rag, citevqa)) != 1:
+        raise UsageError(
+            "say what to write: --trec DIR or --ranking FILE for rankings, --trec-rag FILE or --citevqa FILE for "
+            "answers"
+        )
     examples = load_dataset(dataset, references)
     ranked = select_scope(load_predictions(run), None if scope is None else scope.value)
     predictions = match_predictions(examples, ranked, partial=partial)
     if trec is not None:
         _export_ranking(trec, examples, predictions, run=run, items=items, dataset=dataset, as_json=as_json)
+    elif ranking is not None:
+        _export_all(ranking, predictions, run=run, items=items, as_json=as_json)
     elif trec_rag is not None:
         _export_answers(trec_rag, examples, predictions, _tag(run, year, team), as_json=as_json)
     elif citevqa is not None:
@@ -164,7 +188,8 @@ def _export_ranking(
 ) -> None:
     pair = trec_pair(examples, predictions, items=items.value)
     if not pair.run:
-        raise DatasetError(f"{run} ranks no {items.value} for which {dataset} tells gold; see --items and --scope")
+        why = _no_ranking(predictions)
+        raise DatasetError(f"{run} ranks no {items.value} for which {dataset} tells gold; see --items and --scope{why}")
     with writing_output(trec):
         trec.mkdir(parents=True, exist_ok=True)
         (trec / RUN).write_text("".join(run_lines(pair.run, tag=column_name(run.name))), "utf-8")
@@ -176,6 +201,37 @@ def _export_ranking(
         typer.echo(f"{trec / RUN} and {trec / QRELS}: {pluralize(len(pair.qrels), 'question')}")
         for sentence in _notes(pair):
             typer.echo(sentence, err=True)
+
+
+def _no_ranking(predictions: Sequence[Prediction]) -> str:
+    """What keeps rankings, where a run has answers and their contexts alone."""
+    if not all(one.error is not None or (one.response is not None and not one.hits) for one in predictions):
+        return ""
+    return ". It keeps answers and their contexts; rankings are kept by 'quoteweave eval retrieval --run'"
+
+
+def _export_all(path: Path, predictions: Sequence[Prediction], *, run: Path, items: ItemsName, as_json: bool) -> None:
+    ranked = all_rankings(predictions, items=items.value)
+    if not any(ranked.values()):
+        raise DatasetError(f"{run} ranks no {items.value}; see --items and --scope{_no_ranking(predictions)}")
+    if path.suffix == ".json":
+        lines = [ranking_json(ranked)]
+    else:
+        lines = [*run_lines(with_column_names(ranked), tag=column_name(run.name))]
+    with writing_output(path), written_whole(path) as out:
+        out.write("".join(lines).encode())
+    counts = {
+        "questions": len(ranked),
+        "empty": sum(not scores for scores in ranked.values()),
+        "failed": sum(one.error is not None for one in predictions),
+    }
+    if as_json:
+        print_json({"file": str(path), **counts})
+        return
+    typer.echo(f"{path}: {pluralize(len(ranked), 'question')}")
+    for key, what in (("empty", "found nothing"), ("failed", "failed, left out")):
+        if counts[key]:
+            typer.echo(f"{pluralize(counts[key], 'question')} {what}", err=True)
 
 
 def _notes(pair: TrecPair) -> list[str]:

@@ -17,6 +17,7 @@ from quoteweave.evaluation.datasets.citevqa import ANSWER, load_citevqa_answers
 from quoteweave.evaluation.datasets.mcitebench import load_mcitebench_responses
 from quoteweave.evaluation.datasets.mmdocrag import load_responses
 from quoteweave.evaluation.formats.inspect_logs import load_inspect_log
+from quoteweave.evaluation.formats.ranking_json import is_ranking_json, load_ranking_json
 from quoteweave.evaluation.formats.trec import is_trec_run, load_trec_run
 from quoteweave.evaluation.formats.trec_rag import load_trec_rag
 
@@ -24,7 +25,8 @@ _KINDS = (
     "a folder that a run was written to, a run's predictions, a file of responses (q_id or question_id, and response "
     "a line), a result file of ALCE (question, docs and output), CiteME (metadata and results) or CiteVQA (index and "
     "model_predict), answers of TREC's RAG track (topic_id or metadata, references and answer a line), a log of "
-    "Inspect (.eval or .json), or a TREC run (query Q0 item rank score tag)"
+    "Inspect (.eval or .json), or a ranking: a TREC run (query Q0 item rank score tag), or one line of JSON (query to "
+    "item to score)"
 )
 _VERSION = re.compile(rb"\s*+\{\s*+\"version\"\s*+:")
 _LISTED = re.compile(rb"\s*+(?:\[\s*+(?:\{.*)?|\{\s*+)", re.DOTALL)
@@ -56,6 +58,8 @@ def _loader(line: bytes) -> Callable[[Path], list[Prediction]] | None:
     """What reads a file that begins with this line; None where nothing does."""
     if is_trec_run(line):
         return load_trec_run
+    if is_ranking_json(line):
+        return load_ranking_json
     fields = _fields(line)
     if _LISTED.fullmatch(line) and not fields:
         return _load_listed

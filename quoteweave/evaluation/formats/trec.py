@@ -17,7 +17,7 @@ from urllib.parse import quote
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets.rows import iter_columns
-from quoteweave.evaluation.metrics.gold import Item
+from quoteweave.evaluation.metrics.gold import Item, item_of
 from quoteweave.evaluation.metrics.rankings import by_score, graded_ranking
 
 RUN = ("query", "Q0", "item", "rank", "score", "tag")
@@ -62,6 +62,14 @@ def qrels_lines(grades: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     for query, items in grades.items():
         for item, grade in items.items():
             yield f"{query} 0 {item} {grade}\n"
+
+
+def with_column_names(ranked: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """The same rankings under names such as `column_name` gives."""
+    return {
+        column_name(query): {column_name(item): score for item, score in items.items()}
+        for query, items in ranked.items()
+    }
 
 
 def column_name(name: str) -> str:
@@ -124,6 +132,39 @@ def trec_pair(examples: Sequence[Example], predictions: Sequence[Prediction], *,
     return TrecPair(run, qrels, failed=len(predictions) - len(whole), undefined=len(whole) - len(qrels))
 
 
+def all_rankings(predictions: Sequence[Prediction], *, items: Items = "quotes") -> dict[str, dict[str, float]]:
+    """Query to item to score, of every prediction that did not fail and keeps a ranking, whether or not gold is known.
+
+    Items have the names that `trec_pair` gives them; quotes go by id where their collection names no layouts. What
+    found nothing has no items.
+    """
+    found = {}
+    for prediction in predictions:
+        if prediction.error is None and prediction.scope != "context" and not _keeps_answer_alone(prediction):
+            found[prediction.example] = _scored(*_ranked(prediction, items))
+    return found
+
+
+def _keeps_answer_alone(prediction: Prediction) -> bool:
+    return prediction.response is not None and not (prediction.hits or prediction.pages or prediction.items)
+
+
+def _ranked(prediction: Prediction, items: Items) -> tuple[list[str], list[float]]:
+    if prediction.items:
+        return list(prediction.items), list(prediction.items.values())
+    if items == "pages":
+        names = [f"{page.document}#{page.page}" for page in prediction.pages]
+        return list(dict.fromkeys(names)), [page.score for page in prediction.pages]
+    quotes = [hit.quote for hit in prediction.hits]
+    if items == "documents":
+        return list(dict.fromkeys(_stem(quote.document) for quote in quotes)), _scores(prediction)
+    return list(dict.fromkeys(_name(item_of(quote)) for quote in quotes)), _scores(prediction)
+
+
+def _stem(document: str) -> str:
+    return PurePosixPath(document).stem
+
+
 def _scored(ranking: list[str], scores: list[float]) -> dict[str, float]:
     """Scores by which trec_eval ranks as was ranked."""
     given = dict(zip(ranking, scores, strict=False))
@@ -159,7 +200,7 @@ def _pages(prediction: Prediction, example: Example) -> _Graded | None:
 def _documents(prediction: Prediction, example: Example) -> _Graded | None:
     if prediction.scope == "context" or prediction.items:
         return None
-    ranking = dict.fromkeys(PurePosixPath(hit.quote.document).stem for hit in prediction.hits)
+    ranking = dict.fromkeys(_stem(hit.quote.document) for hit in prediction.hits)
     return list(ranking), example.reference.relevant or {}, _scores(prediction)
 
 

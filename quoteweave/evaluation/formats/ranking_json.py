@@ -1,0 +1,57 @@
+"""Read and write rankings as one JSON object: query to item to score, as pytrec_eval, ranx and BEIR hold them."""
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from quoteweave.core.errors import DatasetError
+from quoteweave.core.examples import Prediction
+from quoteweave.core.files.jsonl import iter_lines
+from quoteweave.evaluation.metrics.rankings import by_score
+
+
+def is_ranking_json(line: bytes) -> bool:
+    """Whether a line is one object of objects that hold numbers alone."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and bool(value) and all(_is_ranking(items) for items in value.values())
+
+
+def _is_ranking(items: object) -> bool:
+    return isinstance(items, dict) and all(type(score) in (int, float) for score in items.values())
+
+
+def load_ranking_json(path: Path) -> list[Prediction]:
+    """A prediction a query, its items best first as trec_eval ranks them; nothing was found where it has none.
+
+    Raises DatasetError, naming the file, for a query or an item that comes twice, and for a score that is not finite.
+    """
+    ranked = json.loads(
+        b"".join(line for _, line in iter_lines(path)), object_pairs_hook=lambda pairs: _once(pairs, path)
+    )
+    return [
+        Prediction(example=query, items={item: float(items[item]) for item in by_score(items)})
+        for query, items in ranked.items()
+    ]
+
+
+def _once(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
+    """Return the object. A name that comes twice would hide what stands under the first of them."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise DatasetError(f"{path}: {name!r} comes twice, as a query or as an item of one")
+        if isinstance(value, float) and not isfinite(value):
+            raise DatasetError(f"{path}, {name!r}: {value} is no finite score")
+        found[name] = value
+    return found
+
+
+def ranking_json(ranked: Mapping[str, Mapping[str, float]]) -> str:
+    """The object, in one line, each query's items best first."""
+    ordered = {query: {item: items[item] for item in by_score(items)} for query, items in ranked.items()}
+    return json.dumps(ordered, ensure_ascii=False) + "\n"
