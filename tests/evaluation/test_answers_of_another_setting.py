@@ -1,5 +1,7 @@
 """Answers over 20 quotes are not scored against references over 15, in which their marks do not resolve."""
 
+from pathlib import Path
+
 import pytest
 from builders import make_context
 from made_selection import answered, example, fixed, quote
@@ -7,7 +9,8 @@ from made_selection import answered, example, fixed, quote
 from quoteweave.core.answers import Context
 from quoteweave.core.errors import DatasetError
 from quoteweave.core.examples import Example, Prediction
-from quoteweave.evaluation.scoring.matching import match_predictions
+from quoteweave.core.runs import RunRecord, open_run
+from quoteweave.evaluation.scoring.matching import check_judged, check_size, match_predictions
 
 FIFTEEN = fixed(texts=10, images=5)
 
@@ -43,3 +46,43 @@ def test_many_marks_beyond_the_context_are_told_with_counts_and_instances() -> N
 )
 def test_else_answers_are_scored(made: list[Prediction], given: Context | None) -> None:
     assert match_predictions(questions(len(made), given), made) == made
+
+
+def test_a_file_of_gold_alone_is_of_its_setting_too() -> None:
+    asked, made = questions(40, None), answers(40, "Yes [1].", 12, "No [11] ![a](image8).")
+    with pytest.raises(
+        DatasetError, match=r"12 answers cite quotes that their questions do not have .*'q0: text 11, image 8'"
+    ):
+        check_size("mmdocrag-15", asked, made)
+    check_size("mmdocrag-20", asked, made)
+    check_size("mmdocrag-15", questions(40), made)  # whose own candidates are looked at
+    check_size("mmdocrag-15", asked, answers(40, "Yes [1].", 10, "No [11]."))  # a quarter: models do err
+    check_size("alce", asked, made)
+
+
+@pytest.mark.parametrize(
+    ("run", "judged", "refused"),
+    [
+        ("gpt-4o_pure-text_quotes20_response.jsonl", "gpt-4o_pure-text_quotes20_llm-judge.jsonl", False),
+        ("gpt-4o_pure-text_quotes20_response.jsonl", "gpt-4o_multimodal_quotes20_llm-judge.jsonl", True),
+        ("gpt-4o_pure-text_quotes20.jsonl.gz", "gpt-4o_pure-text_quotes15.jsonl.gz", True),
+        ("gpt-4o_pure-text_quotes20.jsonl", "judge.jsonl", False),
+        ("mine.jsonl", "gpt-4o_pure-text_quotes20_llm-judge.jsonl", False),
+    ],
+)
+def test_judgements_of_other_answers_by_name_are_refused(run: str, judged: str, *, refused: bool) -> None:
+    if not refused:
+        check_judged(Path("response", run), Path("evaluation", judged))
+        return
+    with pytest.raises(DatasetError, match=r"judges the answers of gpt-4o_.*, by its name"):
+        check_judged(Path("response", run), Path("evaluation", judged))
+
+
+def test_judgements_in_the_folder_of_another_run_are_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        with open_run(tmp_path / name, RunRecord(configuration={})):
+            pass
+    check_judged(tmp_path / "a", tmp_path / "a" / "judgements.jsonl")
+    check_judged(tmp_path / "a", tmp_path / "judgements.jsonl")
+    with pytest.raises(DatasetError, match="is in the folder of another run"):
+        check_judged(tmp_path / "a", tmp_path / "b" / "judgements.jsonl")

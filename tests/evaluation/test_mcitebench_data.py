@@ -75,6 +75,7 @@ def test_sources_are_listed_as_the_file_lists_them_and_shown_by_number(tmp_path:
     [
         ({"question_type": "objective"}, "line 1, question_type: 'objective' is none of explanation, locating"),
         ({"evidence_count": 2}, "line 1, evidence_count: 2, where 1 piece is named"),
+        ({"evidence_keys": []}, "line 1, evidence_keys: missing, where the line has evidence"),
         ({"distractor_contents": ["Salt came by sea."]}, "line 1, distractor_contents: 'Salt came by sea.' is not"),
     ],
 )

@@ -88,6 +88,8 @@ def _example(line: _Line, where: str) -> Example:
     if line.evidence_count is not None and line.evidence_keys and line.evidence_count != len(line.evidence_keys):
         count = pluralize(len(line.evidence_keys), "piece is", "pieces are")
         raise DatasetError(f"{where}, evidence_count: {line.evidence_count}, where {count} named by evidence_keys")
+    if not line.evidence_keys and (line.evidence_count or line.evidence_contents):
+        raise DatasetError(f"{where}, evidence_keys: missing, where the line has evidence; is it another version?")
     meta = line.meta_data or {}
     right, why = meta.get(_GOLD), meta.get(_EXPLANATION)
     gold = tuple(_gold(line, where))

@@ -1,9 +1,11 @@
 """Match predictions with the examples that they answer; refuse those of another dataset or setting."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from quoteweave.core.answers import C15, C20, ContextSize
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope, asked_hash
 from quoteweave.core.fingerprints import file_sha256
@@ -70,10 +72,59 @@ def _check_setting(examples: Sequence[Example], made: Mapping[str, Prediction]) 
         for example, marks in citing
         if example.context and (missing := [f"{kind} {n}" for kind, n in marks if not example.context.quote(kind, n)])
     ]
-    if len(citing) >= _MIN_CITING and len(beyond) > _MAX_BEYOND_SHARE * len(citing):
+    _refuse_many(beyond, len(citing))
+
+
+def _refuse_many(beyond: Sequence[str], citing: int) -> None:
+    if citing >= _MIN_CITING and len(beyond) > _MAX_BEYOND_SHARE * citing:
         raise DatasetError(
-            f"{_list('answers cite quotes that their questions do not have', beyond)}, of {len(citing)} that cite; "
+            f"{_list('answers cite quotes that their questions do not have', beyond)}, of {citing} that cite; "
             "they were made over another setting: name its references (mmdocrag-20 has more quotes than mmdocrag-15)"
+        )
+
+
+_SIZES: Mapping[str, ContextSize] = {"mmdocrag-15": C15, "mmdocrag-20": C20}
+"""Datasets whose questions all have so many candidates, so that a file of gold alone need not list them."""
+
+
+def check_size(dataset: str, examples: Sequence[Example], predictions: Sequence[Prediction]) -> None:
+    """Raises DatasetError where answers were made over more quotes than a dataset has whose file is of gold alone."""
+    alone = {example.id for example in examples if example.context is None}
+    if dataset not in _SIZES or not alone:
+        return
+    most = {"text": _SIZES[dataset].texts, "image": _SIZES[dataset].images}
+    cited = [
+        (one.example, _read(one.response))
+        for one in predictions
+        if one.response and one.context is None and one.example in alone
+    ]
+    beyond = [
+        f"{name}: {', '.join(missing)}"
+        for name, marks in cited
+        if (missing := [f"{kind} {n}" for kind, n in marks if not 1 <= n <= most[kind]])
+    ]
+    _refuse_many(beyond, sum(bool(marks) for _, marks in cited))
+
+
+_PUBLISHED_NAME = re.compile(
+    r"(.+_(?:multimodal|pure-text)_quotes(?:15|20))(?:_response|_llm-judge)?\.jsonl(?:\.gz)?", re.IGNORECASE
+)
+"""How MMDocRAG's authors name files of answers and of judgements, by model, mode and setting."""
+
+
+def check_judged(run: Path, judgements: Path) -> None:
+    """Raises DatasetError for judgements of other answers: in the folder of another run, or so named by the authors."""
+    folder = judgements.resolve().parent
+    if (folder / RUN_FILE).is_file() and (run / RUN_FILE).is_file() and folder != run.resolve():
+        raise DatasetError(
+            f"{judgements} is in the folder of another run than {run}; name judgements in the order of runs"
+        )
+    names = [_PUBLISHED_NAME.fullmatch(path.name) for path in (run, judgements)]
+    stems = [found[1].casefold() for found in names if found is not None]
+    if len(set(stems)) > 1:
+        raise DatasetError(
+            f"{judgements.name} judges the answers of {stems[1]}, by its name, and {run.name} has those of {stems[0]}; "
+            "name judgements in the order of runs"
         )
 
 
@@ -94,6 +145,10 @@ def _cited(example: Example, prediction: Prediction) -> list[tuple[Kind, int]]:
         return []
     if not all(hit.quote.id == f"text{place}" for place, hit in enumerate(own.texts, start=1)):
         return []
+    return _read(response)
+
+
+def _read(response: str) -> list[tuple[Kind, int]]:
     # A text mark alone in its brackets, and of a number that another setting could have: "[2019, 2020]" are years.
     found = citations(response, "published")
     cited = [(kind, number) for kind in KINDS for number in (found.text if kind == "text" else found.image)]

@@ -28,7 +28,14 @@ from quoteweave.evaluation.metrics.metric import Convention, Metric
 from quoteweave.evaluation.metrics.registry import METRICS, MetricOptions, evidence_metrics
 from quoteweave.evaluation.scoring.breakdowns import check_breakdowns
 from quoteweave.evaluation.scoring.comparison import Comparison, compare_scores
-from quoteweave.evaluation.scoring.matching import dataset_notes, match_predictions, run_names_references, select_scope
+from quoteweave.evaluation.scoring.matching import (
+    check_judged,
+    check_size,
+    dataset_notes,
+    match_predictions,
+    run_names_references,
+    select_scope,
+)
 from quoteweave.evaluation.scoring.notes import answer_notes, box_notes, search_notes
 from quoteweave.evaluation.scoring.scorer import (
     CORRELATIONS,
@@ -211,8 +218,12 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
         found = select_scope(load_predictions(request.run), request.scope)
         known = run_names_references(request.run, request.dataset, request.references)
         predictions = match_predictions(examples, found, partial=request.partial, known=known)
+        if not known:
+            check_size(request.dataset, examples, predictions)
     except DatasetError as error:
         raise DatasetError(f"{error}{'; ' if (cut := _cut(request.run)) else ''}{cut}") from error
+    if request.judgements is not None:
+        check_judged(request.run, request.judgements)
     judgements = {} if request.judgements is None else _load_judgements(request.judgements)
     citations = {} if request.citations is None else load_evidence_verdicts(request.citations)
     for path, judged in ((request.judgements, judgements), (request.citations, citations)):
