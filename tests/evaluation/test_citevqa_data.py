@@ -155,6 +155,8 @@ def test_scores_that_their_script_divided_are_refused(tmp_path: Path) -> None:
     request = scored(tmp_path, {"qa_acc_score": 0.25, "rel_score": 0.2})
     with pytest.raises(DatasetError, match=r"no score exceeds 0.25; the released eval/run.py divides .* by 20"):
         score(request)
+    with pytest.raises(DatasetError, match=r"qa_acc_score: no score exceeds 0.25"):
+        score(scored(tmp_path, {"qa_acc_score": 0.25, "rel_score": 5}))
     with pytest.raises(DatasetError, match=r"holds no qa_acc_score and no rel_score"):
         score(scored(tmp_path, {"qa_acc_score": None}))
 

@@ -223,18 +223,20 @@ def load_citevqa_judgements(path: Path) -> dict[str, Judgement]:
     """Question to the scores that `eval/run.py` wrote, 0 to 5; what is missing or off that scale is left out.
 
     Raises DatasetError, naming file, place and field, for what cannot be read or holds no score, and for scores that
-    the released script has divided by 20, of which none exceeds a quarter.
+    the released script has divided by 20: of either sort none exceeds a quarter.
     """
     items = [item for _, item in iter_items(path, _Scored)]
     written = [(item.index, {"answer": item.qa_acc_score, "relevance": item.rel_score}) for item in items]
     known = [score for _, scores in written for score in scores.values() if score is not None]
     if not known:
         raise DatasetError(f"{path} holds no qa_acc_score and no rel_score; name what eval/run.py wrote")
-    if 0 < max(known) <= MAX_SCORE / _DIVISOR:
-        raise DatasetError(
-            f"{path}: no score exceeds {max(known):g}; the released eval/run.py divides scores of 0 to {MAX_SCORE} by "
-            f"{_DIVISOR}. Multiply qa_acc_score and rel_score by {_DIVISOR}"
-        )
+    for name, field in (("answer", "qa_acc_score"), ("relevance", "rel_score")):
+        greatest = max((score for _, scores in written if (score := scores[name]) is not None), default=0.0)
+        if 0 < greatest <= MAX_SCORE / _DIVISOR:
+            raise DatasetError(
+                f"{path}, {field}: no score exceeds {greatest:g}; the released eval/run.py divides scores of 0 to "
+                f"{MAX_SCORE} by {_DIVISOR}. Multiply {field} by {_DIVISOR}"
+            )
     return {
         index: {name: score for name, score in scores.items() if score is not None and 0 <= score <= MAX_SCORE}
         for index, scores in written
