@@ -122,6 +122,11 @@ def test_tables_tell_intervals_and_what_was_left_out(score: Score) -> None:
         assert said in result.stdout, said
 
 
+def test_correlations_that_are_all_undefined_are_no_empty_table(score: Score) -> None:
+    # Of three answers only one is judged in full, and no line goes through one point.
+    assert "Pearson" not in score().stdout
+
+
 def test_without_judgements_there_are_no_judge_figures(score: Score) -> None:
     found = json.loads(score("--json", judged=False).stdout)
     assert "judge" not in found

@@ -172,7 +172,7 @@ def _count(table: Table, n: int) -> str:
 
 
 def _correlations(scores: Scores) -> Table | None:
-    """Correlations over all questions and in each group; None without the judgements that they are of interest for."""
+    """Correlations over all questions and in each group; None where none is defined, and without judgements."""
     if "correlation.judge.average" not in scores.figures:
         return None
     columns = [column for column in CORRELATION if column in scores.figures]
@@ -186,7 +186,7 @@ def _correlations(scores: Scores) -> Table | None:
             cells = (_cell(found.get(column), _score, between="\n") for column in columns)
             n = found[columns[0]].n if columns[0] in found else 0
             table.add_row(plain(group), *cells, _count(table, n))
-    return table
+    return table if table.row_count else None
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
