@@ -152,7 +152,7 @@ EVAL = {
         "statistics",
         "STATISTICS_JSON",
     ),
-    "export": _command("Export rankings with gold (TREC), or answers.", "eval.export"),
+    "export": _command("Export rankings, with gold (TREC) or alone, or answers.", "eval.export"),
     "reproduce": _command(
         "Recompute published figures from the outputs that were published with them.", "eval.reproduce"
     ),
