@@ -1,7 +1,6 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-import anthropic.types as claude
 import pytest
 from cited_answers import CONTEXT, URLS, carried, made_answer
 from PIL import Image
@@ -55,6 +54,9 @@ def read(*content: dict[str, object]) -> Answer:
 
 def streamed(content: Sequence[dict[str, Any]]) -> list[object]:
     """The events in which the API sends a message, a few letters at a time."""
+    # Two seconds to import, which each process of the tests would take to collect this file.
+    from anthropic.types import RawMessageStreamEvent
+
     begun = message([], usage={"input_tokens": 12, "output_tokens": 1})
     events: list[dict[str, object]] = [{"type": "message_start", "message": begun}]
     for index, block in enumerate(content):
@@ -68,13 +70,15 @@ def streamed(content: Sequence[dict[str, Any]]) -> list[object]:
         events.append({"type": "content_block_stop", "index": index})
     ended = {"stop_reason": "end_turn", "stop_sequence": None}
     events += [{"type": "message_delta", "delta": ended, "usage": {"output_tokens": 7}}, {"type": "message_stop"}]
-    adapter: TypeAdapter[claude.RawMessageStreamEvent] = TypeAdapter(claude.RawMessageStreamEvent)
+    adapter: TypeAdapter[RawMessageStreamEvent] = TypeAdapter(RawMessageStreamEvent)
     return [adapter.validate_python(event) for event in events]
 
 
 def test_a_page_is_a_search_result_and_a_quote_a_block_of_it() -> None:
+    from anthropic.types import SearchResultBlockParam
+
     blocks = search_result_blocks(CONTEXT, urls=URLS)
-    results = [TypeAdapter(claude.SearchResultBlockParam).validate_python(block) for block in blocks]
+    results = [TypeAdapter(SearchResultBlockParam).validate_python(block) for block in blocks]
     assert [(block["title"], block["source"]) for block in results] == [
         ("port.pdf, page 1", URLS.quote("d1:0:1")),
         ("reports/dues [2023].pdf, page 3", URLS.quote("d2:2:1")),
@@ -91,9 +95,11 @@ def test_a_page_is_a_search_result_and_a_quote_a_block_of_it() -> None:
 
 
 def test_pictures_follow_the_search_results() -> None:
+    from anthropic.types import ImageBlockParam
+
     picture = encoded(Image.new("RGB", (3, 2)), "PNG")
     *_, name, image = search_result_blocks(CONTEXT, pictures={"d1:0:7": picture})
-    assert TypeAdapter(claude.ImageBlockParam).validate_python(image)["source"]["type"] == "base64"
+    assert TypeAdapter(ImageBlockParam).validate_python(image)["source"]["type"] == "base64"
     assert name == {"type": "text", "text": "The image of port.pdf, page 1:"}
     with pytest.raises(UnfitPicture, match="no PNG, JPEG"):
         search_result_blocks(CONTEXT, pictures={"d1:0:7": b"nothing"})
@@ -136,9 +142,11 @@ def test_results_that_stood_before_are_counted() -> None:
 
 
 def test_an_answer_survives_the_way_to_a_message_and_back() -> None:
+    from anthropic.types import Message
+
     answer = made_answer()
     content = message_content(answer, CONTEXT, first_result=2)
-    sent = claude.Message.model_validate(message(content))
+    sent = Message.model_validate(message(content))
     again = read_message(sent, answer.question, CONTEXT, first_result=2, urls=URLS)
     assert carried(again.citations) == carried(answer.citations)
 
