@@ -112,7 +112,9 @@ def own_code(folder: Path) -> Path:
     colqwen3(folder)
     weights = load_file(folder / "model.safetensors")
     projection = load_file(folder / "1_Dense" / "model.safetensors")["linear.weight"]
-    ours = {f"vlm.model.{name}": weight for name, weight in weights.items()} | {"projection.weight": projection}
+    # Once colpali-engine is imported, transformers saves a Qwen3-VL with this before each name.
+    plain = {name.removeprefix("model."): weight for name, weight in weights.items()}
+    ours = {f"vlm.model.{name}": weight for name, weight in plain.items()} | {"projection.weight": projection}
     save_file(ours, folder / "model.safetensors", {"format": "pt"})
     config = json.loads((folder / "config.json").read_text("utf-8"))
     code = {"AutoConfig": "modeling_own.OwnConfig", "AutoModel": "modeling_own.OwnModel"}
