@@ -51,8 +51,10 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("quoteweave")
 # FAISS's and torch's threads wait for each other by running in circles. Beside another process of the tests that takes
-# the cores from whoever has work: three times the processor time for the tests of FAISS.
+# the cores from whoever has work: three times the processor time for the tests of FAISS. The processes of the tests
+# fill the cores as it is, so each, and what it starts, computes in one thread: its second would mostly be waited for.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Programs that tests start would otherwise translate the package to bytecode each time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

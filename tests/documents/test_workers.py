@@ -52,7 +52,10 @@ def _found_by_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parent)])
 
 
-def test_they_are_other_processes_with_one_thread_a_library_and_deaf_to_interrupts() -> None:
+def test_they_are_other_processes_with_one_thread_a_library_and_deaf_to_interrupts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
     with WorkerPool(2) as workers:
         pids = [workers.submit(ROOMY, one, os.getpid) for _ in range(2)]
         for name in ("OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"):
