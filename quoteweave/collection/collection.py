@@ -11,6 +11,7 @@ from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import words_of_page
 from quoteweave.collection.filters import require_documents, select_rows
 from quoteweave.collection.folder import CollectionFolder, check_format, make_folder
+from quoteweave.collection.prepared import escape_invalid_unicode
 from quoteweave.collection.records import CollectionCounts, Failure, IndexState, Origin
 from quoteweave.collection.removals import has_unfinished_removals
 from quoteweave.collection.segments.store import has_other_rules
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY number"
 _PAGE = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) AND number = ?"
+_QUOTE = "SELECT record FROM checked_quotes WHERE id = ?"
 _QUOTES = "SELECT record FROM checked_quotes WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"
 _QUOTES_AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
 # Records are JSON: only those that hold the string as JSON writes it are parsed. GLOB takes a third of instr's time.
@@ -276,7 +278,7 @@ class Collection:
     def quote(self, id: str) -> Quote:
         """The quote of that id. Raises QuoteNotFound."""
         with self._catalog.read() as db:
-            found = db.execute("SELECT record FROM checked_quotes WHERE id = ?", (id,)).fetchone()
+            found = db.execute(_QUOTE, (escape_invalid_unicode(id),)).fetchone()
             if found is None:
                 raise QuoteNotFound(f"no quote has the id {id!r}; its document may have been changed or removed since")
             return Quote.model_validate_json(found[0])

@@ -68,6 +68,10 @@ def test_an_unknown_quote(quoteweave: Quoteweave, sample_collection: Path) -> No
     got = quoteweave("show", "nothing:0:0", "-c", sample_collection, "--json")
     assert (got.code, got.out) == (1, "")
     assert got.err.startswith("error: no quote has the id 'nothing:0:0'")
+    for given in (["\udcff:0:0"], ["nothing:0:0", "--claim", "\udcff"]):
+        got = quoteweave("show", *given, "-c", sample_collection)
+        assert got.code == 2
+        assert "it is not valid text" in got.err
 
 
 def test_a_place_that_cannot_be_written(

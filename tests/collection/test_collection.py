@@ -210,6 +210,8 @@ def test_a_document_that_does_not_exist_is_answered_with_near_names(tmp_path: Pa
 def test_a_quote_that_does_not_exist_is_not_found(tmp_path: Path) -> None:
     with Collection.create(tmp_path) as collection, pytest.raises(QuoteNotFound, match="abc:0:0"):
         collection.quote("abc:0:0")
+    with Collection.open(tmp_path) as collection, pytest.raises(QuoteNotFound, match="no quote has the id"):
+        collection.quote("abc\udcff:0:0")
 
 
 def test_a_source_removed_by_hand_is_named(tmp_path: Path) -> None:

@@ -123,6 +123,16 @@ def test_nesting_without_end_is_left_out_with_a_warning(file: Path, images: Imag
     assert said(file, images, "> " * 20 + "deep") == [("paragraph", "deep")]
 
 
+def test_what_follows_a_list_nested_too_deeply_is_kept(file: Path, images: ImageStore) -> None:
+    deep = "\n".join(f"{'  ' * depth}- item {depth}" for depth in range(100))
+    texts = [text for _, text in said(file, images, f"before\n\n{deep}\n- shallow\n\nafter\n\n# Then")]
+    assert texts[0] == "before"
+    assert texts[-2:] == ["after", "Then"]
+    assert "shallow" in texts[-3]
+    assert "item 99" not in "".join(texts)
+    assert parse_markdown(file, images).warnings == ("What is nested more than 60 deep was left out.",)
+
+
 @pytest.mark.parametrize(
     "part", ["[", "![", "$$\n\n", "$$a\n", "<a ", "**a", "`a", "[a](", "- ", "\n", "<!--", "&", "|"]
 )

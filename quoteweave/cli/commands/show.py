@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from quoteweave.cli.console import console, place, plain, print_json, writing_output
-from quoteweave.cli.options.collection import CollectionOption, JsonOption, PasswordOption
+from quoteweave.cli.options.collection import CollectionOption, JsonOption, PasswordOption, valid_text
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Span
 from quoteweave.core.records import Quote
@@ -22,12 +22,13 @@ support it (start, end, boxes in points, estimated)."""
 
 
 def show(
-    quote_id: Annotated[str, typer.Argument(help="The quote's id, as search and ask give it.")],
+    quote_id: Annotated[str, typer.Argument(help="The quote's id, as search and ask give it.", parser=valid_text)],
     collection: CollectionOption,
     out: Annotated[Path | None, typer.Option(help="Folder for the pictures; the default is a temporary one.")] = None,
     password: PasswordOption = None,
     claim: Annotated[
-        str | None, typer.Option(help="Mark the words of the quote that support this sentence.", metavar="TEXT")
+        str | None,
+        typer.Option(help="Mark the words of the quote that support this sentence.", metavar="TEXT", parser=valid_text),
     ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the page's picture.")] = False,
     as_json: JsonOption = False,

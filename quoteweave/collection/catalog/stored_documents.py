@@ -1,18 +1,25 @@
 """Rows of documents, pages and quotes in the catalogue: inserted, and read back as records."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from quoteweave.collection.catalog.stored_words import store_words
 from quoteweave.collection.prepared import PreparedDocument, storable_json
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Page, Quote
 
+MAX_IN_MEMORY = 5_000
+"""Most quotes of a document that are in memory while it is indexed; those of longer ones are parsed several times."""
+
 _DOCUMENT = """INSERT INTO documents (name, root, path, source, record, checksum)
 VALUES (?1, ?2, ?3, ?4, ?5, row_checksum(?5, ?1, ?2, ?3, ?4))"""
 _PAGE = "INSERT INTO pages VALUES (?1, ?2, ?3, row_checksum(?3, ?2))"
 _QUOTE = """INSERT INTO quotes (id, document, page, kind, layout, image, record, checksum)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?7, ?1, ?3, ?4, ?5, ?6))"""
+_STORED = """SELECT row, record FROM checked_quotes
+WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
 _UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT value FROM json_each(?))"
 
 
@@ -22,27 +29,45 @@ def insert_document(db: sqlite3.Connection, one: PreparedDocument, builder: Segm
     key = db.execute(_DOCUMENT, (name, one.root, one.path, one.source, one.record)).lastrowid
     db.executemany(_PAGE, ((key, number, page) for number, page in one.pages))
     store_words(db, key, one.words)
-    quotes = inserted_quotes(db, key, ((Quote.model_validate_json(record), record) for record in one.quotes))
-    builder.add(name, quotes, [Page.model_validate_json(record) for _, record in one.pages])
+    builder.add(
+        name, _insert_quotes(db, key, one.quotes), [Page.model_validate_json(record) for _, record in one.pages]
+    )
 
 
-def inserted_quotes(
-    db: sqlite3.Connection, key: int | None, quotes: Iterable[tuple[Quote, str]]
-) -> Iterator[tuple[int, Quote]]:
-    """Insert each quote, given with its record, into a document; give it with its row."""
-    for quote, record in quotes:
+class QuotesOfRecords:
+    """Quotes with their rows, made from their records whenever they are iterated over.
+
+    The quotes of a document of 200,000 would take 400 MB, their records a third of it, or nothing where `read` gives
+    them from the catalogue.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[tuple[int, str]]]) -> None:
+        self._read = read
+
+    def __iter__(self) -> Iterator[tuple[int, Quote]]:
+        for row, record in self._read():
+            yield row, Quote.model_validate_json(record)
+
+
+def _insert_quotes(db: sqlite3.Connection, key: int | None, records: Sequence[str]) -> Iterable[tuple[int, Quote]]:
+    """Insert the quotes that these records say into a document; give them with their rows, as often as needed."""
+    rows, kept = array("q"), list[tuple[int, Quote]]()
+    for record in records:
+        quote = Quote.model_validate_json(record)
         values = (quote.id, key, quote.page, quote.kind, quote.layout, quote.image, record)
         row = db.execute(_QUOTE, values).lastrowid
         assert row is not None  # noqa: S101 - for the type checker
-        yield row, quote
+        rows.append(row)
+        if len(records) <= MAX_IN_MEMORY:
+            kept.append((row, quote))
+    return kept or QuotesOfRecords(lambda: zip(rows, records, strict=True))
 
 
-def stored_quotes(db: sqlite3.Connection, name: str) -> Iterator[tuple[int, Quote]]:
-    """A document's quotes with their rows, in their order."""
-    query = """SELECT row, record FROM checked_quotes
-    WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"""
-    for row, record in db.execute(query, (name,)):
-        yield row, Quote.model_validate_json(record)
+def stored_quotes(db: sqlite3.Connection, name: str) -> Iterable[tuple[int, Quote]]:
+    """A document's quotes with their rows, in their order; they can be iterated over several times."""
+    stored = QuotesOfRecords(lambda: db.execute(_STORED, (name,)))
+    few = list(islice(stored, MAX_IN_MEMORY + 1))
+    return few if len(few) <= MAX_IN_MEMORY else stored
 
 
 def stored_pages(db: sqlite3.Connection, name: str) -> list[Page]:
@@ -60,14 +85,10 @@ def describe_document(
     `of_pictures` lists, as JSON, the fingerprints of vectors that what is said of pictures does not change.
     """
     (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
-    quotes = [
-        quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)})
+    records = [
+        storable_json(quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)}), name)
         for _, quote in stored_quotes(db, name)
     ]
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
     db.execute(_UNTIE, (key, of_pictures))
-    builder.add(
-        name,
-        inserted_quotes(db, key, ((quote, storable_json(quote, name)) for quote in quotes)),
-        stored_pages(db, name),
-    )
+    builder.add(name, _insert_quotes(db, key, records), stored_pages(db, name))

@@ -37,11 +37,12 @@ class SegmentBuilder:
     def add(self, name: str, quotes: Iterable[tuple[int, Quote]], pages: Sequence[Page] = ()) -> None:
         """Add a document: its quotes with their rows in the catalogue, page by page, headers and footers included.
 
-        Its `pages` say how many it has and under which headings each stands.
+        Its `pages` say how many it has and under which headings each stands. The quotes are iterated over several
+        times, those of an iterator in memory.
         """
-        found = list(quotes)
+        found = list(quotes) if isinstance(quotes, Iterator) else quotes
         self._document_pages = {page.number: page for page in pages}
-        self._section_names = names_of_pages(pages, [quote for _, quote in found])
+        self._section_names = names_of_pages(pages, _WithoutRows(found))
         self._documents.append((name, 0, 0))
         for _, page in groupby(found, key=lambda each: each[1].page):
             if len(self._fields["quotes"].tokens) >= MAX_GATHERED or len(self._vocabulary) >= MAX_DIFFERENT:
@@ -131,6 +132,16 @@ class SegmentBuilder:
             if quote.kind == "image":
                 yield layout_token(quote.layout)
             yield from _definitions(quote)
+
+
+class _WithoutRows:
+    """The quotes alone, each time anew."""
+
+    def __init__(self, found: Iterable[tuple[int, Quote]]) -> None:
+        self._found = found
+
+    def __iter__(self) -> Iterator[Quote]:
+        return (quote for _, quote in self._found)
 
 
 def _own_words(quote: Quote) -> str:

@@ -50,8 +50,8 @@ _LEADERS = frozenset(".·…_|")
 _MAX_STEP = 2
 
 
-def names_of_pages(pages: Sequence[Page], quotes: Sequence[Quote]) -> dict[int, set[PlaceName]]:
-    """The names of each page of a document, given its quotes in order."""
+def names_of_pages(pages: Sequence[Page], quotes: Iterable[Quote]) -> dict[int, set[PlaceName]]:
+    """The names of each page of a document, given its quotes in order, which are iterated over twice."""
     sections = SectionNames(pages, quotes)
     found = {page: sections.of_page(list(own)) for page, own in groupby(quotes, key=lambda quote: quote.page)}
     for last in _last_parts(set().union(*found.values()), sections.chapters.last):
@@ -90,7 +90,7 @@ def _last_parts(names: Collection[PlaceName], chapter: PlaceName | None) -> Iter
 class SectionNames:
     """The parts of one document, page by page."""
 
-    def __init__(self, pages: Sequence[Page], quotes: Sequence[Quote]) -> None:
+    def __init__(self, pages: Sequence[Page], quotes: Iterable[Quote]) -> None:
         outline = Outline(pages)
         self.chapters = chapters_of(outline, quotes)
         self._pages = {page.number: page for page in pages}

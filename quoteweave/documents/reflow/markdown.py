@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # About a second a megabyte.
 MAX_MEGABYTES = 16
 _MAX_NESTING = 60
+# By how many levels at most a list, with its item, is deeper than what it stands in.
+_DEEPEST_STEP = 2
 _CONTAINERS = frozenset({"blockquote_open", "list_item_open"})
 _MAX_FORMULA_LINES = 100
 
@@ -61,7 +63,10 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
     """Markdown as HTML, and warnings. Formulas become `math` elements that carry their TeX."""
     from markdown_it import MarkdownIt
 
-    markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
+    markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING + _DEEPEST_STEP}).enable(
+        ["table", "strikethrough"]
+    )
+    markdown.block.ruler.before("table", "nested", _leave_out, {"alt": []})
     markdown.block.ruler.before("fence", "math", _math_block, {"alt": ["paragraph", "blockquote", "list"]})
     markdown.add_render_rule("math", _render_math)
     tokens = markdown.parse(text)
@@ -71,6 +76,15 @@ def _html(text: str) -> tuple[str, tuple[str, ...]]:
     lost = any(token.type in _CONTAINERS and token.level >= _MAX_NESTING - 1 for token in tokens)
     warnings = (f"What is nested more than {_MAX_NESTING} deep was left out.",) if lost else ()
     return str(markdown.renderer.render(tokens, markdown.options, {})), warnings
+
+
+def _leave_out(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
+    """A rule for markdown-it, which by itself leaves out the rest of the document behind a list nested too deeply."""
+    if silent or state.level < _MAX_NESTING:
+        return False
+    after = (line for line in range(first, last) if not state.isEmpty(line) and state.sCount[line] < state.blkIndent)
+    state.line = next(after, last)
+    return True
 
 
 def _math_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
