@@ -101,9 +101,21 @@ def is_http(url: str) -> bool:
     """Whether it is a URL of a machine that is asked over HTTP."""
     try:
         parts = urlsplit(url)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        well_formed = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is no number, or a bracket left open
         return False
+    return well_formed and ((url.isascii() and url.isprintable()) or _is_known_to_clients(url))
+
+
+def _is_known_to_clients(url: str) -> bool:
+    """Whether HTTP clients take a URL with other characters, such as "http://hôte/v1": they refuse invalid names."""
+    from httpx2 import URL, InvalidURL
+
+    try:
+        URL(url)
+    except InvalidURL:
+        return False
+    return True
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:

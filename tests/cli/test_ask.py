@@ -263,7 +263,9 @@ def test_a_picture_is_named_where_it_cannot_be_shown(quoteweave: Quoteweave, sam
     assert "](image1)" not in told.out
 
 
-@pytest.mark.parametrize("address", ["localhost:8000", "ftp://localhost", "http://"])
+@pytest.mark.parametrize(
+    "address", ["localhost:8000", "ftp://localhost", "http://", "http://a\x01b/v1", "http://\udcff/v1", "http://☃/v1"]
+)
 def test_an_address_that_is_none(address: str, quoteweave: Quoteweave, port: Path) -> None:
     got = quoteweave("ask", "grain?", "-c", port, "--model", "m", "--base-url", address)
     assert (got.code, got.out) == (2, "")
