@@ -6,6 +6,7 @@ import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
+from quoteweave.cli.attribution import cite
 from quoteweave.testing import ModelServer, Reply
 
 
@@ -144,6 +145,15 @@ def test_a_draft_that_cannot_be_cited_is_refused_with_the_reason(
     got = quoteweave("cite", draft, "-c", port)
     assert got.code == 2
     assert said in got.err
+
+
+def test_no_more_of_a_draft_is_read_than_a_draft_may_have(
+    quoteweave: Quoteweave, port: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cite, "MAX_DRAFT_BYTES", 2_000_000)
+    got = quoteweave("cite", "/dev/zero", "-c", port)
+    assert got.code == 2
+    assert "/dev/zero has more than 2 MB, the most of a draft; split it" in got.err
 
 
 def test_keys_are_set_and_their_entries_written_to_a_new_file(

@@ -1,7 +1,7 @@
 """`quoteweave cite`: finds a source for each factual sentence of a text."""
 
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +46,8 @@ from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.rag import Answered
 
 MAX_NOTES = 5
+MAX_DRAFT_BYTES = 5_000_000
+"""Most bytes of a draft, some 800,000 words."""
 """Of the searches, that are printed."""
 JSON = """--json prints one object: draft; form (markdown, text or latex); sentences (start, end, mark_at, text, status:
 cited, likely, no_source, not_asked, cited_already, too_long or not_factual; number, of its reference; attribution, as
@@ -203,9 +205,12 @@ def _of_literature(cited: CitedDraft, title: str, papers: Collection | None) -> 
 
 
 def _read(draft: Path) -> str:
-    """Return the text of the draft. Raises UsageError where it cannot be read, or is no text."""
+    """Return the text of the draft. Raises UsageError where it cannot be read, is too long, or is no text."""
     try:
-        content = sys.stdin.buffer.read() if str(draft) == "-" else draft.read_bytes()
+        with nullcontext(sys.stdin.buffer) if str(draft) == "-" else draft.open("rb") as file:
+            content = file.read(MAX_DRAFT_BYTES + 1)
+        if len(content) > MAX_DRAFT_BYTES:
+            raise UsageError(f"{draft} has more than {MAX_DRAFT_BYTES // 10**6} MB, the most of a draft; split it")
         text = content.decode()
     except OSError as error:
         raise UsageError(f"{draft} cannot be read ({error.strerror or error})") from error
