@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 from quoteweave.core.chat.tokens import FREE, LOCAL_PREFIX, Price
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
+from quoteweave.core.files.toml import parse_toml
 from quoteweave.core.records import Record
 
 PRICES_VARIABLE = "QUOTEWEAVE_PRICES"
@@ -59,7 +60,7 @@ def price_table() -> PriceTable:
 def read_prices(text: str, source: str) -> PriceTable:
     """Parse a TOML table of prices. Raises UsageError, which names `source` and the field at fault."""
     try:
-        return PriceTable.model_validate(tomllib.loads(text))
+        return PriceTable.model_validate(parse_toml(text))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{source} is no TOML: {error}; prices are written so: {_FORM}") from error
     except ValidationError as error:

@@ -2,7 +2,6 @@
 
 import ipaddress
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -12,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
+from quoteweave.core.files.toml import read_toml
 from quoteweave.core.messages import join_names, similar_names
 from quoteweave.core.records import Record
 from quoteweave.pipeline.settings import AnswerSettings, ChatSettings
@@ -209,12 +209,7 @@ def _describe(error: ValidationError) -> str:
 
 
 def _table(path: Path) -> dict[str, object]:
-    try:
-        values: dict[str, object] = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML: {error}") from error
+    values: dict[str, object] = read_toml(path)
     for key in ("state", "collections_folder"):
         if isinstance(values.get(key), str):
             values[key] = path.parent / str(values[key])

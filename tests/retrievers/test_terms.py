@@ -163,6 +163,7 @@ def test_terms_are_recorded_by_what_they_say_and_not_by_how_it_is_written(tmp_pa
     ("text", "message"),
     [
         ("name: tide", "is no TOML: Expected '=' after a key"),
+        ("places = " + "9" * 6000, "is no TOML: Exceeds the limit"),
         ("term = " + "[" * 5000, "is no file of terms: it nests too deep; see docs/retrieval.md"),
         ("", ": term: Field required; see docs/retrieval.md for the form of terms"),
         ("term = []", ": term: Tuple should have at least 1 item after validation, not 0; see docs"),

@@ -2,11 +2,11 @@
 
 import sqlite3
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from quoteweave.collection.catalog.stored_words import store_words
-from quoteweave.collection.prepared import PreparedDocument, storable_json
+from quoteweave.collection.prepared import PackedTexts, PreparedDocument, storable_json
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Page, Quote
 
@@ -37,8 +37,7 @@ def insert_document(db: sqlite3.Connection, one: PreparedDocument, builder: Segm
 class QuotesOfRecords:
     """Quotes with their rows, made from their records whenever they are iterated over.
 
-    The quotes of a document of 200,000 would take 400 MB, their records a third of it, or nothing where `read` gives
-    them from the catalogue.
+    The quotes of a document of 200,000 would take 400 MB.
     """
 
     def __init__(self, read: Callable[[], Iterable[tuple[int, str]]]) -> None:
@@ -49,7 +48,7 @@ class QuotesOfRecords:
             yield row, Quote.model_validate_json(record)
 
 
-def _insert_quotes(db: sqlite3.Connection, key: int | None, records: Sequence[str]) -> Iterable[tuple[int, Quote]]:
+def _insert_quotes(db: sqlite3.Connection, key: int | None, records: PackedTexts) -> Iterable[tuple[int, Quote]]:
     """Insert the quotes that these records say into a document; give them with their rows, as often as needed."""
     rows, kept = array("q"), list[tuple[int, Quote]]()
     for record in records:
@@ -85,10 +84,10 @@ def describe_document(
     `of_pictures` lists, as JSON, the fingerprints of vectors that what is said of pictures does not change.
     """
     (key,) = db.execute("SELECT key FROM documents WHERE name = ?", (name,)).fetchone()
-    records = [
+    records = PackedTexts.of(
         storable_json(quote.model_copy(update={"vlm_text": words.get(quote.id, quote.vlm_text)}), name)
         for _, quote in stored_quotes(db, name)
-    ]
+    )
     db.execute("DELETE FROM quotes WHERE document = ?", (key,))
     db.execute(_UNTIE, (key, of_pictures))
     builder.add(name, _insert_quotes(db, key, records), stored_pages(db, name))

@@ -6,7 +6,6 @@ for papers that ended with a wrong one have the kinds of CiteME (arXiv 2407.1286
 """
 
 import hashlib
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from quoteweave.core.chat.prompts import load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, PaperSearch, Prediction, SearchStep, Task
 from quoteweave.core.files.jsonl import describe_validation_error, iter_records
+from quoteweave.core.files.toml import read_toml
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.answer_judges import NO_ANSWER, NO_GOLD
@@ -136,11 +136,7 @@ def error_kinds(task: Task) -> tuple[ErrorKind, ...]:
 def load_error_kinds(path: Path) -> tuple[ErrorKind, ...]:
     """The kinds of a TOML file, `name = "when an answer has it"` a line, `MAX_KINDS` at most. Raises UsageError."""
     try:
-        kinds = tuple(ErrorKind(name=name, says=says) for name, says in tomllib.loads(path.read_text("utf-8")).items())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML: {error}") from error
+        kinds = tuple(ErrorKind(name=name, says=says) for name, says in read_toml(path).items())
     except ValidationError as error:
         raise UsageError(f"{path}: {describe_validation_error(error)}") from error
     if not 1 <= len(kinds) <= MAX_KINDS:

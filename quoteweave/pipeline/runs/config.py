@@ -1,7 +1,6 @@
 """Reads the configuration file of a run: one setting, or several to compare, as in MMDocRAG's Table 7."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Task
 from quoteweave.core.files.jsonl import describe_validation_error
+from quoteweave.core.files.toml import read_toml
 from quoteweave.core.records import Record
 from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs.arrangement import Arrangement, ImageView, Order
@@ -179,12 +179,7 @@ def read_answer_settings(path: Path | str, setting: str | None = None) -> tuple[
 
 def _tables(path: Path) -> tuple[object, list[dict[str, object]]]:
     """Return the table of limits and the table of each setting."""
-    try:
-        content = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML: {error}") from error
+    content = read_toml(path)
     limits, several = content.pop("limits", {}), content.pop("setting", None)
     tables = isinstance(several, list) and several and all(isinstance(own, dict) for own in several)
     if several is not None and not tables:

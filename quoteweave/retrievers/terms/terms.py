@@ -206,6 +206,8 @@ def read_terms(path: Path) -> Terms:
         raise UsageError(f"{path} is no file of terms: it nests too deep; {_FORM}") from error
     except ValidationError as error:
         raise UsageError(f"{path}: {_describe_error(error)}; {_FORM}") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise UsageError(f"{path} is no TOML: {error}") from error
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
 
