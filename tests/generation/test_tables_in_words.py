@@ -101,3 +101,22 @@ def test_a_year_names_the_column_whose_heading_is_a_date_in_it() -> None:
         "Fees (52 Weeks Ended August 29, 2020: 3,877; 52 Weeks Ended August 30, 2020: 3,541)"
     )
     assert "3,877" in said(dated, "fee", "2019")
+
+
+def test_a_total_is_of_what_the_title_or_a_heading_says() -> None:
+    table = "- | 2021 | 2020\nThereafter | 5 | 6\nTotal | 3,655 | 1,589"
+    asked = ["total", "leas", "cost", "2020"]
+    weights = dict.fromkeys(asked, 0.25)
+    assert cells_in_words(table, asked, weights, titled=["matur", "leas"]) == ""
+    assert cells_in_words(table, asked, weights, titled=["cost", "leas"]) == "Total (2020: 1,589)"
+
+
+def test_numbers_without_headings_are_of_no_year_that_nothing_names() -> None:
+    table = "Thereafter | 5 | 6\nLeases | 3,655 | 1,589"
+    assert said(table, "leas", "2020") == ""
+    assert said(table, "leas") == said(table.replace("Leases", "Leases in 2020"), "leas", "2020").replace(
+        " in 2020", ""
+    )
+    asked, weights = ["leas", "2020"], {"leas": 1.0}
+    assert cells_in_words(table, asked, weights, titled=["2020"]) == "Leases (3,655; 1,589)"
+    assert cells_in_words(table, asked, weights, titled=["2021", "2020"]) == ""

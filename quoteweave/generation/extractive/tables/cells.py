@@ -23,6 +23,7 @@ _DATE = re.compile(rf"[^\W\d_]{{3}}\W.*\b{_YEAR.pattern}$")
 _SIGN = re.compile(r"[$€£¥%()]+")
 _LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
+_TOTAL_ALONE = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\W*", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
 _EMPTY = frozenset({"", "-", "–", "—"})
 # Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.
@@ -52,11 +53,14 @@ def cells_in_words(
     of "inventories in Canada" the row is "Canada", where `titled`, the words of the table's title, hold the other.
     A year of the question names the column that has it alone. Where no column is named, it is the one that has the
     quantity `wanted` by its name, or else alone by its unit; a table of at most `MAX_WHOLE_ROW` columns gives the whole
-    row. Where more than `MAX_ROWS` rows remain, or several rows or columns with one name, the result is uncertain, and
-    "" is returned.
+    row, but without names of columns only where the row, or the title with no other, has the year that is asked for.
+    "Total" alone is a row that is asked for where title and headings have all else. Where more than `MAX_ROWS` rows
+    remain, or several rows or columns with one name, the result is uncertain, and "" is returned.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     chosen = _chosen_rows(rows, asked, weights, titled)
+    if any(_TOTAL_ALONE.fullmatch(row[0]) for row in chosen) and not _are_of(asked, {*titled, *_all_words(header)}):
+        return ""  # of other things
     columns = (
         [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)]
         or _columns_of_years(header, asked)
@@ -65,7 +69,9 @@ def cells_in_words(
     )
     width = max((len(row) for row in rows), default=0)
     if not columns and width <= MAX_WHOLE_ROW and any(character.isalpha() for row in chosen for character in row[0]):
-        columns = list(range(1, width))
+        years = _years(asked)
+        is_known = any(header[1:]) or _years(titled) == years or all(years.issubset(words(row[0])) for row in chosen)
+        columns = list(range(1, width)) if is_known else []
     headings = [header[at] for at in columns if at < len(header)]
     if not 0 < len(chosen) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
         return ""
@@ -104,9 +110,23 @@ def _columns_of_years(header: Sequence[str], asked: Collection[str]) -> list[int
 
     None where a year stands in several headings, or in none.
     """
-    years = {word for word in asked if _YEAR.fullmatch(word)}
+    years = _years(asked)
     columns = [[at for at, name in enumerate(header) if at and year in words(name)] for year in years]
     return sorted(at for (at,) in columns) if all(len(each) == 1 for each in columns) else []
+
+
+def _years(asked: Collection[str]) -> set[str]:
+    return {word for word in asked if _YEAR.fullmatch(word)}
+
+
+def _are_of(asked: Collection[str], said: Collection[str]) -> bool:
+    """Whether the words that are said include those asked for, but for years, totals and words that only ask."""
+    rest = {word for word in asked if not _TOTAL_ALONE.fullmatch(word)} - _years(asked)
+    return rest - interrogative_words() - _request_stems() <= {*said}
+
+
+def _all_words(cells: Sequence[str]) -> list[str]:
+    return words(" ".join(cells))
 
 
 def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
