@@ -52,6 +52,8 @@ def test_where_two_titles_say_chapter_others_with_a_number_are_none() -> None:
         (["5 Oak", "6 Elm"], ["5", "6"]),
         (["6 cars at noon", "8 cars at night"], []),
         (["0.04 litres", "1 Oak", "2 Elm"], ["1", "2"]),
+        (["1 May 2020", "2 May 2020", "3 May 2020"], []),
+        (["1 Oak", "2 ships", "2 Elm", "3 ships", "3 Ash"], ["1", "2", "3"]),
         # A list of contents without the first chapter's entry, and then the text.
         (["4.1 Bark", "6.1 Sap", "1 Oak", "2 Elm", "3 Ash", "4 Fir", "4.1 Bark"], ["1", "2", "3", "4"]),
         # Titles of chapters that were not found, and some of other things.
@@ -91,3 +93,9 @@ def test_the_title_of_the_whole_parts_and_items_are_no_chapters(outline: list[li
 def test_chapters_end_before_appendices() -> None:
     outline = [["Oak"], ["Elm"], ["Appendix 1"], ["Tables of oaks"]]
     assert chapters_in([["x"] for _ in outline], outline).outline == {"Oak": 1, "Elm": 2}
+
+
+def test_chapters_of_the_outline_may_have_one_name() -> None:
+    titles = [["1 Harbour", "¶x"], ["2 Harbour", "¶x"], ["3 Harbour", "¶x"], ["4 Mole", "¶x"]]
+    assert numbers_of(chapters_in(titles, [[each[0]] for each in titles])) == ["1", "2", "3", "4"]
+    assert numbers_of(chapters_in(titles)) == []

@@ -77,7 +77,7 @@ class Chapters:
 
 def chapters_of(outline: "Outline", quotes: Iterable[Quote]) -> Chapters:
     """Return the chapters of the document that has this outline and, in order, these quotes."""
-    titles = _of_one_kind(_titles(outline, quotes))
+    titles = _of_one_kind(_titles(outline, quotes), outline)
     numbering = _Numbering(titles)
     for at, title in enumerate(titles):
         numbering.add(at, title)
@@ -313,11 +313,32 @@ def _titles(outline: Outline, quotes: Iterable[Quote]) -> list[NumberedHeading]:
     return found
 
 
-def _of_one_kind(titles: Sequence[NumberedHeading]) -> list[NumberedHeading]:
+def _of_one_kind(titles: Sequence[NumberedHeading], outline: Outline) -> list[NumberedHeading]:
     """Where two of the titles say "Chapter 3", those of chapters are only such."""
     if len({title.number for title in titles if title.says_chapter}) < 2:
-        return list(titles)
+        return _without_series_of_one_name(titles, outline)
     return [title for title in titles if title.says_chapter or title.is_inner or title.number < 0]
+
+
+def _without_series_of_one_name(titles: Sequence[NumberedHeading], outline: Outline) -> list[NumberedHeading]:
+    """The titles without those that differ but in their number, as "1 May 2020" and "2 May 2020" do.
+
+    Those that say "Chapter" or that the outline has are kept.
+    """
+    numbers: dict[tuple[str, ...], set[int]] = {}
+    for title in titles:
+        numbers.setdefault(heading_words(title.text), set()).add(title.number)
+    return [
+        title
+        for title in titles
+        if title.is_inner
+        or title.says_chapter
+        or title.number < 0
+        or title.quote is None
+        or len(numbers[heading_words(title.text)]) == 1
+        or not without_number(title.text)
+        or outline.has(title.text)
+    ]
 
 
 def _read(text: str, page: int, quote: Quote | None = None) -> Iterator[NumberedHeading]:
