@@ -238,3 +238,9 @@ def test_a_name_of_many_words_has_its_number_beside_it() -> None:
     lines = [*rows_at(BODY, 100), line(name, 50, 148), line("17", 240, 148), line("16", 350, 148)]
     (table,) = aligned_tables(lines)
     assert table.rows == (*NUMBERS, (name, "17", "16"))
+
+
+def test_cells_that_touch_do_not_join_the_columns_of_other_rows() -> None:
+    lines = [*rows_at(BODY, 100), line("Fees", 50, 148), line("$ 26,822 $ (53,985)", 232, 148)]
+    table = Table((50, 100, 400, 160), cells_of(lines), tuple(lines))
+    assert with_heads([table], YEARS)[0].rows == (("", "2021", "2020"), *NUMBERS, ("Fees", "$ 26,822 $ (53,985)"))

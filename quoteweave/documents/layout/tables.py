@@ -340,5 +340,9 @@ def over_each_other(cells: Iterable[Line]) -> list[list[Line]]:
 
 
 def is_number(cell: Line) -> bool:
-    """Whether a cell has but numbers, signs and marks: "$ 1,204", "24.0 %", "—"."""
-    return all(SIGN_ALONE.fullmatch(word.text) or NUMERIC.fullmatch(word.text) for word in cell.words)
+    """Whether a cell has but a number, with signs and marks, or signs alone: "$ 1,204", "24.0 %", "—".
+
+    Two numbers are of two columns whose cells touch.
+    """
+    numbers = [word for word in cell.words if not SIGN_ALONE.fullmatch(word.text)]
+    return len(numbers) < 2 and all(NUMERIC.fullmatch(word.text) for word in numbers)
