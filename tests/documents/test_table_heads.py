@@ -233,6 +233,13 @@ def test_long_names_of_rows_are_no_paragraph_beside_their_numbers() -> None:
     assert [element.rows[0] for element in found if isinstance(element, Table)] == [(names[0], "8,958", "8,958")]
 
 
+def test_lines_that_are_counted_at_their_right_are_a_paragraph() -> None:
+    text = ["the harbour was dredged again in early spring"] * 5
+    counted = [line(str(at), 400, 100 + 12 * at) for at in range(5)]
+    found = analyse_layout([*paragraph(text, 50, 100), *counted], picture(canvas()), (600.0, 800.0))
+    assert not any(isinstance(element, Table) for element in found)
+
+
 def test_a_name_of_many_words_has_its_number_beside_it() -> None:
     name = "Fee of a to b or of c to d in e"
     lines = [*rows_at(BODY, 100), line(name, 50, 148), line("17", 240, 148), line("16", 350, 148)]

@@ -1,6 +1,7 @@
 """Layout analysis of one page from lines and pixels: tables, figures and blocks of text, in reading order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from quoteweave.core.boxes import Box, area, hull, inside, union_area
 from quoteweave.documents.layout.blocks import LineBlock, group_lines, lines_to_rows, usual_size
@@ -13,7 +14,7 @@ from quoteweave.documents.layout.tables import (
     aligned_tables,
     cells_of,
     grid_tables,
-    names_of_numbers,
+    numbers_beside,
     ruled_tables,
 )
 from quoteweave.documents.sources.lines import Line
@@ -57,11 +58,11 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     free_lines = _lines_outside(free_lines, [*tables, *figures])
     # Lines of running text in two columns stand beside each other, and would be taken for the rows of a table.
     rows = lines_to_rows([line for line in free_lines if line.upright])
-    with_numbers = set[int]().union(*map(names_of_numbers, rows))
+    numbers = {line: number for row in rows for line, number in numbers_beside(row).items()}
     paragraphs = [
         block
         for block in group_lines(free_lines)
-        if block.prose and len(block.lines) > 2 and not _names_rows(block, with_numbers)
+        if block.prose and len(block.lines) > 2 and not _names_rows(block, numbers)
     ]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
     tables = with_heads(tables, _lines_outside(free_lines, tables))
@@ -71,9 +72,12 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     return in_reading_order([*tables, *figures, *blocks])
 
 
-def _names_rows(block: LineBlock, with_numbers: set[int]) -> bool:
-    """Whether most lines are long names of a table's rows, with numbers beside them."""
-    return 2 * sum(id(line) in with_numbers for line in block.lines) > len(block.lines)
+def _names_rows(block: LineBlock, numbers: Mapping[int, str]) -> bool:
+    """Whether most lines are long names of a table's rows, with `numbers` beside them that do not count the lines."""
+    beside = [numbers[id(line)] for line in block.lines if id(line) in numbers]
+    counts = [int(number) for number in beside if number.isdecimal()]
+    counting = len(counts) == len(beside) and all(lower == upper + 1 for upper, lower in pairwise(counts))
+    return 2 * len(beside) > len(block.lines) and not counting
 
 
 def _lies_in_table(box: Box, tables: Sequence[Table], share: float = MIN_INSIDE) -> bool:

@@ -30,6 +30,8 @@ MAX_RULES = 1000
 MAX_CROSSINGS = 2500
 # A cell of more words than this, without a number beside it, is text.
 MAX_TEXT_WORDS = 9
+# Words of a number beside a name: "$ 1,204".
+MAX_NUMBER_WORDS = 2
 # More cells than this in a row are no table's.
 MAX_COLUMNS = 60
 _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
@@ -260,7 +262,7 @@ def _names_rows(row: Sequence[Line], last: Sequence[Line], above: Sequence[Line]
 def _is_row(row: Sequence[Line]) -> bool:
     if (
         not 2 <= len(row) <= MAX_COLUMNS
-        or any(len(line.words) > MAX_TEXT_WORDS and id(line) not in names_of_numbers(row) for line in row)
+        or any(len(line.words) > MAX_TEXT_WORDS and id(line) not in numbers_beside(row) for line in row)
         or any(" . . " in line.text for line in row)
     ):
         return False
@@ -268,10 +270,11 @@ def _is_row(row: Sequence[Line]) -> bool:
     return len(row) >= 3 or (numbers > 0 and len(row[-1].words) <= 3)
 
 
-def names_of_numbers(row: Sequence[Line]) -> set[int]:
-    """The ids of the lines of a row beside which a number stands next, and of those whose dots lead to one."""
-    beside = (name for name, cell in pairwise(row) if NUMERIC.fullmatch(cell.words[-1].text) and len(cell.words) <= 2)
-    return {id(line) for line in (*beside, *(line for line in row if LEADERS.search(line.text)))}
+def numbers_beside(row: Sequence[Line]) -> dict[int, str]:
+    """The ids of the lines of a row beside which a number stands next, with that; "" where dots lead to one."""
+    led = {id(line): "" for line in row if LEADERS.search(line.text)}
+    beside = ((name, cell.text) for name, cell in pairwise(row) if len(cell.words) <= MAX_NUMBER_WORDS)
+    return led | {id(name): number for name, number in beside if NUMERIC.fullmatch(number.split()[-1])}
 
 
 def _follows(upper: Sequence[Line], lower: Sequence[Line], above: Sequence[Line]) -> bool:
