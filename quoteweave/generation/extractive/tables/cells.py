@@ -58,9 +58,7 @@ def cells_in_words(
     remain, or several rows or columns with one name, the result is uncertain, and "" is returned.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
-    chosen = _chosen_rows(rows, asked, weights, titled)
-    if any(_TOTAL_ALONE.fullmatch(row[0]) for row in chosen) and not _are_of(asked, {*titled, *_all_words(header)}):
-        return ""  # of other things
+    chosen = _chosen_rows(header, rows, asked, weights, titled)
     columns = (
         [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)]
         or _columns_of_years(header, asked)
@@ -69,16 +67,13 @@ def cells_in_words(
     )
     width = max((len(row) for row in rows), default=0)
     if not columns and width <= MAX_WHOLE_ROW and any(character.isalpha() for row in chosen for character in row[0]):
-        years = _years(asked)
-        is_known = any(header[1:]) or _years(titled) == years or all(years.issubset(words(row[0])) for row in chosen)
-        columns = list(range(1, width)) if is_known else []
+        columns = list(range(1, width)) if _are_of_asked_years(header, chosen, asked, titled) else []
     headings = [header[at] for at in columns if at < len(header)]
     if not 0 < len(chosen) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
         return ""
-    if len({row[0] for row in chosen}) < len(chosen):
-        return ""  # "Canada" under "Net sales", and under "Comparable sales"
-    if header and any(len(row) != len(header) for row in chosen):
-        return ""  # which cell belongs to which name is not certain
+    # "Canada" under "Net sales", and under "Comparable sales"; or it is not certain which cell belongs to which name.
+    if len({row[0] for row in chosen}) < len(chosen) or (header and any(len(row) != len(header) for row in chosen)):
+        return ""
     sentences = [
         _describe_row(row, header, columns) for row in chosen if any(cell_of(row, column) for column in columns)
     ]
@@ -86,9 +81,10 @@ def cells_in_words(
 
 
 def _chosen_rows(
-    rows: Rows, asked: Collection[str], weights: Mapping[str, float], titled: Collection[str]
+    header: Sequence[str], rows: Rows, asked: Collection[str], weights: Mapping[str, float], titled: Collection[str]
 ) -> list[Sequence[str]]:
     """The rows that the question names; those that its title names as well only where there is no other."""
+    of = {*titled, *words(" ".join(header))}
     names = [_naming_words(row[0]) for row in rows]
     best = _best_matching_names([row[0] for row in rows], asked, weights, least=1.0)
     besides = [
@@ -102,7 +98,15 @@ def _chosen_rows(
     ]
     if besides and all(names[at].issubset(titled) for at in best):
         best = []
+    if any(_TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(asked, of):
+        return []  # a total of other things
     return [rows[at] for at in sorted((*best, *besides))]
+
+
+def _are_of_asked_years(header: Sequence[str], rows: Rows, asked: Collection[str], titled: Collection[str]) -> bool:
+    """Whether columns have names, or else the title has the years of the question and no others, or each row does."""
+    years = _years(asked)
+    return any(header[1:]) or _years(titled) == years or all(years.issubset(words(row[0])) for row in rows)
 
 
 def _columns_of_years(header: Sequence[str], asked: Collection[str]) -> list[int]:
@@ -123,10 +127,6 @@ def _are_of(asked: Collection[str], said: Collection[str]) -> bool:
     """Whether the words that are said include those asked for, but for years, totals and words that only ask."""
     rest = {word for word in asked if not _TOTAL_ALONE.fullmatch(word)} - _years(asked)
     return rest - interrogative_words() - _request_stems() <= {*said}
-
-
-def _all_words(cells: Sequence[str]) -> list[str]:
-    return words(" ".join(cells))
 
 
 def _columns_of_numbers(rows: Rows, asked: Collection[str]) -> list[int]:
