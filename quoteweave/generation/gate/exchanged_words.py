@@ -159,8 +159,11 @@ class _Comparison:
         if said_otherwise or (first.before, second.before) != (its_second.before, its_first.before):
             return 0
         if here[0] == here[1]:  # nothing is between them but what says how they belong: "from … to …"
-            reversed_there = there[0] == there[1] and its_second.end <= its_first.start
+            # Where the word before them is another one, what they belong to may have changed places with them.
+            reversed_there = there[0] == there[1] and its_second.end <= its_first.start and here[0][0] == there[0][0]
             return equal + equal_too if reversed_there and first.before != second.before else 0
+        if one[0][0].isdigit() and other[0][0].isdigit() and any(map(_keeps_neighbour, here, there)):
+            return 0  # "7 in China versus 5 in Japan": what the number counts has moved with it
         return equal + equal_too if here != there and equal and equal_too else 0
 
 
@@ -180,6 +183,11 @@ def _neighbours(landmarks: Mapping[int, str], part: _Part, moved: Set[str]) -> t
 
 def _equal(one: tuple[str, str], other: tuple[str, str]) -> int:
     return sum(map(str.__eq__, one, other))
+
+
+def _keeps_neighbour(here: tuple[str, str], there: tuple[str, str]) -> bool:
+    """Whether a part has one of its neighbours in both texts, on either side."""
+    return bool((set(here) & set(there)) - {""})
 
 
 def _is_number(part: _Words) -> bool:
