@@ -17,6 +17,7 @@ EXCHANGED = [
     ("More in April 2021 than in May.", "More in May 2021 than in April.", "April", "May"),
     ("Ghana sells tea and Kenya sells cocoa.", "Kenya sells tea and Ghana sells cocoa.", "Ghana", "Kenya"),
     ("It rose by 7% in Japan and 5% in China.", "It rose by 5% in Japan and 7% in China.", "7", "5"),
+    ("Prices fell in Asia from 48 to 61.", "Prices in Asia fell from 61 to 48.", "48", "61"),
     ("Return tickets cost 29 francs, one way 48.", "Return tickets cost 48 francs, one way is 29.", "29", "48"),
     ("It won 15 cups and 12 medals.", "It won 12 cups and 15 medals.", "15", "12"),
     ("Recall and speed were 9 and 8, respectively.", "Recall and speed were 8 and 9, respectively.", "9", "8"),

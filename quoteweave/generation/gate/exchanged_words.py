@@ -29,6 +29,8 @@ _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
 _UNNOTICED = frozenset({"a", "an", "the", "percent"})
 # What stands between things whose order says nothing: "grain and coal", "3 x 5 cm".
 _LISTING = frozenset({",", ";", "&", "×", "x", "and", "or", "plus", "und", "oder", "et", "ou", "y"})
+# Between what begins and what ends, nothing that the two belong to stands in an order of its own.
+_ORIGINS = frozenset({"from", "von", "de"})
 _MARKS = frozenset(":()") | _LISTING
 
 _Words = tuple[str, ...]
@@ -160,7 +162,8 @@ class _Comparison:
             return 0
         if here[0] == here[1]:  # nothing is between them but what says how they belong: "from … to …"
             # Where the word before them is another one, what they belong to may have changed places with them.
-            reversed_there = there[0] == there[1] and its_second.end <= its_first.start and here[0][0] == there[0][0]
+            stays = first.before in _ORIGINS or here[0][0] == there[0][0]
+            reversed_there = there[0] == there[1] and its_second.end <= its_first.start and stays
             return equal + equal_too if reversed_there and first.before != second.before else 0
         if one[0][0].isdigit() and other[0][0].isdigit() and any(map(_keeps_neighbour, here, there)):
             return 0  # "7 in China versus 5 in Japan": what the number counts has moved with it
