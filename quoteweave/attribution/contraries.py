@@ -98,6 +98,9 @@ _DENIALS = re.compile(
     re.IGNORECASE,
 )
 _GOES_UP, _GOES_DOWN = (re.compile(rf"\b(?:go|goes|going|went|gone) {way}\b", re.IGNORECASE) for way in ("up", "down"))
+_CHANGED_BY = re.compile(
+    r"\bby (?:\w+ ){0,2}?(?:\d[\d.,]* ?(?:%|per ?cent)?|(?:an?|one|two|three|four|five) \w+)", re.IGNORECASE
+)
 _WITH_NO = re.compile(r"\bwith no\b", re.IGNORECASE)
 _NO = re.compile(r"\bno\b", re.IGNORECASE)
 _NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
@@ -194,25 +197,26 @@ def _opposed(claim: Set[str], sentence: Set[str], pair: Sequence[frozenset[str]]
 def _directions_of_amounts(claim: str, sentences: Sequence[str]) -> list[bool | None]:
     """Whether sentences have an amount of the claim changed the other way, whatever words they say it in.
 
-    "Hours until the model stops grew by 32.6%" is the contrary of "The model's training time fell by 32.6 percent".
+    "Hours until the model stops grew by 32.6%" is the contrary of "The model's training time fell by 32.6 percent". A
+    sentence that has both directions is not compared: of which thing the amount is, the words do not tell.
     """
-    own = [(clause, measured) for clause in _clauses(claim) if (measured := _measured(clause))]
+    own, found = _changed_by(claim), list[bool | None]()
     words_of_claim = frozenset(words(claim))
-    found: list[bool | None] = []
     for sentence in sentences if own else ():
-        if len(words_of_claim & frozenset(word for word in words(sentence) if not word[0].isdigit())) < MIN_SHARED:
-            continue
-        for other in _clauses(sentence):
-            its = _measured(other)
-            for clause, measured in own:
-                if any(one.may_be(another) for one in measured for another in its):
-                    found.append(_opposed(_said(clause), _said(other), _PAIRS[0]))
+        shared = words_of_claim & frozenset(word for word in words(sentence) if not word[0].isdigit())
+        its = _changed_by(sentence) if len(shared) >= MIN_SHARED else []
+        if any(one.may_be(another) for one in own for another in its):
+            found.append(_opposed(_said(claim), _said(sentence), _PAIRS[0]))
     return found
 
 
-def _measured(clause: str) -> list[Amount]:
-    """The percentages and decimals of a clause, which seldom occur twice by chance."""
-    amounts = read_sentence(clause).amounts
+def _changed_by(sentence: str) -> list[Amount]:
+    """The percentages and decimals by which something changes; none where the sentence has both directions."""
+    said = _said(sentence)
+    if all(side & said for side in _PAIRS[0]):
+        return []
+    written = " ".join(match[0] for match in _CHANGED_BY.finditer(sentence))
+    amounts = read_sentence(written).amounts
     return [one for one in amounts if one.step < 1 or (one.unit is not None and one.unit.dimension == "percent")]
 
 

@@ -280,6 +280,12 @@ def test_a_denial_of_what_is_said_is_one(sentence: str, quote: str) -> None:
         ("A third of the ships came late.", "Of the ships, 32.8 percent came late.", "unchecked"),
         ("A third of the ships came late.", "Of the 36 ships, 12 came late.", "unchecked"),
         ("The port lost a third ship in May.", "The port lost another ship in May, its third.", "supported"),
+        (
+            "In one quarter of 2023 sales of grain fell.",
+            "Sales of grain fell in the second quarter of 2023.",
+            "unchecked",
+        ),
+        ("It rose by 5% in 2019 and 7% in 2020.", "It rose by 7% in 2019 and 5% in 2020.", "unsupported"),
         ("Loading takes a quarter of an hour.", "Loading takes a quarter of an hour.", "supported"),
         ("Sales grew by 39.6 percent.", "In two years sales grew by 32.6 percent in five ports.", "unsupported"),
     ],

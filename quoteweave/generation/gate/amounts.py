@@ -136,7 +136,12 @@ def read_amounts(text: str) -> list[Amount]:
             found.append(Amount(match["words"], value, Decimal(1), unit, in_words=True, nouns=_nouns(after)))
         else:
             found.append(_fraction(match[0], value, match["after"].removesuffix("s")))
-    parts = (match for match in _ONE_PART.finditer(folded) if match["changed"] or match["whole"])
+    # "A quarter of" is also one of a year and of a town.
+    parts = (
+        match
+        for match in _ONE_PART.finditer(folded)
+        if match["changed"] or (match["whole"] and match["part"] != "quarter")
+    )
     return [*found, *(_fraction(match["written"], Decimal(1), match["part"]) for match in parts)]
 
 

@@ -25,6 +25,7 @@ MAX_PARTS = 3
 """Most words of what is exchanged for something else, such as a name."""
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # "%" and "percent" are one, and "the" may stand in one text and not in the other.
 _UNNOTICED = frozenset({"a", "an", "the", "percent"})
 # What stands between things whose order says nothing: "grain and coal", "3 x 5 cm".
@@ -32,6 +33,8 @@ _LISTING = frozenset({",", ";", "&", "×", "x", "and", "or", "plus", "und", "ode
 # Between what begins and what ends, nothing that the two belong to stands in an order of its own.
 _ORIGINS = frozenset({"from", "von", "de"})
 _MARKS = frozenset(":()") | _LISTING
+# What stands between two names of one thing: "Paris is the capital of France".
+_SAME = frozenset({"is", "are", "was", "were", "be", "been", "equals", "equal", "equalled"})
 
 _Words = tuple[str, ...]
 
@@ -47,7 +50,7 @@ class Exchange(NamedTuple):
     @property
     def is_of_numbers(self) -> bool:
         """Whether both are numbers."""
-        return self.first[0].isdigit() and self.second[0].isdigit()
+        return all(_NUMBER.fullmatch(one) for one in (self.first, self.second))
 
 
 def find_exchange(statement: str, evidence: str) -> Exchange | None:
@@ -149,6 +152,9 @@ class _Comparison:
         0 where they have not changed places. Of numbers, which take no passive, equal neighbours are enough.
         """
         first, second, its_first, its_second = self._own[one], self._own[other], self._its[one], self._its[other]
+        between = self._said.words[first.end : second.start]
+        if _SAME.issuperset(between) or _moved_with_words_before(first, second, its_first, its_second):
+            return 0
         own, its = self._landmarks
         moved = {*one, *other}
         here = [_neighbours(own, part, moved) for part in (first, second)]
@@ -156,18 +162,27 @@ class _Comparison:
         equal, equal_too = _equal(here[0], there[1]), _equal(here[1], there[0])
         if _is_number(one) and _is_number(other) and equal == equal_too == len(here[0]) and here[0] != here[1]:
             return equal + equal_too
-        between = self._said.words[first.end : second.start]
         said_otherwise = any(_is_content(word) and word not in self._cited.counts for word in between)
         if said_otherwise or (first.before, second.before) != (its_second.before, its_first.before):
             return 0
         if here[0] == here[1]:  # nothing is between them but what says how they belong: "from … to …"
             # Where the word before them is another one, what they belong to may have changed places with them.
             stays = first.before in _ORIGINS or here[0][0] == there[0][0]
-            reversed_there = there[0] == there[1] and its_second.end <= its_first.start and stays
-            return equal + equal_too if reversed_there and first.before != second.before else 0
+            reversed_there = there[0] == there[1] and between == self._cited.words[its_second.end : its_first.start]
+            return equal + equal_too if reversed_there and stays and first.before != second.before else 0
         if one[0][0].isdigit() and other[0][0].isdigit() and any(map(_keeps_neighbour, here, there)):
             return 0  # "7 in China versus 5 in Japan": what the number counts has moved with it
         return equal + equal_too if here != there and equal and equal_too else 0
+
+
+def _moved_with_words_before(first: _Part, second: _Part, its_first: _Part, its_second: _Part) -> bool:
+    """Whether one of two parts has the word before it in both texts, and it alone: "50 of the 200", "of the 200 50".
+
+    Where both stand behind numbers, these have changed places, or nothing has.
+    """
+    kept = [one.before for one, its in ((first, its_first), (second, its_second)) if one.before == its.before != ""]
+    of_numbers = first.before[:1].isdigit() and second.before[:1].isdigit()
+    return of_numbers or (bool(kept) and first.before != second.before)
 
 
 def _neighbours(landmarks: Mapping[int, str], part: _Part, moved: Set[str]) -> tuple[str, str]:
@@ -202,8 +217,8 @@ def _listed(text: _Text, first: _Part, second: _Part) -> bool:
     if _RESPECTIVELY in text.counts:
         return False
     between = text.words[first.end : second.start]
-    joined = bool(between) and between[0] in _LISTING and between[-1] in _LISTING
-    return joined and all(word in _LISTING or _is_content(word) for word in between)
+    joined = between == ["by"] or (bool(between) and between[0] in _LISTING and between[-1] in _LISTING)
+    return joined and all(word in _LISTING or _is_content(word) for word in between if word != "by")
 
 
 def _is_content(word: str) -> bool:

@@ -271,7 +271,7 @@ def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
     """
     for part in dict.fromkeys([statement, *_CLAUSES.split(statement)]):
         content_words = _content_words(part)
-        closest = evidence.closest_sentences(content_words) if len(content_words) > 1 else []
+        closest = evidence.closest_sentences(content_words)
         found = [find_exchange(statement, sentence) for sentence in closest]
         exchanges = [one for one in found if one is not None and not evidence.has_words(one.phrase)]
         if exchanges and len(exchanges) == len(found):
