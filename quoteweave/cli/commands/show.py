@@ -22,7 +22,9 @@ support it (start, end, boxes in points, estimated)."""
 
 
 def show(
-    quote_id: Annotated[str, typer.Argument(help="The quote's id, as search and ask give it.", parser=valid_text)],
+    quote_id: Annotated[
+        str, typer.Argument(help="The quote's id, as search and ask give it.", metavar="QUOTE_ID", parser=valid_text)
+    ],
     collection: CollectionOption,
     out: Annotated[Path | None, typer.Option(help="Folder for the pictures; the default is a temporary one.")] = None,
     password: PasswordOption = None,
