@@ -13,6 +13,9 @@ from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Quote
 
 
+CHAPTERS = ("Grain", "Timber", "Coal", "Fish", "Stone")
+
+
 class CountedQuotes:
     """Titles and paragraphs of 50 pages, made anew each time; `most` is how many existed at once."""
 
@@ -24,7 +27,8 @@ class CountedQuotes:
         for number in range(1000):
             page, ordinal = divmod(number, 20)
             if ordinal == 0 and page % 10 == 0:
-                quote = made_quote(f"{page // 10 + 1} Grain", page=page, layout="title")
+                chapter = page // 10
+                quote = made_quote(f"{chapter + 1} {CHAPTERS[chapter]}", page=page, layout="title")
             else:
                 quote = made_quote(f"The harbour shipped {number} tonnes.", page=page, ordinal=ordinal)
             self._alive[number] = quote
