@@ -12,7 +12,6 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.core.records import Quote
 
-
 CHAPTERS = ("Grain", "Timber", "Coal", "Fish", "Stone")
 
 
