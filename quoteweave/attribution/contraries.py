@@ -2,7 +2,8 @@
 
 All of it is told by English words, but for denials in some other languages. Only sentences that otherwise say what the
 claim says are compared with it, and of these, but for directions, only clauses that do, so that what is said of
-something else is not taken for its contrary. Directions are also compared where clauses have one percentage or decimal.
+something else is not taken for its contrary. Directions are also compared where both change by the same percentage or
+decimal.
 """
 
 import math
@@ -138,9 +139,8 @@ def find_contrary(claim: str, text: str, weights: Mapping[str, float]) -> Contra
     claim, sentences = _plain(claim), [_plain(one) for one in sentence_texts(text)]
     own, rising = _said(claim), _PAIRS[0]
     near = _near(_without(weights, rising), sentences)
-    if _is_contrary([_opposed(own, _said(one), rising) for one in near]):
-        return "direction"
-    if _is_contrary(_directions_of_amounts(claim, sentences)):
+    in_near = [_opposed(own, _said(one), rising) for one in near]
+    if _is_contrary(in_near) or _is_contrary(_directions_of_amounts(claim, sentences)):
         return "direction"
     for pair in _PAIRS[1:]:
         if any(side & own for side in pair):

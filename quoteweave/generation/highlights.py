@@ -158,7 +158,7 @@ def _closest_place(claim: str, run: Sequence[_Token], there: Sequence[_Token], s
         around = next((one.text for one in sentences if one.start <= place[0] < one.end), "")
         return sum(weights[word] for word in sorted(weights.keys() & stated_words(around, amounts)))
 
-    return max(places, key=likeness) if len(places) > 1 else _range(run)
+    return max(places, key=likeness) if len(places) > 1 else places[0]
 
 
 def _with_denial(text: str, sentences: Sequence[Sentence], found: Range) -> Range:
@@ -228,8 +228,8 @@ def _cells(claim: str, text: str) -> list[Range]:
     for row in rows:
         name = set(words(_at(text, row[0])))
         named = bool(name) and name <= own
-        names = [_normalised(_at(text, cell)) for cell in row]
-        cells = [at for at, cell in enumerate(names[1:], 1) if cell and f" {cell} " in said]
+        stated = (_normalised(_at(text, cell)) for cell in row[1:])
+        cells = [at for at, cell in enumerate(stated, 1) if cell and f" {cell} " in said]
         if named and cells and row is not heading:
             headed = [at for at in cells if at < len(heading) and own.intersection(words(_at(text, heading[at])))]
             # Of cells with the same content, those whose column the claim names.

@@ -46,9 +46,9 @@ from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.rag import Answered
 
 MAX_NOTES = 5
+"""Of the searches, that are printed."""
 MAX_DRAFT_BYTES = 5_000_000
 """Most bytes of a draft, some 800,000 words."""
-"""Of the searches, that are printed."""
 JSON = """--json prints one object: draft; form (markdown, text or latex); sentences (start, end, mark_at, text, status:
 cited, likely, no_source, not_asked, cited_already, too_long or not_factual; number, of its reference; attribution, as
 attribute prints it); references, the passages cited, in the order of their numbers (found, as a candidate of attribute;

@@ -127,11 +127,11 @@ def _is_sequence_total(amount: Amount, evidence: CitedEvidence, *, mean: bool) -
     Percentages are not added to numbers that are none.
     """
     value, step = float(amount.value), float(amount.step)
-    alike = [
+    alike = (
         [float(other.value) for other in run if not other.year and _units_agree(amount, other)]
         for whole in evidence.runs
         for run in ([one for one in whole if _is_percentage(one)], [one for one in whole if not _is_percentage(one)])
-    ]
+    )
     for values in alike:
         for first in range(len(values)):
             total = 0.0

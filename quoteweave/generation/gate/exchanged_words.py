@@ -24,13 +24,13 @@ MAX_WORDS = 100
 MAX_PARTS = 3
 """Most words of what is exchanged for something else, such as a name."""
 
-_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_WORD = re.compile(rf"{_NUMBER.pattern}|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
 # "%" and "percent" are one, and "the" may stand in one text and not in the other.
 _UNNOTICED = frozenset({"a", "an", "the", "percent"})
 # What stands between things whose order says nothing: "grain and coal", "3 x 5 cm".
 _LISTING = frozenset({",", ";", "&", "×", "x", "and", "or", "plus", "und", "oder", "et", "ou", "y"})
-# Between what begins and what ends, nothing that the two belong to stands in an order of its own.
+# Before the first of the two numbers of a change, "from 48 to 61", whose order is that of time, whatever else moved.
 _ORIGINS = frozenset({"from", "von", "de"})
 _MARKS = frozenset(":()") | _LISTING
 # What stands between two names of one thing: "Paris is the capital of France".
