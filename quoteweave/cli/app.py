@@ -1,5 +1,6 @@
 """The command line's entry: its commands, and how errors end it."""
 
+import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -7,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import TextIOWrapper
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -35,7 +37,7 @@ class LazyCommand:
         """The command, imported; of a group, the group alone."""
         if self.commands:
             return typer.main.get_command(group(self.commands, self.help, name))
-        module = import_module(self.module)
+        module = _import_quickly(self.module)
         app = typer.Typer(add_completion=False, **OPTIONS)
         app.command(name, cls=Command, epilog=getattr(module, self.epilog))(getattr(module, self.function))
         return typer.main.get_command(app)
@@ -43,6 +45,15 @@ class LazyCommand:
     def summary(self, name: str) -> Any:
         """What stands for the command where commands are listed."""
         return TyperCommand(name, short_help=self.help)
+
+
+def _import_quickly(name: str) -> ModuleType:
+    """Import a module without collecting garbage, which would take a quarter of the time and find next to none."""
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        gc.enable()
 
 
 class Command(TyperCommand):

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -27,16 +28,22 @@ MAX_IN_EVENT = 4 * 2**20
 _MAX_REDIRECTS = 5
 # As many as OpenAI's SDK opens, whose own client would take half a second to import.
 _LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+_READING_CERTIFICATES = Lock()
 
 
 class ResponseTooLarge(Exception):
     """A server's response is larger than the limit; the message says how large it may be."""
 
 
+def certificates() -> ssl.SSLContext:
+    """Those of the authorities of the system, or of SSL_CERT_FILE or SSL_CERT_DIR; read once a process, in 45 ms."""
+    with _READING_CERTIFICATES:  # else who asks meanwhile reads them once more
+        return _read_certificates()
+
+
 @cache
-def certificates(*, trust_env: bool = True) -> ssl.SSLContext:
-    """Those of the authorities of the system, or of the environment; read once a process, which takes 45 ms."""
-    return httpx2.create_ssl_context(trust_env=trust_env)
+def _read_certificates() -> ssl.SSLContext:
+    return httpx2.create_ssl_context()
 
 
 class BoundedClient(httpx2.AsyncClient):

@@ -1,5 +1,6 @@
 """The command line as a process: exit codes, the two streams, a reader that goes away, Ctrl-C, help."""
 
+import gc
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from command_line import Quoteweave
 from made_collections import make_collection
 from typer.core import TyperGroup
 
-from quoteweave.cli.app import app
+from quoteweave.cli.app import LazyCommand, app
 from quoteweave.testing import ModelServer, Reply
 
 COMMANDS = ("add", "ask", "search", "show", "list", "status", "remove", "demo", "eval")
@@ -155,3 +157,11 @@ def test_an_empty_path_is_not_this_folder(tmp_path: Path) -> None:
         code, _, err = ended(*arguments)
         assert (code, "the path is empty" in err) == (2, True)
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("module", ["quoteweave.cli.commands.models", "quoteweave.cli.commands.missing"])
+def test_garbage_is_collected_again_once_a_command_is_imported(module: str) -> None:
+    with suppress(ModuleNotFoundError):
+        LazyCommand("", module, "models").load("models")
+
+    assert gc.isenabled()

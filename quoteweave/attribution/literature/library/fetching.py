@@ -168,7 +168,7 @@ class PdfFetcher:
 
     def prepare(self) -> None:
         """Read the certificates that are trusted; else the first fetch does."""
-        certificates(trust_env=False)
+        certificates()
 
     async def fetch(self, link: str, file: Path) -> FetchFailure | None:
         """Write the PDF at a link to a file; return why there is none, or None where it is written.
@@ -206,8 +206,8 @@ class PdfFetcher:
         # One client a request: a connection that is kept would be used for any other host of the same address.
         async with httpx2.AsyncClient(
             transport=self._make_transport() if self._make_transport is not None else None,
-            verify=certificates(trust_env=False),
-            trust_env=False,
+            verify=certificates(),
+            trust_env=False,  # no proxy: the address was checked
             follow_redirects=False,
             timeout=self._limits.seconds,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
