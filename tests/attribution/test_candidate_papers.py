@@ -121,6 +121,12 @@ def test_where_none_can_be_asked_the_first_sources_error_is_raised() -> None:
         find(Scripted("a", error=SourceRefused("wrong key")), Scripted("b", error=SourceUnreachable("gone")))
 
 
+def test_where_none_can_be_asked_the_error_says_why_of_each() -> None:
+    with pytest.raises(SourceRefused) as raised:
+        find(Scripted("a", error=SourceRefused("wrong key.")), Scripted("b", error=SourceUnreachable("gone")))
+    assert str(raised.value) == raised.value.summary == "wrong key. b could not be asked either: gone"
+
+
 def test_a_claim_without_words_asks_nothing() -> None:
     source = Scripted("one", MANY)
     assert find(source, excerpt=Excerpt(mark=None, start=0, claim="?", text="?")).papers == ()

@@ -371,3 +371,20 @@ def test_a_sentence_of_a_list_begins_behind_its_bullet(port: Collection) -> None
     assert [one.text for one in cited.sentences] == [line.partition(" ")[2] for line in said.splitlines()]
     assert [said[one.start : one.end] for one in cited.sentences] == [one.text for one in cited.sentences]
     assert cited.text.startswith("- In 2023 the port shipped 4,210 tonnes of grain [1].\n2. In")
+
+
+@pytest.mark.parametrize(
+    ("own", "heading"),
+    [
+        ("", "## References"),
+        ("\nThe references are below.\n", "## References"),
+        ("\n## References\n\nReed. Blur. 2016.\n", "## Passages cited"),
+        ("\n**Bibliography**\n\nReed. Blur. 2016.\n", "## Passages cited"),
+        ("\n7. Bibliography\n\nReed. Blur. 2016.\n", "## Passages cited"),
+        ("\nReferences\n==========\n\nReed. Blur. 2016.\n", "## Passages cited"),
+    ],
+)
+def test_the_list_has_another_heading_where_the_draft_has_references(port: Collection, own: str, heading: str) -> None:
+    draft = f"The port shipped 4,210 tonnes of grain in 2023.\n{own}"
+    added = cite(port, draft).text[len(draft.rstrip()) :]
+    assert re.findall(r"^## .+$", added, re.MULTILINE) == [heading]

@@ -22,6 +22,14 @@ is longer than what is searched for; or it states nothing that a passage would s
 Origin = Literal["documents", "literature"]
 MAX_AUTHORS = 3
 """Authors that a list of references names."""
+HEADING = "References"
+"""Over the list of what is cited."""
+SECOND_HEADING = "Passages cited"
+"""Over it, where the draft has references of its own."""
+_REFERENCES = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+)?(?:\d+\.?[ \t]+)?[*_]{0,2}(?:References|Bibliography)[*_]{0,2}:?[ \t#]*\r?$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _KEYS = re.compile(r"@([\w:.#$%&+?<>~/-]*\w)|\\[A-Za-z]*cite[A-Za-z]*\*?(?:\[[^\[\]]*\])*\{([^{}]+)\}")
 
 
@@ -84,7 +92,8 @@ class CitedDraft(Record):
         if self.form == "latex":
             listed = "\n".join(["% The passages that are cited:", *(f"% {line}" for line in lines)])
         else:
-            listed = f"{'## ' if self.form == 'markdown' else ''}References\n\n" + "\n\n".join(lines)
+            heading = SECOND_HEADING if _REFERENCES.search(self.draft) else HEADING
+            listed = "\n\n".join([f"{'## ' if self.form == 'markdown' else ''}{heading}", *lines])
         after = "\n" * max(0, 2 - _line_ends(marked)) + f"{listed}\n"
         return marked + after.replace("\n", "\r\n" if "\r\n" in self.draft else "\n")
 

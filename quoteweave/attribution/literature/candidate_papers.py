@@ -148,14 +148,14 @@ async def find_candidate_papers(
     The further queries of `claim_queries` are asked of a source that finds few papers by the first. Papers count as one
     where they share an identifier, or have the same title. `on_passages` is called with the papers of the passages that
     a source found, best first, as soon as they are known. A source that cannot be asked costs its own papers alone and
-    is named. Raises SourceError, that of the first source, where none could be asked.
+    is named. Where none could be asked, raises the first one's SourceError, which says why of each.
     """
     queries = claim_queries(excerpt)
     if not queries:
         return CandidatePapers(papers=(), queries=())
     found = await asyncio.gather(*(_ask_within(source, queries, before, on_passages) for source in sources))
     if not any(one.rankings for one in found):
-        raise next(error for one in found for error in one.errors)
+        raise _all_refused({source.name: one.errors[0] for source, one in zip(sources, found, strict=True)})
     notes = dict.fromkeys(note for one in found for note in one.notes)
     refused = {}
     for source, one in zip(sources, found, strict=True):
@@ -167,6 +167,16 @@ async def find_candidate_papers(
             notes[f"{source.name} did not answer {count}: {one.errors[0]}"] = None
     asked = list(zip((source.name for source in sources), found, strict=True))
     return CandidatePapers(papers=_fused(asked), queries=queries, notes=tuple(notes), refused=refused)
+
+
+def _all_refused(errors: Mapping[str, SourceError]) -> SourceError:
+    """The error of the first source; its message has those of the others, by name, after its own."""
+    (_, error), *others = errors.items()
+    if others:
+        said = [str(error).rstrip("."), *(f"{name} could not be asked either: {other}" for name, other in others)]
+        error.summary = ". ".join(said)
+        error.args = (error.summary,)
+    return error
 
 
 @dataclass(slots=True)
