@@ -260,7 +260,7 @@ def test_two_questions_may_be_answered_by_more_tables_than_one_shows() -> None:
     coal = "Group | 2021 | 2022\nCoal | 7 | 8\nTar | 5 | 6"
     tables = [
         dues(1, 100, 200),
-        dues(2, 102, 202),
+        dues(2, 100, 202),
         image("Table 3: Harbour dues of coal.", coal, layout="table", page=3),
     ]
     question = "What were the harbour dues for grain in 2021, and what were the harbour dues for coal in 2022?"

@@ -36,11 +36,19 @@ from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
-from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind
+from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
 from quoteweave.generation.extractive.answer_names import says_where, tells_another
 from quoteweave.generation.extractive.asked_verbs import tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.statements import Statement, refers_back, title_words, words_with_headings
+from quoteweave.generation.extractive.statements import (
+    Statement,
+    quote_words,
+    refers_back,
+    title_words,
+    words_with_headings,
+)
+from quoteweave.generation.extractive.tables.agreement import is_of_date
+from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
 from quoteweave.generation.sentence_kinds import denies, has_denying_word, says_what
 
@@ -115,6 +123,7 @@ class AnswerCriteria:
             self._documents[hit.quote.document].update(words_with_headings(hit.quote))
         heavy = DISTINGUISHING * max(weights.values(), default=0.0)
         self._heavy = frozenset(word for word, weight in self._subject.items() if weight >= heavy)
+        self._asks_for_row = asks_for_row(question, context)
         self._asked_noun = asked_noun(question) if question.analysis.asks == "statement" else frozenset[str]()
         self._quantity = asked_quantity(question.analysis.asked_by, question.analysis.text)
         self._titles = {document: title_words(context, document) for document in context.titles}
@@ -131,9 +140,7 @@ class AnswerCriteria:
             return False
         if not self._may_answer(statement) or not self._matches_identity(statement):
             return False
-        if self._is_opposite(statement) or self._prohibits_what_is_allowed(statement):
-            return False
-        if tells_another(statement, self._question.analysis, self._question.terms, self._texts):
+        if self._is_opposite(statement) or self._prohibits_what_is_allowed(statement) or self._tells_another(statement):
             return False
         held = self._held(statement)
         if not self._covers(statement, held, clearly_first=clearly_first):
@@ -141,8 +148,22 @@ class AnswerCriteria:
         keeps_together = statement.is_row or self._keeps_adjacent_pairs(statement)
         says_more = self._question.analysis.asks == "yes_or_no" or not held <= set(self._question.terms)
         says_more = says_more or bool(statement.introduced)
+        if self._asks_for_row and not statement.is_row and not new_numbers(statement, self._question):
+            return False
         tells = keeps_together and says_more and has_answer_kind(statement, self._question)
         return tells and tells_as_asked(statement, self._question)
+
+    def may_compete(self, statement: Statement) -> bool:
+        """Whether cells that do not answer may yet be what is asked for, as only words of a date are missing there."""
+        if not statement.cells or statement.is_denied or self._is_opposite(statement):
+            return False
+        if self._is_of_another_year(statement) or self._tells_another(statement):
+            return False
+        held = with_words_alike(words_with_headings(statement.quote), self._subject)
+        return {word for word in self._subject if not is_of_date(word) or _YEAR.fullmatch(word)} <= held
+
+    def _tells_another(self, statement: Statement) -> bool:
+        return tells_another(statement, self._question.analysis, self._question.terms, self._texts)
 
     def _is_opposite(self, statement: Statement) -> bool:
         """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote"."""
@@ -295,7 +316,20 @@ class AnswerCriteria:
                 return False
             if any(map(_YEAR.fullmatch, statement.words)):
                 return False
+        if self._is_of_another_year(statement):
+            return False
         return not ((self._heavy & document.keys()) | (self._absent & self._subject.keys())) - around - lacking
+
+    def _is_of_another_year(self, statement: Statement) -> bool:
+        """Whether a statement has another year than the question's, which only the document's name or title has.
+
+        In a report of 2021, what is headed "2020" is of that year.
+        """
+        quote = statement.quote
+        own = quote_words(quote) if quote.kind == "image" else statement.words
+        said = {*own, *words(f"{statement.before}\n{quote.section or ''}")}
+        asked = set(filter(_YEAR.fullmatch, self._question.names))
+        return bool(asked) and asked.isdisjoint(said) and any(map(_YEAR.fullmatch, statement.words))
 
     def _named(self, statement: Statement, own: frozenset[str], around: frozenset[str]) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.

@@ -46,21 +46,30 @@ from quoteweave.generation.extractive.selection import (
 )
 from quoteweave.generation.extractive.statements import (
     Statement,
+    ambiguous_rows,
     caption_statements,
     image_statements,
     text_statements,
     words_with_headings,
 )
+from quoteweave.generation.extractive.tables.agreement import split_by_agreement
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
 from quoteweave.generation.extractive.whole_document.front_matter_answer import (
     front_matter_answer,
     front_matter_located,
 )
 from quoteweave.generation.extractive.whole_document.structure_answer import structure_answer
-from quoteweave.generation.relevance import QuestionTerms, question_terms, split_into_questions, weigh_terms
+from quoteweave.generation.relevance import (
+    QuestionTerms,
+    question_terms,
+    split_into_questions,
+    subject_terms,
+    weigh_terms,
+)
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."
 DISAGREEMENT_WARNING = "The documents give different {} here: compare what they say."
+TABLES_DIFFER = "Rows of this name have different values here: compare what they are of."
 SECTION_GOES_ON = "The section that answers this has more than is shown here: read on at its page or heading."
 DISAGREED: Mapping[str, str] = {"date": "dates", "person": "names"}
 """What documents disagree on, by what a question asks for; else on numbers."""
@@ -103,6 +112,8 @@ class AnsweredPart:
     """Whether documents state different things."""
     has_more: bool
     """Whether the section that answers it has more statements than these."""
+    differing: Sequence[Statement] = ()
+    """Cells of tables that give different values for what it asks, so that none of them answers it."""
 
 
 class ExtractiveGenerator:
@@ -189,7 +200,8 @@ class ExtractiveGenerator:
         if not any(part.statements for part in answered):
             nothing = off_topic_abstention(asked, context)
             front = front_matter_located(asked, context, EXTRACTIVE, found_elsewhere=nothing is None)
-            return front or nothing or _located_answer(asked, context, merge_scores([part.scores for part in parts]))
+            scores = merge_scores([part.scores for part in parts])
+            return front or nothing or _located_answer(asked, context, scores, answered)
         statements = {(one.quote.id, one.text): one for part in answered for one in part.statements}
         unique = list(statements.values())
         rest = _best_places([part.question for part in answered if not part.statements], context, unique)
@@ -199,15 +211,15 @@ class ExtractiveGenerator:
 
     def _answer_part(self, part: QuestionPart, context: Context) -> AnsweredPart:
         """Choose the statements that answer a part, all of one document unless others say something else."""
-        statements = self._statements(part, context)
+        statements, differing, has_more = self._statements(part, context), list[Statement](), False
         if captioned := caption_statements(part.terms, context):
-            chosen, has_more = captioned, False
+            chosen = captioned
         elif headed := headed_statements(statements, part.terms, context):
             chosen, has_more = headed[:MAX_STATEMENTS], len(headed) > MAX_STATEMENTS
         else:
-            chosen, has_more = self._choose(statements, part, context), False
+            chosen, differing = self._choose(statements, part, context)
         kept, differs = keep_best_document(chosen, part.terms)
-        return AnsweredPart(part, kept, differs=differs, has_more=has_more)
+        return AnsweredPart(part, kept, differs=differs, has_more=has_more, differing=differing)
 
     def _statements(self, part: QuestionPart, context: Context) -> list[Statement]:
         statements = text_statements(context, self.max_characters)
@@ -218,16 +230,27 @@ class ExtractiveGenerator:
             return NO_SCORES
         return await score_sentences(self.scorer, part.terms.analysis.text, self._statements(part, context))
 
-    def _choose(self, statements: Sequence[Statement], part: QuestionPart, context: Context) -> list[Statement]:
-        """Choose those of the statements that answer a part, and one that states otherwise."""
+    def _choose(
+        self, statements: Sequence[Statement], part: QuestionPart, context: Context
+    ) -> tuple[list[Statement], list[Statement]]:
+        """Choose those of the statements that answer a part, and one that states otherwise.
+
+        Also return the cells that would answer it, did not tables give different values.
+        """
         criteria = AnswerCriteria(part.terms, part.weights, context)
         answering = [
             statement
             for statement in statements
             if criteria.answers(statement, clearly_first=sentence_key(statement) == part.scores.first)
         ]
+        rows = [*statements, *ambiguous_rows(context, part.terms, part.weights, self.max_characters)]
+        competing = [one for one in rows if criteria.may_compete(one) and one not in answering]
+        answering, differing = split_by_agreement(answering, competing, part.terms, part.weights)
+        if differing:  # a sentence must say itself which one it is of
+            subject = set(subject_terms(part.terms))
+            answering = [one for one in answering if one.is_row or subject.issubset(one.words)]
         if not answering:
-            return []
+            return [], differing
         if self.scorer is None:
             coverage = StatementCoverage(context, part.weights)
             scores = [score_statement(statement, part.terms, coverage.of(statement)) for statement in answering]
@@ -236,7 +259,7 @@ class ExtractiveGenerator:
         limits: dict[Kind, int] = {"text": self.max_sentences, "image": self.max_images}
         chosen = choose_statements(answering, scores, limits=limits, keep=self.keep)
         otherwise = [one for one in answering if states_otherwise(chosen[0], one, part.terms)] if chosen else []
-        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)]
+        return [*chosen, *(one for one in otherwise[:1] if one not in chosen)], differing
 
 
 def _warnings(parts: Sequence[AnsweredPart]) -> tuple[str, ...]:
@@ -256,14 +279,19 @@ def _best_places(parts: Sequence[QuestionPart], context: Context, shown: Sequenc
     return [place for places in found for place in places[:1]]
 
 
-def _located_answer(asked: str, context: Context, scores: SentenceScores) -> Answer:
-    """Return the answer that shows the places that bear on a question, with an excerpt of each."""
+def _located_answer(asked: str, context: Context, scores: SentenceScores, parts: Sequence[AnsweredPart]) -> Answer:
+    """Return the answer that shows the places that bear on a question, with an excerpt of each.
+
+    Tables that give different values for it come first.
+    """
     terms = question_terms(_in_words_of(context, asked))
     weights = weigh_terms(terms, _quote_words(context), context.rarity)
-    text = compose_places(find_places(terms, context, weights, sentence_scores=scores.of), terms)
+    differing = dict.fromkeys(one.quote.id for part in parts for one in part.differing)
+    text = compose_places(find_places(terms, context, weights, sentence_scores=scores.of, leading=differing), terms)
     differ = language_difference(asked, context)
-    warnings = () if differ is None else (OTHER_LANGUAGE.format(differ.question, differ.documents),)
-    return build_answer(asked, text, context, model=EXTRACTIVE, status="located", warnings=warnings)
+    warnings = [] if differ is None else [OTHER_LANGUAGE.format(differ.question, differ.documents)]
+    warnings += [TABLES_DIFFER] if differing else []
+    return build_answer(asked, text, context, model=EXTRACTIVE, status="located", warnings=tuple(warnings))
 
 
 def _in_words_of(context: Context, question: str) -> str:

@@ -110,19 +110,19 @@ def find_places(
     *,
     besides: Collection[str] = (),
     sentence_scores: Mapping[SentenceKey, float] = UNSCORED,
+    leading: Collection[str] = (),
 ) -> list[LocatedQuote]:
     """Find the best quote of each of the best pages, or sections of virtual ones; none without quotes.
 
-    `weights` are those of the question's words, `besides` ids of quotes that are shown already, and `sentence_scores`
-    additional scores of sentences of text quotes, by the quote's id and the sentence's index from 0.
+    `weights` are those of the question's words, `besides` ids of quotes that are shown already, `sentence_scores`
+    additional scores of sentences of text quotes, by the quote's id and the sentence's index from 0. Quotes with ids in
+    `leading` are shown first, each as a place of its own.
     """
-    pages = [own for hits in group_by_page(context) if (own := [one for one in hits if one[1].quote.id not in besides])]
-    if question.analysis.asks_overview:  # what a document is about stands at its beginning
-        pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
+    pages = _pages(question, context, besides, leading)
     best = max((hits[0][1].score for hits in pages), default=0.0)
     introducing = context.introduced.keys() if question.analysis.asks == "steps" else ()
     fits = {id(hit): _fit(hit, question, weights, best, introducing) for hits in pages for _, hit in hits}
-    sections = [(hits[0][1].score / (best or 1.0), own) for hits in pages for own in _sections(hits, fits, weights)]
+    sections = [(_share(hits, best, leading), own) for hits in pages for own in _sections(hits, fits, weights)]
     pages = [own for _, own in sections]
     worth = [PAGE_WEIGHT * share + max(fits[id(hit)] for _, hit in own) for share, own in sections]
     # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
@@ -143,6 +143,31 @@ def find_places(
         more = _introduced(hit.quote, number, context) if introduces(excerpt) else ""
         places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, introduced=more))
     return places
+
+
+def _pages(
+    question: QuestionTerms, context: Context, besides: Collection[str], leading: Collection[str]
+) -> list[list[tuple[int, Hit]]]:
+    """The hits of each page that may be shown, with those that are to be shown first each for itself."""
+    pages = [own for hits in group_by_page(context) if (own := [one for one in hits if one[1].quote.id not in besides])]
+    pages = _apart(pages, leading)
+    if question.analysis.asks_overview:  # what a document is about stands at its beginning
+        pages = [hits for hits in pages if hits[0][1].quote.page == 0] or pages
+    return pages
+
+
+def _share(hits: Sequence[tuple[int, Hit]], best: float, leading: Collection[str]) -> float:
+    """The share of the best page's score that a page has; more than 1 for a quote that is to be shown first."""
+    hit = hits[0][1]
+    return hit.score / (best or 1.0) + (hit.quote.id in leading)
+
+
+def _apart(pages: Sequence[list[tuple[int, Hit]]], leading: Collection[str]) -> list[list[tuple[int, Hit]]]:
+    """The pages, with those quotes that are to be shown first, one by one, in place of their pages."""
+    named = {(one[1].quote.document, one[1].quote.page) for hits in pages for one in hits if one[1].quote.id in leading}
+    alone = [[one] for hits in pages for one in hits if one[1].quote.id in leading]
+    rest = [hits for hits in pages if (hits[0][1].quote.document, hits[0][1].quote.page) not in named]
+    return [*alone, *rest]
 
 
 def _sections(

@@ -6,7 +6,7 @@ context names (`Context.introduced`). An answer shows these with it (`introduced
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -19,7 +19,7 @@ from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
-from quoteweave.generation.extractive.tables.cells import cells_in_words
+from quoteweave.generation.extractive.tables.cells import FoundRow, find_cells, have_own_names, said_of
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import opens_item, sentence_texts, split_sentences
@@ -63,6 +63,8 @@ class Statement(Record):
     words: tuple[str, ...]
     is_row: bool = False
     """Whether it consists of cells of a table, named by their rows and columns."""
+    cells: tuple[FoundRow, ...] = ()
+    """The rows and cells that it consists of, where they are a table's and not computed."""
     is_computed: bool = False
     """Whether it was computed from the cells of a table, which do not state it themselves."""
     before: str = ""
@@ -188,11 +190,32 @@ def image_statements(
     statements = []
     for number, hit in enumerate(context.images, start=1):
         computed = _computed(hit.quote, question)
-        cells = computed or _cells(hit.quote, question, weights)
+        rows = () if computed else tuple(_cells(hit.quote, question, weights))
+        rows = rows if have_own_names(rows) else ()
+        cells = computed or _listed(hit.quote, rows)
         if text := cells or _best_sentence(hit.quote, weights):
             text = escape_marks(clip(text, limit))
             flags = {"is_row": bool(cells), "is_computed": bool(computed)}
-            statements.append(Statement(text=text, hit=hit, number=number, words=tuple(words(text)), **flags))
+            statements.append(
+                Statement(text=text, hit=hit, number=number, words=tuple(words(text)), cells=rows, **flags)
+            )
+    return statements
+
+
+def ambiguous_rows(
+    context: Context, question: QuestionTerms, weights: Mapping[str, float], limit: int
+) -> list[Statement]:
+    """Make statements of those tables in which several rows have the name that the question asks for.
+
+    They answer nothing, but show that another table's row of that name may not be what is asked for.
+    """
+    statements = []
+    for number, hit in enumerate(context.images, start=1):
+        rows = tuple(_cells(hit.quote, question, weights))
+        if not have_own_names(rows):
+            text = escape_marks(clip(_listed(hit.quote, rows), limit))
+            held = tuple(words(text))
+            statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, is_row=True))
     return statements
 
 
@@ -281,12 +304,16 @@ def place_phrase(quote: Quote) -> str:
     return quote.place if quote.has_pages or not quote.heading else f"“{quote.place}”"
 
 
-def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> str:
+def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) -> list[FoundRow]:
     if not has_cells(quote):
-        return ""
+        return []
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     titled = words(quote.caption or "")
-    sentences = cells_in_words(_picture_text(quote), question.terms, weights, wanted, titled)
+    return find_cells(_picture_text(quote), question.terms, weights, wanted, titled)
+
+
+def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:
+    sentences = said_of(rows)
     return f"{_titled(quote)} lists {sentences}." if sentences else ""
 
 

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 
@@ -10,6 +11,7 @@ from quoteweave.core.text.question_analysis import interrogative_words, request_
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
+from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.relevance import coverage
 
 MAX_ROWS = 3
@@ -22,6 +24,7 @@ _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 _DATE = re.compile(rf"[^\W\d_]{{3}}\W.*\b{_YEAR.pattern}$")
 _SIGN = re.compile(r"[$€£¥%()]+")
 _LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
+_NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _TOTAL_ALONE = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\W*", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
@@ -38,6 +41,25 @@ def read_rows(text: str) -> list[list[str]]:
     return [[_LEADERS.sub("", " ".join(cell.split())) for cell in cells] for cells in lines if len(cells) > 1]
 
 
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """A row of a table that a question names, with those of its cells that it asks for."""
+
+    name: str
+    cells: tuple[tuple[str, str], ...]
+    """The name of each cell's column, or "", and the cell."""
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The words that name it."""
+        return name_of_row(self.name)
+
+    def __str__(self) -> str:
+        """`Grain (2021: 486; 2022: 512)`."""
+        shown = [f"{heading}: {cell}" if heading else cell for heading, cell in self.cells[:MAX_COLUMNS]]
+        return " ".join(filter(None, [self.name, f"({'; '.join(shown)})" if self.name else "; ".join(shown)]))
+
+
 def cells_in_words(
     text: str,
     asked: Collection[str],
@@ -47,37 +69,68 @@ def cells_in_words(
 ) -> str:
     """List the cells whose row and column the question names, with both names: `Grain (2021: 486; 2022: 512)`.
 
+    See `find_cells`; "" where rows have one name, so that the result is uncertain.
+    """
+    rows = find_cells(text, asked, weights, wanted, titled)
+    return said_of(rows) if have_own_names(rows) else ""
+
+
+def said_of(rows: Sequence[FoundRow]) -> str:
+    """The rows that have cells, in words."""
+    return join_with_and([str(row) for row in rows if row.cells])
+
+
+def have_own_names(rows: Sequence[FoundRow]) -> bool:
+    """Whether no two rows have one name, such as "Canada" under "Net sales", and under "Comparable sales"."""
+    return len({row.name for row in rows}) == len(rows)
+
+
+def find_cells(
+    text: str,
+    asked: Collection[str],
+    weights: Mapping[str, float],
+    wanted: Quantity | None = None,
+    titled: Collection[str] = (),
+) -> list[FoundRow]:
+    """Find the cells whose row and column the question names; none where it is uncertain which these are.
+
     `asked` are the question's words. A row is named by all words of its first cell, except those that only ask ("number
-    of"); a column by half of the words of its heading, or by a number of the question in one of its cells in a named
-    row. Of several, those with most of the question's weight in their names are taken, and rows that it names besides:
-    of "inventories in Canada" the row is "Canada", where `titled`, the words of the table's title, hold the other.
+    of"); a column by half of the words of its heading, of those that do not name the rows already, or by a number of
+    the question in one of its cells in a named row. Of several, those with most of the question's weight in their names
+    are taken, and rows that it names besides: of "inventories in Canada" the row is "Canada", where `titled`, the words
+    of the table's title, hold the other.
     A year of the question names the column that has it alone. Where no column is named, it is the one that has the
-    quantity `wanted` by its name, or else alone by its unit; a table of at most `MAX_WHOLE_ROW` columns gives the whole
-    row, but without names of columns only where the row, or the title with no other, has the year that is asked for.
+    quantity `wanted` by its name, or else alone by its unit, or is the total of the others; a table of at most
+    `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where the row, or the title with no
+    other, has the year that is asked for.
     "Total" alone is a row that is asked for where title and headings have all else. Where more than `MAX_ROWS` rows
-    remain, or several rows or columns with one name, the result is uncertain, and "" is returned.
+    remain, or several columns with one name, the result is uncertain.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     chosen = _chosen_rows(header, rows, asked, weights, titled)
+    rest = _besides_names(asked, chosen)
     columns = (
-        [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)]
+        [1 + at for at in _best_matching_names(header[1:], rest, weights, least=0.5)]
         or _columns_of_years(header, asked)
         or _columns_of_numbers(chosen, asked)
         or _columns_of_quantity(header, chosen, wanted)
+        or _columns_of_totals(header)
     )
     width = max((len(row) for row in rows), default=0)
     if not columns and width <= MAX_WHOLE_ROW and any(character.isalpha() for row in chosen for character in row[0]):
         columns = list(range(1, width)) if _are_of_asked_years(header, chosen, asked, titled) else []
     headings = [header[at] for at in columns if at < len(header)]
     if not 0 < len(chosen) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
-        return ""
-    # "Canada" under "Net sales", and under "Comparable sales"; or it is not certain which cell belongs to which name.
-    if len({row[0] for row in chosen}) < len(chosen) or (header and any(len(row) != len(header) for row in chosen)):
-        return ""
-    sentences = [
-        _describe_row(row, header, columns) for row in chosen if any(cell_of(row, column) for column in columns)
-    ]
-    return " and ".join([", ".join(sentences[:-1]), sentences[-1]]) if len(sentences) > 1 else "".join(sentences)
+        return []
+    if header and any(len(row) != len(header) for row in chosen):
+        return []  # it is not certain which cell belongs to which name
+    return [FoundRow(row[0], tuple(_named_cells(row, header, columns))) for row in chosen]
+
+
+def _besides_names(asked: Collection[str], rows: Rows) -> set[str]:
+    """The words that name none of the rows, and numbers: "operating income" asks for no column "U.S. Operations"."""
+    naming = {word for row in rows for word in name_of_row(row[0]) if not any(map(str.isdigit, word))}
+    return set(asked) - naming
 
 
 def _chosen_rows(
@@ -85,7 +138,7 @@ def _chosen_rows(
 ) -> list[Sequence[str]]:
     """The rows that the question names; those that its title names as well only where there is no other."""
     of = {*titled, *words(" ".join(header))}
-    names = [_naming_words(row[0]) for row in rows]
+    names = [name_of_row(row[0]) for row in rows]
     best = _best_matching_names([row[0] for row in rows], asked, weights, least=1.0)
     besides = [
         at
@@ -146,13 +199,19 @@ def _columns_of_quantity(header: Sequence[str], rows: Rows, wanted: Quantity | N
     return named or (measuring if len(measuring) == 1 else [])
 
 
+def _columns_of_totals(header: Sequence[str]) -> list[int]:
+    """The only column named "Total", which is of all the others."""
+    totals = [at for at, name in enumerate(header) if at and _TOTAL_ALONE.fullmatch(name)]
+    return totals if len(totals) == 1 else []
+
+
 def _best_matching_names(
     names: Sequence[str], asked: Collection[str], weights: Mapping[str, float], *, least: float
 ) -> list[int]:
     """Indices of the names that match the question best, in order."""
     worth = {}
     for at, name in enumerate(names):
-        own = _naming_words(name)
+        own = name_of_row(name)
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
@@ -164,9 +223,9 @@ def _best_matching_names(
     return [at for at, value in worth.items() if value >= 0.8 * best]
 
 
-def _naming_words(name: str) -> set[str]:
-    """The words of a name without those that only ask ("number of"), where it has others."""
-    own = set(words(name))
+def name_of_row(name: str) -> frozenset[str]:
+    """The words of a name without those that only ask ("number of"), where it has others, and the mark of a note."""
+    own = frozenset(words(_NOTE.sub("", name)))
     return own - interrogative_words() - _request_stems() or own
 
 
@@ -232,11 +291,7 @@ def _is_header(row: Sequence[str]) -> bool:
     return bool(cells) and all(map(_DATE.search, numbers))
 
 
-def _describe_row(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> str:
-    cells = []
+def _named_cells(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> Iterator[tuple[str, str]]:
     for column in columns:
         if cell := cell_of(row, column):
-            heading = heading_of(column, row, header)
-            cells.append(f"{heading}: {cell}" if heading else cell)
-    details = "; ".join(cells[:MAX_COLUMNS])
-    return f"{row[0]} ({details})" if row[0] and details else row[0] or details
+            yield heading_of(column, row, header), cell

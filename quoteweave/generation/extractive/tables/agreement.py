@@ -1,0 +1,125 @@
+"""Compare tables that have a row of one name: where they give different values, none of them is sure to be meant.
+
+"Deferred revenue" stands in a balance sheet, and among the parts of deferred taxes; "Operating income" in the statement
+of a company, and in that of one of its segments. The table is taken whose head or title says more of the question:
+"on 30 August" asks for no "52 weeks ended 30 August", and "of the International segment" for the table that is titled
+so. Where neither does, the tables are places to look at.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.tables.cells import FoundRow, read_rows
+from quoteweave.generation.gate.amounts import Amount, read_amounts
+from quoteweave.generation.gate.facts import plain
+from quoteweave.generation.relevance import QuestionTerms, coverage
+
+SCALES = (Decimal(1), Decimal(1000), Decimal(1_000_000))
+"""One table may have thousands and another millions."""
+MIN_ROUNDED = 10
+"""Least number that may be one of these."""
+
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_ON_A_DAY = re.compile(rf"\b(?:on|at|as of)\s+(?:the\s+)?(?:(?:{_MONTHS})\s+\d|\d{{1,2}}\.?\s+(?:{_MONTHS}))", re.I)
+_OF_DATES = frozenset(words(f"fiscal financial year ended end {_MONTHS.replace('|', ' ')}"))
+_PERIOD = re.compile(r"\b(?:ended|ending)\b", re.IGNORECASE)
+
+
+def split_by_agreement(
+    answering: Sequence[Statement],
+    competing: Sequence[Statement],
+    question: QuestionTerms,
+    weights: Mapping[str, float],
+) -> tuple[list[Statement], list[Statement]]:
+    """Return the statements that answer, and those with cells that others of the same document contradict.
+
+    `competing` are cells that do not answer, but stand in a row of that name; of one table several rows may have it.
+    Of the second list those that are more likely meant come first. `weights` are of the question's words.
+    """
+    differing = list[Statement]()
+    left = [one for one in answering if one.cells]
+    while left:
+        group = _with_same_rows(left[0], [*left, *competing])
+        left = [one for one in left if not _in(one, group)]
+        if not _agree(group):
+            meant = _best(group, question, weights)
+            sure = _agree(meant) and any(_in(one, answering) for one in meant)
+            differing += [one for one in (*meant, *group) if not (_in(one, differing) or (sure and _in(one, meant)))]
+    return [one for one in answering if not _in(one, differing)], differing
+
+
+def is_of_date(word: str) -> bool:
+    """Whether a word, stemmed, is of a date or of a fiscal year."""
+    return word in _OF_DATES or word.isdecimal()
+
+
+def _in(statement: Statement, group: Sequence[Statement]) -> bool:
+    return any(statement is one for one in group)
+
+
+def _with_same_rows(first: Statement, statements: Sequence[Statement]) -> list[Statement]:
+    """Those of the first statement's document that have a row of a name in it."""
+    names = {row.named for row in first.cells}
+    own = (one for one in statements if one.quote.document == first.quote.document)
+    return [one for one in own if any(row.named in names for row in one.cells)]
+
+
+def _agree(group: Sequence[Statement]) -> bool:
+    """Whether the rows of one name have the same values, as far as both have some."""
+    by_name: dict[frozenset[str], list[FoundRow]] = {}
+    for row in (row for one in group for row in one.cells if row.cells):
+        by_name.setdefault(row.named, []).append(row)
+    return all(_same(rows[0], other) for rows in by_name.values() for other in rows[1:])
+
+
+def _same(one: FoundRow, other: FoundRow) -> bool:
+    few, many = sorted(([cell for _, cell in row.cells] for row in (one, other)), key=len)
+    return all(any(_same_value(cell, given) for given in many) for cell in few)
+
+
+def _same_value(one: str, other: str) -> bool:
+    """Whether two cells have the same words, or one number; of numbers one may be rounded, or in thousands."""
+    first, second = (read_amounts(plain(cell)) for cell in (one, other))
+    if len(first) != 1 or len(second) != 1:
+        return words(one) == words(other)
+    return _rounds_to(first[0], second[0]) or _rounds_to(second[0], first[0])
+
+
+def _rounds_to(exact: Amount, rounded: Amount) -> bool:
+    if exact.value == rounded.value:
+        return True
+    scales = SCALES if rounded.value >= MIN_ROUNDED else SCALES[:1]
+    steps = ((scale, scale * rounded.step) for scale in scales)
+    return any(step > exact.step and abs(exact.value - scale * rounded.value) * 2 <= step for scale, step in steps)
+
+
+def _best(group: Sequence[Statement], question: QuestionTerms, weights: Mapping[str, float]) -> list[Statement]:
+    """Those of a group whose heads fit the day that is asked for, and of these those whose titles say most.
+
+    Where these differ, those that have the name of their row as title.
+    """
+    if _ON_A_DAY.search(question.analysis.text):
+        group = [one for one in group if not _is_of_period(one)] or group
+    named = {word for one in group for row in one.cells for word in row.named}
+    rest = {word: weight for word, weight in weights.items() if not (word in named or is_of_date(word))}
+    worth = [coverage(rest, _names_around(one)) for one in group]
+    best = [one for one, value in zip(group, worth, strict=True) if value >= max(worth)]
+    titled = [one for one in best if any(row.named <= _names_around(one) for row in one.cells)]
+    return best if _agree(best) else titled or best
+
+
+def _is_of_period(statement: Statement) -> bool:
+    """Whether the head or the title of a table names periods, and not days: "52 weeks ended August 30, 2020"."""
+    quote = statement.quote
+    head = (quote.text or quote.ocr_text or "").partition("\n")[0]
+    return _PERIOD.search(f"{quote.caption or ''}\n{' '.join(map(' '.join, read_rows(head)))}") is not None
+
+
+def _names_around(statement: Statement) -> set[str]:
+    """The words of the titles above a table, and of the names of the columns that its cells are in."""
+    quote = statement.quote
+    columns = (name for row in statement.cells for name, _ in row.cells)
+    return set(words("\n".join([quote.caption or "", quote.section or "", *columns])))

@@ -1,0 +1,28 @@
+"""Tell questions for the value of a row of a table, which no sentence without a number answers."""
+
+import re
+
+from quoteweave.core.answers import Context
+from quoteweave.core.text.tokens import words
+from quoteweave.generation.extractive.statements import has_cells
+from quoteweave.generation.extractive.tables.cells import name_of_row, read_rows
+from quoteweave.generation.relevance import QuestionTerms
+
+_ASKS_WHAT = re.compile(r"\W*what\s+(?:is|are|was|were)\s+(.+)", re.IGNORECASE | re.DOTALL)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_VALUE = re.compile(r"\W*\d")
+
+
+def asks_for_row(question: QuestionTerms, context: Context) -> bool:
+    """Whether a question for what something was in a year begins with the name of a row of numbers that was found.
+
+    "What was the SG&A of the Domestic segment in 2023?" asks for a number, if a table has a row "SG&A".
+    """
+    asked = _ASKS_WHAT.match(question.analysis.text)
+    if asked is None or not any(map(_YEAR.fullmatch, question.names)):
+        return False
+    said = words(asked[1])
+    tables = (hit.quote for hit in context.images if has_cells(hit.quote))
+    rows = (row for quote in tables for row in read_rows(quote.text or quote.ocr_text or ""))
+    named = (name_of_row(row[0]) for row in rows if any(map(_VALUE.match, row[1:])))
+    return any(name and name == frozenset(said[: len(name)]) for name in named)
