@@ -278,6 +278,40 @@ def test_answers_in_a_file_need_a_place_for_their_judgements(judge: Judge, tmp_p
     assert list(load_judgements(tmp_path / "new" / "j.jsonl")) == ["ant"]
 
 
+def test_judgements_of_other_answers_are_neither_added_to_nor_summed_up(
+    judge: Judge, tmp_path: Path, run: Path
+) -> None:
+    kept = tmp_path / "j.jsonl"
+    other = write(tmp_path / "other.jsonl", [{"q_id": name, "response": "Mice [2]."} for name in NAMES])
+    with open_run(tmp_path / "b", RunRecord(configuration={})):
+        pass
+    with ModelServer(scripted()) as server:
+        judge(server, "--out", kept)
+        for subject, out, told in (
+            (other, kept, "judges other answers to these questions"),
+            (run, tmp_path / "b" / "j.jsonl", "is in the folder of another run"),
+        ):
+            result = judge(server, "--out", out, subject=subject)
+            assert isinstance(result.exception, DatasetError)
+            assert told in str(result.exception)
+        assert len(server.requests) == 4
+        with open_run(run, RunRecord(configuration={"dataset": "mmdocrag-20"})) as opened:
+            opened.append(Prediction(example="cat", scope="context", error="timed out"))
+        assert found(judge(server, "--json", "--out", kept))["judged"] == 3
+
+
+def test_answers_over_more_quotes_than_the_setting_has_are_not_judged(judge: Judge, tmp_path: Path) -> None:
+    names = [f"q{at}" for at in range(24)]
+    gold = [{"q_id": name, "gold_quotes": ["text1"], "question": "Why?", "answer_short": "So."} for name in names]
+    write(tmp_path / "data.jsonl", gold)
+    answers = write(tmp_path / "a.jsonl", [{"q_id": name, "response": "So [12] [13]."} for name in names])
+    with ModelServer(scripted()) as server:
+        result = judge(server, "--out", tmp_path / "j.jsonl", subject=answers)
+    assert isinstance(result.exception, DatasetError)
+    assert "cite quotes that their questions do not have" in str(result.exception)
+    assert server.requests == []
+
+
 def test_another_model_or_prompt_does_not_add_to_a_file(judge: Judge, tmp_path: Path) -> None:
     prompts = tmp_path / "prompts"
     prompts.mkdir()

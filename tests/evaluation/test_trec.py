@@ -189,6 +189,20 @@ def test_rankings_as_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "written",
+    [
+        '{\n  "q1": {\n    "a": 2,\n    "b": 1.5\n  },\n  "q2": {}\n}\n',
+        '{"q1": {"a": 2, "b": 1.5},\n "q2": {}}',
+        '\n{ "q1": {\n"a": 2, "b": 1.5}, "q2": {}}',
+    ],
+)
+def test_a_ranking_in_json_may_stand_in_several_lines(written: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(written)
+    found = load_predictions(tmp_path / "run.json")
+    assert [(one.example, one.items) for one in found] == [("q1", {"a": 2.0, "b": 1.5}), ("q2", {})]
+
+
+@pytest.mark.parametrize(
     ("content", "told"),
     [
         ('{"q": {"a": 1, "a": 2}}', "'a' comes twice, as a query or as an item of one"),

@@ -41,12 +41,13 @@ from quoteweave.cli.options.settings import (
 )
 from quoteweave.cli.tables import make_table, show_table
 from quoteweave.core.chat.tokens import Price
-from quoteweave.core.errors import UsageError
+from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement
 from quoteweave.evaluation.judges.answer_judges import AnswerJudge, AttributionJudge
 from quoteweave.evaluation.judges.batch import plan_judging
 from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict, load_judgements, read_verdicts
+from quoteweave.evaluation.scoring.matching import check_judged
 from quoteweave.evaluation.statistics.aggregates import half_up
 from quoteweave.evaluation.statistics.bootstrap import Estimate
 from quoteweave.pipeline.runs.dataset_pictures import pictures_in
@@ -101,6 +102,8 @@ def judge(
     """
 
     settings, path = make_settings(JudgeSettings, given), judgements_path(run, out, JUDGEMENTS)
+    if human is not None:
+        check_judged(run, human)
     pairs, price = load_judged_items(run, dataset, references)[:limit], judge_price(settings, usd_per_million)
     cites_boxes = any(example.documents for _, example in pairs)
     if cites_boxes and (human is not None or settings.preset is not None):
@@ -109,14 +112,17 @@ def judge(
         make_judge_model(settings, calls), prompts_folder=settings.prompts, images=pictures_in(image_folder)
     )
     known = {"model": asks.model.name, "prompt": asks.prompt.sha256}
-    work = plan_judging(asks, pairs, read_verdicts(path, **known))
+    stored = read_verdicts(path, **known)
+    work = plan_judging(asks, pairs, stored)
     require_answers(work, run)
+    if out is not None and not work.done:
+        _refuse_others(out, run, [stored[example.id] for _, example in pairs if example.id in stored])
     if work.left:
         print_judging_plan(work, "judge", settings.model)
         confirm_judging((work.input_tokens, work.output_tokens), settings, price, yes=yes)
         judge_and_keep(asks, work.left, path, "judging", concurrency=concurrency)
     verdicts = read_verdicts(path, **known)
-    here = [verdicts[example.id] for _, example in pairs if example.id in verdicts]
+    here = [verdicts[example.id] for answer, example in pairs if answer.error is None and example.id in verdicts]
     judging = summarise(here, [example.id for _, example in work.left], price)
     compared = None if human is None else agreement_with(human, here)
     head = {
@@ -129,6 +135,14 @@ def judge(
     show(judging, compared, head, as_json=as_json)
     if judging.errors:
         raise typer.Exit(1)
+
+
+def _refuse_others(out: Path, run: Path, stored: Sequence[AnswerVerdict]) -> None:
+    """Raise DatasetError for a file of which no judgement is of this run's answers."""
+    if any(not verdict.failed for verdict in stored):
+        raise DatasetError(
+            f"{out} judges other answers to these questions than those of {run}; name another file with --out"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,13 @@ from quoteweave.endpoints.prices import chat_price
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.evaluation.judges.batch import JudgesAnswers, JudgingItem, JudgingPlan, V, judge_all, judging_items
-from quoteweave.evaluation.scoring.matching import dataset_notes, match_predictions, run_names_references
+from quoteweave.evaluation.scoring.matching import (
+    check_judged,
+    check_size,
+    dataset_notes,
+    match_predictions,
+    run_names_references,
+)
 from quoteweave.models.checkpoints import on_download
 from quoteweave.pipeline.composition.make_rag import make_chat
 from quoteweave.pipeline.settings import ChatSettings
@@ -30,10 +36,15 @@ CITATIONS = "citations.jsonl"
 
 
 def judgements_path(run: Path, out: Path | None, name: str, *, option: str = "--out") -> Path:
-    """Return the file of judgements: `out`, which `option` names, or the one of this name in the run's folder."""
+    """Return the file of judgements: `out`, which `option` names, or the one of this name in the run's folder.
+
+    Raises UsageError where there is neither, DatasetError where `out` is by its place or name one of other answers.
+    """
     if out is None and not run.is_dir():
         raise UsageError(f"{run} is no run folder; say with {option} in which file to keep its judgements")
-    return out or run / name
+    path = out or run / name
+    check_judged(run, path)
+    return path
 
 
 def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[JudgingItem]:
@@ -47,6 +58,8 @@ def load_judged_items(run: Path, dataset: str, references: Path | None) -> list[
         raise UsageError(f"answers to {dataset} are letters, which eval score counts without a judge")
     known = run_names_references(run, dataset, references)
     predictions = match_predictions(examples, load_predictions(run), partial=True, known=known)
+    if not known:
+        check_size(dataset, examples, predictions)
     print_notes(dataset_notes(run, dataset, references, examples, predictions))
     return judging_items(predictions, examples)
 

@@ -17,7 +17,7 @@ from quoteweave.evaluation.datasets.citevqa import ANSWER, load_citevqa_answers
 from quoteweave.evaluation.datasets.mcitebench import load_mcitebench_responses
 from quoteweave.evaluation.datasets.mmdocrag import load_responses
 from quoteweave.evaluation.formats.inspect_logs import load_inspect_log
-from quoteweave.evaluation.formats.ranking_json import is_ranking_json, load_ranking_json
+from quoteweave.evaluation.formats.ranking_json import is_ranking_file, is_ranking_json, load_ranking_json
 from quoteweave.evaluation.formats.trec import is_trec_run, load_trec_run
 from quoteweave.evaluation.formats.trec_rag import load_trec_rag
 
@@ -25,8 +25,8 @@ _KINDS = (
     "a folder that a run was written to, a run's predictions, a file of responses (q_id or question_id, and response "
     "a line), a result file of ALCE (question, docs and output), CiteME (metadata and results) or CiteVQA (index and "
     "model_predict), answers of TREC's RAG track (topic_id or metadata, references and answer a line), a log of "
-    "Inspect (.eval or .json), or a ranking: a TREC run (query Q0 item rank score tag), or one line of JSON (query to "
-    "item to score)"
+    "Inspect (.eval or .json), or a ranking: a TREC run (query Q0 item rank score tag), or JSON (query to item to "
+    "score)"
 )
 _VERSION = re.compile(rb"\s*+\{\s*+\"version\"\s*+:")
 _LISTED = re.compile(rb"\s*+(?:\[\s*+(?:\{.*)?|\{\s*+)", re.DOTALL)
@@ -49,6 +49,8 @@ def load_predictions(path: Path) -> list[Prediction]:
     if first is None:
         raise DatasetError(f"{path} is empty; name {_KINDS}")
     load = _loader(first[1])
+    if load is None and is_ranking_file(path):
+        load = load_ranking_json
     if load is None:
         raise DatasetError(f"{path} is no file of predictions; name {_KINDS}")
     return load(path)
@@ -67,14 +69,14 @@ def _loader(line: bytes) -> Callable[[Path], list[Prediction]] | None:
 
 
 def _load_listed(path: Path) -> list[Prediction]:
-    """A log of Inspect, which begins with its version, or what the code of a benchmark wrote, recognised by a field."""
+    """A log of Inspect, which begins with its version, what the code of a benchmark wrote, by a field, or a ranking."""
     if _VERSION.match(b"".join(line for _, line in islice(iter_lines(path), 2))):
         return load_inspect_log(path)
     for field, load in ((ANSWER, load_citevqa_answers), (IS_CORRECT, load_citeme_results)):
         key = f'"{field}"'.encode()
         if any(key in line for _, line in iter_lines(path)):
             return load(path)
-    return load_alce_outputs(path)
+    return load_ranking_json(path) if is_ranking_file(path) else load_alce_outputs(path)
 
 
 def _load_lines(path: Path) -> list[Prediction]:

@@ -12,10 +12,17 @@ from quoteweave.core.files.jsonl import iter_lines
 from quoteweave.evaluation.metrics.rankings import by_score
 
 
-def is_ranking_json(line: bytes) -> bool:
-    """Whether a line is one object of objects that hold numbers alone."""
+def is_ranking_file(path: Path) -> bool:
+    """Whether a file is one such object over any number of lines."""
+    lines = (line for _, line in iter_lines(path))
+    first = next(lines, b"")
+    return first.lstrip().startswith(b"{") and is_ranking_json(b"".join((first, *lines)))
+
+
+def is_ranking_json(content: bytes) -> bool:
+    """Whether this is one object of objects that hold numbers alone."""
     try:
-        value = json.loads(line)
+        value = json.loads(content)
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and bool(value) and all(_is_ranking(items) for items in value.values())
