@@ -1,8 +1,8 @@
 """What becomes of damaged files: bytes are flipped, files cut short, in every kind of file of a collection.
 
 A small collection is made of the sample documents, with a lexical index, FAISS, MaxSim and (with `--milvus`) embedded
-Milvus, and copied for each trial. There one file is damaged, by a flipped bit, some random bytes, zeros, or by being
-cut short; then everything is read that people read: documents, quotes, searches, an answer, crops, pages. A trial is
+Milvus, with a run's folder in it, and copied for each trial. There one file is damaged, by a flipped bit, some random
+bytes, zeros, or by being cut short; then all is read that people read: documents, searches, pages, scores. A trial is
 
 - `no effect`: all that was read is what it was before;
 - `named`: a QuoteweaveError or a note names the file, or the folder of its index, and says what to do;
@@ -31,6 +31,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from common import Table, arguments, finish, machine
+from made_run import make_run, run_acts
 
 QUESTIONS = ("At what depth did the rod meet a layer of wood?", "How many ships came to the harbour?", "Figure 2")
 HITS = 8
@@ -112,9 +113,10 @@ def make_collection(root: Path, *, milvus: bool) -> None:
             ]
             for image in images:
                 collection.ocr_texts.put(image, LANGUAGE, f"what OCR read on {image}")
-            with open_for_append(root / DESCRIPTIONS) as write:
+            with open_for_append(root / DESCRIPTIONS, checksums=False) as write:
                 for image in images:
                     write(Description(key=image, image=image, text=f"a picture, {image}", model="m").sealed())
+    make_run(root)
 
 
 def retrievers(collection: Any, *, milvus: bool) -> list[Any]:
@@ -251,6 +253,8 @@ def observe(root: Path, *, milvus: bool) -> Observed:
         with collection.it:
             for name, act in acts(collection.it, notes, milvus=milvus).items():
                 done(name, act)
+    for name, act in run_acts(root, notes).items():
+        done(name, act)
     found["notes"] = [note.replace(str(root), "") for note in notes]
     found["told"] = notes
     return found
@@ -326,9 +330,7 @@ def described(collection: Any, notes: list[str]) -> Any:
         if isinstance(found, Description):
             known.append(found)
         elif found.cut:
-            notes.append(
-                f"{collection.root / DESCRIPTIONS}: the last description was cut short, and is asked for again"
-            )
+            notes.append(f"{collection.root / DESCRIPTIONS}: the last one was cut short, and is asked for again")
         else:
             raise damaged_descriptions(collection.root, found)
     return known

@@ -3,6 +3,7 @@
     run.json            the configuration, what it was asked of and with, and the versions that ran it
     predictions.jsonl   one prediction a line; where a question was asked twice in one scope, the later line counts
 
+Each object of JSON ends with its checksum, which is verified wherever it is read.
 One process writes to a run at a time.
 """
 
@@ -19,6 +20,7 @@ from quoteweave.core.answers import AnswerStatus
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction, Scope, Spending
 from quoteweave.core.files.jsonl import describe_validation_error, iter_records, open_for_append
+from quoteweave.core.files.sealed_json import damaged_error, sealed_json, unsealed_json
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.records import Record
 from quoteweave.version import __version__
@@ -168,14 +170,23 @@ def _tally(one: Prediction) -> PredictionStatus:
 
 
 def read_run_record(folder: Path) -> RunRecord:
-    """Read run.json. Raises DatasetError if it is missing or cannot be read."""
+    """Read run.json. Raises DatasetError if it is missing, damaged or cannot be read."""
+    path = folder / RUN_FILE
     try:
-        return RunRecord.model_validate_json((folder / RUN_FILE).read_bytes())
+        text = path.read_bytes()
     except FileNotFoundError as error:
         raise DatasetError(f"no {RUN_FILE} in {folder}; name a folder that a run was written to") from error
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        content = unsealed_json(text)
+    except ValueError as error:
+        raise damaged_error(str(path), "begin the run anew in another folder") from error
+    try:
+        return RunRecord.model_validate_json(content)
     except ValidationError as error:
         raise DatasetError(
-            f"{folder / RUN_FILE} is not a run that this version reads: {describe_validation_error(error)}"
+            f"{path} is not a run that this version reads: {describe_validation_error(error)}"
         ) from error
 
 
@@ -189,7 +200,7 @@ def _begin(folder: Path, run: RunRecord) -> None:
     """Writes run.json whole or not at all."""
     try:
         with written_whole(folder / RUN_FILE) as file:
-            file.write(run.model_dump_json(indent=2).encode() + b"\n")
+            file.write(sealed_json(run.model_dump_json(indent=2).encode()) + b"\n")
     except OSError as error:
         raise StorageError(f"cannot begin a run in {folder}: {error.strerror}") from error
 

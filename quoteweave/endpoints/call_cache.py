@@ -10,12 +10,11 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.chat.streams import as_stream, stream_completion
 from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
 from quoteweave.core.errors import StorageError
+from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record
@@ -91,8 +90,8 @@ def request_key(model: str, messages: Messages, settings: Mapping[str, object]) 
 
 def _read(path: Path, key: str) -> Completion | None:
     try:
-        call = _Call.model_validate_json(path.read_bytes())
-    except (FileNotFoundError, ValidationError):
+        call = _Call.model_validate_json(unsealed_json(path.read_bytes()))
+    except (FileNotFoundError, ValueError):  # damaged, or of another format
         return None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
@@ -102,6 +101,6 @@ def _read(path: Path, key: str) -> Completion | None:
 def _write(path: Path, call: _Call) -> None:
     try:
         with written_whole(path) as file:
-            file.write(call.model_dump_json().encode())
+            file.write(sealed_json(call.model_dump_json().encode()))
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}; free space and resume") from error

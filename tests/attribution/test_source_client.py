@@ -412,7 +412,7 @@ def test_requests_that_differ_in_what_is_posted_are_not_equal(tmp_path: Path) ->
 
 
 def test_neither_rubbish_nor_errors_are_kept_and_a_damaged_file_is_asked_for_anew(tmp_path: Path) -> None:
-    script = Script(reply(b"<html>"), reply({"total": None}), reply({}, 400), reply(GOOD), reply(GOOD))
+    script = Script(reply(b"<html>"), reply({"total": None}), reply({}, 400), *[reply(GOOD)] * 3)
     client = script.client(SEMANTIC_SCHOLAR, cache=tmp_path)
     for _ in range(3):
         with pytest.raises(SourceError):
@@ -423,6 +423,9 @@ def test_neither_rubbish_nor_errors_are_kept_and_a_damaged_file_is_asked_for_ane
     kept.write_bytes(kept.read_bytes()[:-9])
     assert asyncio.run(client.read(REQUEST, Total)).total == 3
     assert len(script.asked) == 5
+    kept.write_bytes(kept.read_bytes().replace(b"3", b"4", 1))
+    assert asyncio.run(client.read(REQUEST, Total)).total == 3
+    assert len(script.asked) == 6
 
 
 def test_a_reply_under_the_name_of_another_request_is_not_taken_for_its_own(tmp_path: Path) -> None:

@@ -69,8 +69,8 @@ def test_the_four_settings_of_table_7_give_known_scores(run_it: RunIt, port: Pat
 
 
 def lines_of(folder: Path) -> list[str]:
-    """The run's own lines, without the times in them."""
-    text = (folder / "predictions.jsonl").read_text("utf-8")
+    """The run's own lines, without the times in them and the checksums over these."""
+    text = re.sub(r',"xxh3":"[0-9a-f]+"', "", (folder / "predictions.jsonl").read_text("utf-8"))
     return [re.sub(r'"seconds":[\d.e-]+', '"seconds":0', line) for line in text.splitlines()]
 
 

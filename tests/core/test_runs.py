@@ -4,7 +4,7 @@ import gzip
 import json
 import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from builders import make_quote
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
 from quoteweave.core.examples import Prediction
-from quoteweave.core.files.jsonl import iter_records
+from quoteweave.core.files.jsonl import is_truncated, iter_records
 from quoteweave.core.records import Hit
 from quoteweave.core.runs import Configuration, RunRecord, open_run, read_run, sort_predictions
 
@@ -95,10 +95,77 @@ def test_another_version_counts_as_another_configuration(tmp_path: Path) -> None
     write(tmp_path, prediction("q1"))
     run = json.loads((tmp_path / "run.json").read_text())
     run["versions"] |= {"quoteweave": "0.0.0", "python": "2.7"}
+    del run["xxh3"]  # what is changed on purpose has no checksum
     (tmp_path / "run.json").write_text(json.dumps(run))
     with pytest.raises(UsageError, match=r"quoteweave is '0\.0\.0' there") as caught:
         open_run(tmp_path, RUN).__enter__()
     assert "python" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "damaged"), [(b'"score":0.3', b'"score":0.8'), (b"caf", b"cab"), (b'"xxh3":"', b'"xxh3":"0')]
+)
+def test_a_changed_character_is_told_with_its_line(tmp_path: Path, written: bytes, damaged: bytes) -> None:
+    path = write(tmp_path, prediction("q1"), prediction("q2", text="caf\u00e9"))
+    first, second = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + second.replace(written, damaged))
+    told = r"predictions\.jsonl, line 2, is damaged: .* remove this line to have it made again\. If .* field xxh3"
+    for read in (lambda: read_run(tmp_path), lambda: open_run(tmp_path, RUN).__enter__(), lambda: scored(path)):
+        with pytest.raises(DatasetError, match=told):
+            read()
+    path.write_bytes(first)
+    with open_run(tmp_path, RUN) as run:
+        assert not run.has("q2", "collection")
+
+
+def test_no_flipped_bit_goes_unnoticed(tmp_path: Path) -> None:
+    made = [Prediction(example="q1", response="In 1874 [1]."), Prediction(example="q2")]
+    path = write(tmp_path, *made)
+    whole, record = path.read_bytes(), (tmp_path / "run.json").read_bytes()
+    for bit in range(0, 8 * len(whole), 3):
+        path.write_bytes(flipped(whole, bit))
+        with suppress(DatasetError):
+            read = read_run(tmp_path)[1]
+            # A line without its end was cut short, which `eval score` tells.
+            assert read == made[:1], (bit, whole[bit // 8 :][:20])
+            assert is_truncated(path)
+    path.write_bytes(whole)
+    for bit in range(0, 8 * len(record), 3):
+        (tmp_path / "run.json").write_bytes(flipped(record, bit))
+        with suppress(DatasetError):
+            assert read_run(tmp_path)[0] == RUN, (bit, record[bit // 8 :][:20])
+
+
+def flipped(data: bytes, bit: int) -> bytes:
+    at, place = divmod(bit, 8)
+    return data[:at] + bytes([data[at] ^ 1 << place]) + data[at + 1 :]
+
+
+def scored(path: Path) -> list[Prediction]:
+    return [one for _, one in iter_records(path, Prediction)]
+
+
+def test_lines_without_a_checksum_are_read_and_so_are_those_with_blanks_around_it(tmp_path: Path) -> None:
+    path = write(tmp_path, prediction("q1"))
+    sealed = path.read_bytes()
+    fields = json.loads(sealed)
+    del fields["xxh3"]
+    for line in (
+        json.dumps(fields).encode() + b"\n",
+        sealed.replace(b',"xxh3":', b', "xxh3": '),
+        sealed[:-1] + b"\r\n",
+    ):
+        path.write_bytes(line)
+        assert read_run(tmp_path)[1] == [prediction("q1")]
+
+
+def test_a_record_that_was_changed_is_told(tmp_path: Path) -> None:
+    write(tmp_path, prediction("q1"))
+    path = tmp_path / "run.json"
+    path.write_bytes(path.read_bytes().replace(b"lexical", b"lexicon"))
+    for read in (lambda: read_run(tmp_path), lambda: open_run(tmp_path, RUN).__enter__()):
+        with pytest.raises(DatasetError, match=r"run\.json is damaged: .* begin the run anew in another folder"):
+            read()
 
 
 @pytest.mark.parametrize("line", [b"{}", b"nothing", b'{"example": "q", "scope": "page"}', b"\xff\xfe"])

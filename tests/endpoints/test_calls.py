@@ -108,7 +108,7 @@ def test_a_call_is_paid_once_and_replayed_without_a_model(tmp_path: Path) -> Non
     assert path == tmp_path / key[:2] / f"{key}.json"
     kept = json.loads(path.read_text("utf-8"))
     assert (kept["request"], Completion.model_validate(kept["completion"])) == (key, said)
-    assert set(kept) == {"request", "completion", "when"}
+    assert set(kept) == {"request", "completion", "when", "xxh3"}
 
 
 def test_other_settings_and_other_pictures_are_other_calls(tmp_path: Path) -> None:
@@ -126,6 +126,13 @@ def test_a_damaged_file_is_replaced(tmp_path: Path, damage: bytes) -> None:
     path.write_bytes(damage)
     assert ask(CachedChat(FakeChat(["new"]), tmp_path)).text == "new"
     assert ask(CachedChat(FakeChat([]), tmp_path)).text == "new"
+
+
+def test_a_changed_word_is_not_taken_for_what_the_model_said(tmp_path: Path) -> None:
+    ask(CachedChat(FakeChat(["It grew by 5."]), tmp_path))
+    (path,) = files(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"by 5", b"by 6"))
+    assert ask(CachedChat(FakeChat(["It grew by 5."]), tmp_path)).text == "It grew by 5."
 
 
 def test_a_file_of_another_call_is_not_taken(tmp_path: Path) -> None:

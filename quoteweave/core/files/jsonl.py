@@ -15,6 +15,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from quoteweave.core.errors import DatasetError, StorageError, UsageError
+from quoteweave.core.files.sealed_json import damaged_error, sealed_json, unsealed_json
 
 _GZIP = b"\x1f\x8b"
 
@@ -50,14 +51,19 @@ def iter_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def iter_records(path: Path, row: type[Row], *, drop_cut: bool = False) -> Iterator[tuple[int, Row]]:
     """Yield the number and the record of each line, read as `row`. Raises DatasetError, naming line and field.
 
-    With `drop_cut`, for files that `open_for_append` writes, an unterminated last line is skipped: it was truncated.
+    A line whose checksum does not fit is an error; one without a checksum is read as it is. With `drop_cut`, for files
+    that `open_for_append` writes, an unterminated last line is skipped: it was truncated.
     """
     for number, line in iter_lines(path):
         whole = line.endswith(b"\n")
         if drop_cut and not whole:
             return
         try:
-            yield number, row.model_validate_json(_replace_lone_surrogates(line))
+            content = unsealed_json(line)
+        except ValueError as error:
+            raise damaged_error(f"{path}, line {number},", "remove this line to have it made again") from error
+        try:
+            yield number, row.model_validate_json(_replace_lone_surrogates(content))
         except ValidationError as error:
             raise DatasetError(
                 f"{path}, line {number}, {describe_validation_error(error)}{truncation_hint(line)}"
@@ -71,8 +77,10 @@ def truncation_hint(line: bytes) -> str:
 
 
 @contextmanager
-def open_for_append(path: Path) -> Iterator[Callable[[BaseModel], None]]:
+def open_for_append(path: Path, *, checksums: bool = True) -> Iterator[Callable[[BaseModel], None]]:
     """Give a function that appends one record as a line, unbuffered. An unterminated last line, of a crash, is dropped.
+
+    Each line ends with its checksum, which `iter_records` verifies; without `checksums`, records bring their own.
 
     One process writes at a time: raises UsageError where another does. Raises StorageError when the disk refuses; the
     lines before stay whole.
@@ -89,7 +97,7 @@ def open_for_append(path: Path) -> Iterator[Callable[[BaseModel], None]]:
     except OSError as error:
         raise StorageError(f"cannot write to {path}: {error.strerror}") from error
     with lock, _opened(path) as stream:
-        yield lambda record: _append(stream, record)
+        yield lambda record: _append(stream, _line(record, checksum=checksums))
 
 
 @contextmanager
@@ -104,8 +112,13 @@ def _opened(path: Path) -> Iterator[FileIO]:
         yield stream
 
 
-def _append(stream: FileIO, record: BaseModel) -> None:
-    rest, start = memoryview(record.model_dump_json().encode() + b"\n"), stream.tell()
+def _line(record: BaseModel, *, checksum: bool) -> bytes:
+    text = record.model_dump_json().encode()
+    return (sealed_json(text) if checksum else text) + b"\n"
+
+
+def _append(stream: FileIO, line: bytes) -> None:
+    rest, start = memoryview(line), stream.tell()
     try:
         while rest:
             rest = rest[stream.write(rest) :]

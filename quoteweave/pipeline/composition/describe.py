@@ -130,7 +130,7 @@ class PictureDescriber:
                     ) from error
             on_done(usage)
 
-        with open_for_append(self._path) as write:
+        with open_for_append(self._path, checksums=False) as write:
             await for_each(pictures, one, concurrency=concurrency)
         return failed
 

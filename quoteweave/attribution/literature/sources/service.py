@@ -23,10 +23,11 @@ from threading import Lock
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
 from quoteweave.core.errors import StorageError, UsageError
+from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.records import Record
 from quoteweave.endpoints.address import EndpointAddress, option_or_environment, same_origin
@@ -160,9 +161,9 @@ class ReplyCache:
         """The reply that is kept, if it is such a record. Raises StorageError where the file cannot be read."""
         path = self._path(key)
         try:
-            kept = _Kept.model_validate_json(path.read_bytes())
+            kept = _Kept.model_validate_json(unsealed_json(path.read_bytes()))
             return shape.model_validate_json(kept.reply) if kept.request == key else None
-        except (FileNotFoundError, ValidationError):
+        except (FileNotFoundError, ValueError):  # damaged, or of another format
             return None
         except OSError as error:
             raise StorageError(f"cannot read {path}: {error.strerror}") from error
@@ -172,7 +173,7 @@ class ReplyCache:
         path, kept = self._path(key), _Kept(request=key, reply=reply.decode(), when=datetime.now(UTC))
         try:
             with written_whole(path) as file:
-                file.write(kept.model_dump_json().encode())
+                file.write(sealed_json(kept.model_dump_json().encode()))
         except OSError as error:
             raise StorageError(f"cannot write {path}: {error.strerror}; free space and resume") from error
 
