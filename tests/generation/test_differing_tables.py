@@ -114,3 +114,10 @@ def test_what_a_row_of_numbers_has_is_said_by_no_sentence_without_a_number() -> 
     question = "What was the SG&A of the north segment in 2021?"
     assert ask(question, table("Costs", rows, 8), texts=(rising,)).status == "located"
     assert ask(question, table("Costs", rows.replace("SG&A", "Mole"), 8), texts=(rising,)).status == "answered"
+
+
+def test_a_day_that_the_table_writes_in_numbers_is_found_by_the_name_of_the_month() -> None:
+    dated = BALANCE.replace("May 31, 2022", "31.3.2022").replace("May 31, 2021", "31.3.2021")
+    answer = ask("What was the cash on 31 March 2021?", table("Balance of cash", dated, 38))
+    assert answer.status == "answered"
+    assert "Cash (31.3.2021: 874)" in answer.text

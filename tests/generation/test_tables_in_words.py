@@ -3,7 +3,8 @@
 import pytest
 from harbour_quotes import DUES, TRAINS
 
-from quoteweave.generation.extractive.tables.cells import cells_in_words, read_rows
+from quoteweave.generation.extractive.tables.cells import cells_in_words, find_cells, read_rows
+from quoteweave.generation.gate.dates import extract_dates
 
 
 def said(text: str, *words: str) -> str:
@@ -120,3 +121,37 @@ def test_numbers_without_headings_are_of_no_year_that_nothing_names() -> None:
     asked, weights = ["leas", "2020"], {"leas": 1.0}
     assert cells_in_words(table, asked, weights, titled=["2020"]) == "Leases (3,655; 1,589)"
     assert cells_in_words(table, asked, weights, titled=["2021", "2020"]) == ""
+
+
+SALES = "Region | Revenue | Profit\n- | 2023 | 2022 | 2023 | 2022\nNorth | 43 | 44 | (12) | 5\nSouth | 30 | 31 | 6 | 7"
+
+
+@pytest.mark.parametrize("above", ["Region | Revenue | Profit", "Revenue | Profit", "- | Revenue | - | Profit | -"])
+def test_names_that_stand_over_several_columns_are_part_of_the_name_of_each(above: str) -> None:
+    table = SALES.replace("Region | Revenue | Profit", above)
+    assert said(table, "north", "profit", "2022") == "North (Profit 2022: 5)"
+    assert said(table, "north", "revenu", "2023") == "North (Revenue 2023: 43)"
+
+
+def test_columns_have_no_names_where_it_is_uncertain_over_which_others_stand() -> None:
+    table = SALES.replace("2023 | 2022 | 2023 | 2022", "2023 | 2022 | 2021 | 2020")
+    assert said(table, "north", "2022") == said(table, "north", "profit", "2020") == ""
+
+
+def test_two_amounts_that_touch_are_in_two_columns_or_in_none() -> None:
+    table = "- | 2022 | 2021 | 2020\nTaxes | $ 9 | $ 8 | $ 7\nResult | $ 204 | $ 26,822 $ (53,985)"
+    assert said(table, "result", "2020") == "Result (2020: $ (53,985))"
+    assert said(table.replace("$ 204 |", "$ 204 | - |"), "result", "2020") == ""
+
+
+@pytest.mark.parametrize("day", ["31.3.2003", "31.03.2003", "31/3/2003", "March 31, 2003"])
+def test_the_day_of_a_column_may_be_written_otherwise_than_in_the_question(day: str) -> None:
+    table = f"- | {day} | {day.replace('2003', '2002')}\nCash | 936 | 874\nDues | 11 | 12"
+    asked, dates = ["cash", "31", "march", "2003"], extract_dates("on 31 March 2003")[0]
+    (row,) = find_cells(table, asked, dict.fromkeys(asked, 0.25), dates=dates)
+    assert str(row) == f"Cash ({day}: 936)"
+    assert "31 march 2003" in row.days
+
+
+def test_a_version_or_the_number_of_a_section_is_no_name_of_a_column() -> None:
+    assert said("3.1 | 3.2.1 | 3.2.2\nCash | 936 | 874\nDues | 11 | 12", "cash") == "Cash (936; 874)"

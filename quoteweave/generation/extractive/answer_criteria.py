@@ -329,7 +329,8 @@ class AnswerCriteria:
         own = quote_words(quote) if quote.kind == "image" else statement.words
         said = {*own, *words(f"{statement.before}\n{quote.section or ''}")}
         asked = set(filter(_YEAR.fullmatch, self._question.names))
-        return bool(asked) and asked.isdisjoint(said) and any(map(_YEAR.fullmatch, statement.words))
+        told = set(filter(_YEAR.fullmatch, statement.words))
+        return bool(asked) and asked.isdisjoint(said | told) and bool(told)
 
     def _named(self, statement: Statement, own: frozenset[str], around: frozenset[str]) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.

@@ -29,7 +29,8 @@ from quoteweave.generation.extractive.statements import (
     quote_words,
     words_with_headings,
 )
-from quoteweave.generation.extractive.tables.cells import heading_of, read_rows, split_header
+from quoteweave.generation.extractive.tables.cells import read_rows
+from quoteweave.generation.extractive.tables.heads import heading_of, split_header
 from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies

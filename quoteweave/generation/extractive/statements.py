@@ -20,6 +20,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
 from quoteweave.generation.extractive.tables.cells import FoundRow, find_cells, have_own_names, said_of
+from quoteweave.generation.gate.dates import extract_dates
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import opens_item, sentence_texts, split_sentences
@@ -196,9 +197,8 @@ def image_statements(
         if text := cells or _best_sentence(hit.quote, weights):
             text = escape_marks(clip(text, limit))
             flags = {"is_row": bool(cells), "is_computed": bool(computed)}
-            statements.append(
-                Statement(text=text, hit=hit, number=number, words=tuple(words(text)), cells=rows, **flags)
-            )
+            held = (*words(text), *words(" ".join(row.days for row in rows)))
+            statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, **flags))
     return statements
 
 
@@ -309,7 +309,8 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
         return []
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     titled = words(quote.caption or "")
-    return find_cells(_picture_text(quote), question.terms, weights, wanted, titled)
+    dates, _ = extract_dates(question.analysis.text)
+    return find_cells(_picture_text(quote), question.terms, weights, wanted, titled, dates)
 
 
 def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:

@@ -9,8 +9,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_MONTHS = "january february march april may june july august september october november december"
-_NUMBERS = {name[:3]: number for number, name in enumerate(_MONTHS.split(), 1)}
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+"""Names of months, the first of January."""
+_NUMBERS = {name[:3]: number for number, name in enumerate(MONTHS, 1)}
 _MONTH = (
     "(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
     "|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)(?![A-Za-z])\\.?"

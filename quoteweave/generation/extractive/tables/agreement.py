@@ -14,6 +14,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.extractive.tables.cells import FoundRow, read_rows
 from quoteweave.generation.gate.amounts import Amount, read_amounts
+from quoteweave.generation.gate.dates import MONTHS
 from quoteweave.generation.gate.facts import plain
 from quoteweave.generation.relevance import QuestionTerms, coverage
 
@@ -22,9 +23,10 @@ SCALES = (Decimal(1), Decimal(1000), Decimal(1_000_000))
 MIN_ROUNDED = 10
 """Least number that may be one of these."""
 
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-_ON_A_DAY = re.compile(rf"\b(?:on|at|as of)\s+(?:the\s+)?(?:(?:{_MONTHS})\s+\d|\d{{1,2}}\.?\s+(?:{_MONTHS}))", re.I)
-_OF_DATES = frozenset(words(f"fiscal financial year ended end {_MONTHS.replace('|', ' ')}"))
+_MONTHS = "|".join(MONTHS)
+_DAY = rf"(?:(?:{_MONTHS})\s+\d|\d{{1,2}}\.?\s+(?:{_MONTHS})|\d{{1,2}}[./]\d{{1,2}}[./]\d)"
+_ON_A_DAY = re.compile(rf"\b(?:on|at|as of)\s+(?:the\s+)?{_DAY}", re.IGNORECASE)
+_OF_DATES = frozenset(words(f"fiscal financial year ended end {' '.join(MONTHS)}"))
 _PERIOD = re.compile(r"\b(?:ended|ending)\b", re.IGNORECASE)
 
 

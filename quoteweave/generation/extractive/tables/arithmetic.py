@@ -22,7 +22,8 @@ from quoteweave.core.text.question_words import verbs_of
 from quoteweave.core.text.tokens import RAISED, words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.tables.cells import Rows, cell_of, read_rows, split_header, without_numbering
+from quoteweave.generation.extractive.tables.cells import cell_of, read_rows
+from quoteweave.generation.extractive.tables.heads import Rows, split_header, without_numbering
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import plain
 from quoteweave.generation.relevance import QuestionTerms, subject_terms

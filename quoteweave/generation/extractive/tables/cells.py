@@ -1,38 +1,36 @@
 """Express in words the cells of a table that a question asks for. Rows are lines, with ` | ` between cells."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from operator import itemgetter
 
 from quoteweave.core.text.question_analysis import interrogative_words, request_words
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import join_with_and
+from quoteweave.generation.extractive.tables.heads import (
+    EMPTY,
+    Rows,
+    heading_of,
+    holds_amounts,
+    split_header,
+    without_numbering,
+)
+from quoteweave.generation.gate.dates import MONTHS, Date, extract_dates
 from quoteweave.generation.relevance import coverage
 
 MAX_ROWS = 3
 MAX_WHOLE_ROW = 4
 MAX_COLUMNS = 6
 
-_NUMBER = re.compile(r"[^\w\s]*\s*\d")
-_MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
-_DATE = re.compile(rf"[^\W\d_]{{3}}\W.*\b{_YEAR.pattern}$")
-_SIGN = re.compile(r"[$€£¥%()]+")
 _LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
 _NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _TOTAL_ALONE = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\W*", re.IGNORECASE)
 _ROMAN = re.compile("[ivx]+")
-_EMPTY = frozenset({"", "-", "–", "—"})
-# Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.
-_NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "№", "n°"})
-
-Rows = Sequence[Sequence[str]]
 
 
 def read_rows(text: str) -> list[list[str]]:
@@ -48,6 +46,12 @@ class FoundRow:
     name: str
     cells: tuple[tuple[str, str], ...]
     """The name of each cell's column, or "", and the cell."""
+
+    @property
+    def days(self) -> str:
+        """The days that head its cells, in words: "31 March 2003" for "31.3.2003"."""
+        found = (date for heading, _ in self.cells for date in extract_dates(heading)[0])
+        return "; ".join(f"{date.day or ''} {MONTHS[date.month - 1]} {date.year or ''}" for date in found)
 
     @property
     def named(self) -> frozenset[str]:
@@ -91,6 +95,7 @@ def find_cells(
     weights: Mapping[str, float],
     wanted: Quantity | None = None,
     titled: Collection[str] = (),
+    dates: Collection[Date] = (),
 ) -> list[FoundRow]:
     """Find the cells whose row and column the question names; none where it is uncertain which these are.
 
@@ -98,31 +103,30 @@ def find_cells(
     of"); a column by half of the words of its heading, of those that do not name the rows already, or by a number of
     the question in one of its cells in a named row. Of several, those with most of the question's weight in their names
     are taken, and rows that it names besides: of "inventories in Canada" the row is "Canada", where `titled`, the words
-    of the table's title, hold the other.
-    A year of the question names the column that has it alone. Where no column is named, it is the one that has the
-    quantity `wanted` by its name, or else alone by its unit, or is the total of the others; a table of at most
-    `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where the row, or the title with no
-    other, has the year that is asked for.
+    of the table's title, hold the other. One of its `dates` names the columns that have it, however it is written, and
+    a year the column that has it alone. Else it is the one that has the quantity `wanted` by its name, or else alone by
+    its unit, or is the total of the others; a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without
+    names of columns only where the row, or the title with no other, has the year asked for.
     "Total" alone is a row that is asked for where title and headings have all else. Where more than `MAX_ROWS` rows
-    remain, or several columns with one name, the result is uncertain.
+    remain, several columns with one name, or cells of two amounts, the result is uncertain.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     chosen = _chosen_rows(header, rows, asked, weights, titled)
-    rest = _besides_names(asked, chosen)
     columns = (
-        [1 + at for at in _best_matching_names(header[1:], rest, weights, least=0.5)]
+        _columns_named(header, _besides_names(asked, chosen), weights)
+        or _columns_of_dates(header, dates)
         or _columns_of_years(header, asked)
         or _columns_of_numbers(chosen, asked)
         or _columns_of_quantity(header, chosen, wanted)
         or _columns_of_totals(header)
     )
-    width = max((len(row) for row in rows), default=0)
-    if not columns and width <= MAX_WHOLE_ROW and any(character.isalpha() for row in chosen for character in row[0]):
-        columns = list(range(1, width)) if _are_of_asked_years(header, chosen, asked, titled) else []
+    if not columns and _are_of_asked_years(header, chosen, asked, titled):
+        columns = _all_columns(rows, chosen)
     headings = [header[at] for at in columns if at < len(header)]
+    cells = [cell_of(row, column) for row in chosen for column in columns]
     if not 0 < len(chosen) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
         return []
-    if header and any(len(row) != len(header) for row in chosen):
+    if any(map(holds_amounts, cells)) or (header and any(len(row) != len(header) for row in chosen)):
         return []  # it is not certain which cell belongs to which name
     return [FoundRow(row[0], tuple(_named_cells(row, header, columns))) for row in chosen]
 
@@ -160,6 +164,27 @@ def _are_of_asked_years(header: Sequence[str], rows: Rows, asked: Collection[str
     """Whether columns have names, or else the title has the years of the question and no others, or each row does."""
     years = _years(asked)
     return any(header[1:]) or _years(titled) == years or all(years.issubset(words(row[0])) for row in rows)
+
+
+def _all_columns(rows: Rows, chosen: Rows) -> list[int]:
+    """The columns of a table that has few, with names of rows."""
+    width = max((len(row) for row in rows), default=0)
+    named = any(character.isalpha() for row in chosen for character in row[0])
+    return list(range(1, width)) if named and width <= MAX_WHOLE_ROW else []
+
+
+def _columns_named(header: Sequence[str], asked: Collection[str], weights: Mapping[str, float]) -> list[int]:
+    return [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)]
+
+
+def _columns_of_dates(header: Sequence[str], dates: Collection[Date]) -> list[int]:
+    """The columns whose heading is a day of the question: "31.3.2003" for "March 31, 2003"."""
+    days = {(month, day, date.year) for date in dates for month, day in date.readings() if day and date.year}
+    return [
+        at
+        for at, name in enumerate(header)
+        if at and any((date.month, date.day, date.year) in days for date in extract_dates(name)[0])
+    ]
 
 
 def _columns_of_years(header: Sequence[str], asked: Collection[str]) -> list[int]:
@@ -234,61 +259,9 @@ def _request_stems() -> frozenset[str]:
     return frozenset(words(" ".join(request_words())))
 
 
-def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
-    """Leave out a first column that only numbers the rows, so that the next one names them."""
-    numbers = [row[0] for row in rows]
-    numbering = len(header) > 2 and header[0].strip(" .:").casefold() in _NUMBERING
-    counted = numbering and len(rows) > 1 and numbers == [str(at) for at in range(1, len(rows) + 1)]
-    if not counted or any(len(row) != len(header) for row in rows):
-        return header, rows
-    return header[1:], [row[1:] for row in rows]
-
-
 def cell_of(row: Sequence[str], column: int) -> str:
     """The cell of a row in a column; "" where it has none, or one that is marked as empty."""
-    return row[column] if column < len(row) and row[column] not in _EMPTY else ""
-
-
-def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
-    """Split a table into its header, in the first or second row, and the rows below; empty without a header.
-
-    A header whose first cell is blank may lack that cell, as in tables without rules. A table of two columns is taken
-    for names and values without a header, unless all values below the first row are plain numbers.
-    """
-    found: list[tuple[int, Sequence[str], Rows]] = []
-    for place in range(min(2, len(rows) - 1)):
-        names, below = rows[place], rows[place + 1 :]
-        width = Counter(map(len, below)).most_common(1)[0][0]
-        named = ["", *names] if len(names) == width - 1 else names
-        if len(named) == width and _is_header(named) and (width > 2 or (place == 0 and _are_numbers(below))):
-            found.append((sum(cell not in _EMPTY for cell in named[1:]), named, below))
-    # Of two header rows, the first may span columns, and then has fewer names.
-    _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
-    return header, [_aligned(row, len(header)) for row in body]
-
-
-def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
-    """A row without cells that contain only a symbol ("$"), where these make it longer than the header."""
-    bare = [cell for at, cell in enumerate(row) if not at or not _SIGN.fullmatch(cell)]
-    return bare if len(row) > width == len(bare) else row
-
-
-def heading_of(column: int, row: Sequence[str], header: Sequence[str]) -> str:
-    """The name of a row's column; "" where there is none, or the row has more or fewer cells than there are names."""
-    name = header[column] if column and len(row) == len(header) else ""
-    return "" if name in _EMPTY else name
-
-
-def _are_numbers(rows: Rows) -> bool:
-    """Whether there are at least two rows, all with two cells, the second a number without a unit."""
-    return len(rows) > 1 and all(len(row) == 2 and _MERE_NUMBER.fullmatch(row[1]) for row in rows)
-
-
-def _is_header(row: Sequence[str]) -> bool:
-    """Whether a row can be a header: it has no numbers but years, and those of dates ("52 Weeks Ended May 3, 2020")."""
-    cells = [cell for cell in row[1:] if cell not in _EMPTY]
-    numbers = [cell for cell in cells if _NUMBER.match(cell) and not _YEAR.match(cell)]
-    return bool(cells) and all(map(_DATE.search, numbers))
+    return row[column] if column < len(row) and row[column] not in EMPTY else ""
 
 
 def _named_cells(row: Sequence[str], header: Sequence[str], columns: Sequence[int]) -> Iterator[tuple[str, str]]:

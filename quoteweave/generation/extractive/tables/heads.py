@@ -1,0 +1,106 @@
+"""Tell the head of a table from its rows: the names of the columns. Rows are lists of cells."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from operator import itemgetter
+
+_NUMBER = re.compile(r"[^\w\s]*\s*\d")
+_MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
+# "August 30, 2020", and "31.3.2003" or "31/3/2003", which no version or section in a row of years looks like.
+_DATE = re.compile(rf"(?:[^\W\d_]{{3}}\W.*\b|(?<![\d.])\d{{1,2}}([./])\d{{1,2}}\1){_YEAR.pattern}$")
+_SIGN = re.compile(r"[$€£¥%()]+")
+# Between two amounts in one cell, which touched: "$ 26,822 $ (53,985)".
+_BETWEEN_AMOUNTS = re.compile(r"(?<=[\d)])\s*(?=[$€£¥]\s?\(?\d)")
+EMPTY = frozenset({"", "-", "–", "—"})
+"""Cells that hold nothing."""
+# Headings of a column that only numbers the rows: "Error", "Floor" and "Step" name what the numbers are of.
+_NUMBERING = frozenset({"", "#", "no", "nr", "number", "s.no", "sl.no", "rank", "№", "n°"})
+
+Rows = Sequence[Sequence[str]]
+
+
+def without_numbering(header: Sequence[str], rows: Rows) -> tuple[Sequence[str], Rows]:
+    """Leave out a first column that only numbers the rows, so that the next one names them."""
+    numbers = [row[0] for row in rows]
+    numbering = len(header) > 2 and header[0].strip(" .:").casefold() in _NUMBERING
+    counted = numbering and len(rows) > 1 and numbers == [str(at) for at in range(1, len(rows) + 1)]
+    if not counted or any(len(row) != len(header) for row in rows):
+        return header, rows
+    return header[1:], [row[1:] for row in rows]
+
+
+def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
+    """Split a table into its header, in the first or second row, and the rows below; empty without a header.
+
+    A header whose first cell is blank may lack that cell, as in tables without rules. A table of two columns is taken
+    for names and values without a header, unless all values below the first row are plain numbers. Above the names may
+    stand others, each over several columns ("Revenue" and "Profit" over "2023 | 2022 | 2023 | 2022"): then a column has
+    both names, and there is no header where it is uncertain which these are.
+    """
+    found: list[tuple[int, Sequence[str], Rows]] = []
+    for place in range(min(2, len(rows) - 1)):
+        names, below = rows[place], rows[place + 1 :]
+        width = Counter(map(len, below)).most_common(1)[0][0]
+        named = ["", *names] if len(names) == width - 1 else names
+        if len(named) == width and _is_header(named) and (width > 2 or (place == 0 and _are_numbers(below))):
+            found.append((sum(cell not in EMPTY for cell in named[1:]), named, below))
+    # Of two header rows, the first may span columns, and then has fewer names.
+    _, header, body = max(found, key=itemgetter(0), default=(0, [], rows))
+    if len(body) == len(rows) - 2:
+        header = _with_names_above(rows[0], header)
+    return header, [_aligned(row, len(header)) for row in body]
+
+
+def _with_names_above(above: Sequence[str], header: Sequence[str]) -> Sequence[str]:
+    """A header with the names that stand above it; none where it is uncertain over which columns each of them stands.
+
+    It is certain where the names below are the same for each of them, in the same order.
+    """
+    groups = [cell for cell in above if cell not in EMPTY]
+    names = header[1:]
+    if len(groups) < 2 or len(groups) > len(names) or not _is_header(["", *above]):
+        return header
+    for own in (groups, groups[1:]):  # the first may name the rows
+        size = len(names) // max(1, len(own))
+        parts = [names[start : start + size] for start in range(0, len(names), max(1, size))]
+        if size > 1 and len(parts) == len(own) > 1 and all(part == parts[0] for part in parts):
+            joined = [f"{group} {name}" for group, part in zip(own, parts, strict=True) for name in part]
+            return [header[0], *joined]
+    return header if len(groups) >= sum(name not in EMPTY for name in names) else []
+
+
+def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
+    """A row without cells that contain only a symbol ("$"), where these make it longer than the header.
+
+    Where it is shorter, cells that hold two amounts are two.
+    """
+    bare = [cell for at, cell in enumerate(row) if not at or not _SIGN.fullmatch(cell)]
+    if len(row) > width == len(bare):
+        return bare
+    parts = [*row[:1], *(part for cell in row[1:] for part in _BETWEEN_AMOUNTS.split(cell))]
+    return parts if len(row) < width == len(parts) else row
+
+
+def holds_amounts(cell: str) -> bool:
+    """Whether a cell holds several amounts, which are of several columns."""
+    return _BETWEEN_AMOUNTS.search(cell) is not None
+
+
+def heading_of(column: int, row: Sequence[str], header: Sequence[str]) -> str:
+    """The name of a row's column; "" where there is none, or the row has more or fewer cells than there are names."""
+    name = header[column] if column and len(row) == len(header) else ""
+    return "" if name in EMPTY else name
+
+
+def _are_numbers(rows: Rows) -> bool:
+    """Whether there are at least two rows, all with two cells, the second a number without a unit."""
+    return len(rows) > 1 and all(len(row) == 2 and _MERE_NUMBER.fullmatch(row[1]) for row in rows)
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    """Whether a row can be a header: it has no numbers but years, and those of dates ("52 Weeks Ended May 3, 2020")."""
+    cells = [cell for cell in row[1:] if cell not in EMPTY]
+    numbers = [cell for cell in cells if _NUMBER.match(cell) and not _YEAR.match(cell)]
+    return bool(cells) and all(map(_DATE.search, numbers))
