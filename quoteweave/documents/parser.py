@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.collection.stores.unfinished import UnfinishedPages
 from quoteweave.core.errors import CollectionError, DamagedDocument, UsageError
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import ParsedDocument, Quote, Record
 from quoteweave.documents.assembly import assemble
 from quoteweave.documents.formats import Format, sniff
@@ -23,7 +24,7 @@ from quoteweave.documents.reflow.text_files import parse_text
 from quoteweave.documents.sources.image_files import open_image_file
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.ocr import Ocr, RapidOcr
-from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, open_pdf
+from quoteweave.documents.sources.pdf import NAMES_LEFT_OUT, OUTSIDE, open_pdf
 from quoteweave.documents.sources.raw_page import Raster, RawPage
 from quoteweave.documents.worker_pool import WorkerPool, stop_message
 from quoteweave.documents.worker_process import extend_time_limit
@@ -260,7 +261,7 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
     """
     if any(NAMES_LEFT_OUT in page.warnings for page in pages):
         pages = _without_names(pages)
-    warnings = [warning for page in pages for warning in page.warnings]
+    warnings = _outside_once([warning for page in pages for warning in page.warnings])
     if all(page.source == "none" and not page.elements for page in pages):
         why = warnings[0] if warnings else "all are empty"
         raise DamagedDocument(f"{source.path.name!r} has no page that can be read ({why})")
@@ -273,6 +274,15 @@ def assemble_document(source: SourceFile, pages: Sequence[PageContent]) -> Parse
     if unread and not source.settings.ocr:
         shown.append(f"OCR is off, and pages without a text layer were not read: {unread}")
     return _with_ocr_counts(assemble(pages, shown), source.settings)
+
+
+def _outside_once(warnings: Sequence[str]) -> list[str]:
+    """What is printed beside the page, such as marks of printers, often is so on all pages: it is said once, last."""
+    outside = [warning for warning in warnings if OUTSIDE in warning]
+    others = [warning for warning in warnings if OUTSIDE not in warning]
+    if len(outside) > 1:
+        outside = [f"{outside[0]}; so have {pluralize(len(outside) - 1, 'other page')}"]
+    return [*others, *outside]
 
 
 def _without_names(pages: Sequence[PageContent]) -> list[PageContent]:

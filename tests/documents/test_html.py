@@ -285,6 +285,20 @@ def test_what_readers_would_miss_is_told(page: Path, images: ImageStore) -> None
     )
 
 
+def test_words_that_only_some_readers_see_are_told(page: Path, images: ImageStore) -> None:
+    page.write_text(
+        "<head><noscript><style>p { color: red }</style></noscript></head><p>Seen.</p>"
+        "<noscript><img src=a.png alt=Lazy></noscript><noscript><p>Without <b>scripts</b></p>only.</noscript>"
+        "<template><script>x = 1</script><p>Later.</p></template><template><div><slot></slot></div></template>"
+        "<div hidden><p>Folded.</p><p>Too.</p></div><p hidden></p><nav hidden>Home</nav><p>Also seen.</p>"
+    )
+    parsed = parse_html(page, images)
+    assert [quote.text for quote in parsed.quotes] == ["Seen.", "Also seen."]
+    assert parsed.warnings == (
+        "What these elements show was not read: 1 hidden div, 1 hidden nav, 1 noscript, 1 template.",
+    )
+
+
 def test_what_else_than_readings_of_words_is_left_out_is_told(page: Path, images: ImageStore) -> None:
     page.write_text(
         "<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji<rt>letter</ruby> are characters.</p>"

@@ -4,11 +4,12 @@ import zlib
 from pathlib import Path
 
 import pytest
-from made_files import PROSE, one_page_pdf, pdf, raw_pdf
+from made_files import PROSE, one_page_pdf, pdf, raw_pdf, stream
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.errors import DamagedDocument, DocumentError, EncryptedDocument
 from quoteweave.documents.layout.page import PageContent, PageReader
+from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.sources import pdf as pdf_page
 from quoteweave.documents.sources import pdf as pdf_pages
 from quoteweave.documents.sources.pdf import open_pdf
@@ -167,6 +168,38 @@ def test_characters_beyond_the_limit_are_counted(tmp_path: Path, monkeypatch: py
     text = " ".join(f"BT /F1 9 Tf 9 {780 - 10 * row} Td ({'words ' * 10}) Tj ET" for row in range(50))
     (warning,) = first_page(one_page_pdf(tmp_path / "a.pdf", text)).warnings
     assert warning.startswith("page 1 has more than 1,000 characters; the other 2,")
+
+
+def test_words_outside_the_part_that_is_shown_are_told(tmp_path: Path) -> None:
+    text = "BT /F1 9 Tf 99 500 Td (shown) Tj 0 -400 Td (cut off here) Tj 0 -9 Td (- + -) Tj 900 0 Td (beside) Tj ET"
+    page = "/MediaBox [0 0 612 792] /CropBox [50 300 612 792]"
+    content = first_page(one_page_pdf(tmp_path / "a.pdf", text, page=page))
+    assert content.warnings == ("page 1 has words outside the part of it that is shown, which were not read: 4",)
+    assert first_page(one_page_pdf(tmp_path / "b.pdf", "BT /F1 9 Tf 99 500 Td (all) Tj ET", page=page)).warnings == ()
+
+
+def test_words_outside_many_pages_are_told_once(tmp_path: Path) -> None:
+    path = pages_with_marks(tmp_path / "a.pdf", 30)
+    parsed = DocumentParser(ImageStore(tmp_path / "images"), ParserSettings(ocr=False)).parse(path)
+    assert parsed.warnings == (
+        "page 1 has words outside the part of it that is shown, which were not read: 1; so have 29 other pages",
+    )
+
+
+def pages_with_marks(path: Path, count: int) -> Path:
+    """A PDF whose pages all have a word above what is shown of them."""
+    kids = " ".join(f"{number} 0 R" for number in range(5, 5 + count))
+    shared = "/Type /Page /Parent 2 0 R /Contents 3 0 R /Resources <</Font <</F1 4 0 R>>>>"
+    return raw_pdf(
+        path,
+        [
+            "<</Type /Catalog /Pages 2 0 R>>",
+            f"<</Type /Pages /Kids [{kids}] /Count {count}>>",
+            stream("BT /F1 9 Tf 99 500 Td (shown) Tj 0 250 Td (cyan) Tj ET"),
+            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
+            *[f"<<{shared} /MediaBox [0 0 612 792] /CropBox [0 0 612 600]>>"] * count,
+        ],
+    )
 
 
 def test_what_holds_words_beside_the_page_is_told(tmp_path: Path) -> None:

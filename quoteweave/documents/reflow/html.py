@@ -2,7 +2,7 @@
 
 The page is read once, as a stream of tags and text, so that neither deep nesting nor huge elements cost more than their
 length. Nothing is fetched, no entity is resolved beyond HTML's own, and scripts, styles, navigation and
-form controls are left out.
+form controls are left out; so is what browsers hide, but words in it are told.
 """
 
 import re
@@ -23,6 +23,7 @@ MIN_FIGURE_PIXELS = 32
 
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"[^\W_]")
 _DISPLAY_MATH = re.compile(r"\$\$(.+)\$\$|\\\[(.+)\\\]", re.DOTALL)
 
 _DROPPED_NAMES = (
@@ -39,6 +40,10 @@ _DROPPED = frozenset(_DROPPED_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
 # Of what is dropped, what a reader would miss; a drawing (svg) where words stand in it.
 _MISSED = frozenset({"iframe", "object", "embed", "video", "audio", "canvas", "select", "textarea"})
+# Of what is dropped, what some readers see, or see later: without scripts, or when a script shows it.
+_SEEN_BY_SOME = frozenset({"noscript", "template"})
+# Text in these is none.
+_CODE = frozenset({"script", "style"})
 # Of what is dropped, what must be closed; scripts, which may hold such tags as text, are looked at by themselves.
 _CLOSED = (
     "style",
@@ -158,7 +163,9 @@ class _Reader:
         self._role: str | None = None  # the open element that says what its text is
         self._dropped: str | None = None  # the open element that is left out with all it holds
         self._dropped_depth = 0
-        self._told = False  # whether it was said that words stand in the drawing or the reading that is left out
+        self._told = False  # whether it was said that words stand in what is left out
+        self._seen_by_some: str | None = None  # what to call the open element that is left out if words stand in it
+        self._is_code = False  # whether the text within what is left out is a script or a style sheet
         self._rubies = 0  # that are open
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -166,6 +173,9 @@ class _Reader:
             self._rubies += tag == "ruby"
             if tag in _DROPPED or "hidden" in attributes:
                 self._dropped = tag
+                self._seen_by_some = (
+                    "hidden " + tag if "hidden" in attributes else tag if tag in _SEEN_BY_SOME else None
+                )
                 is_missed = tag in _MISSED or (tag == "rt" and not self._rubies)  # which browsers show as text
                 if self._pictures is not None and is_missed and "hidden" not in attributes:
                     self._pictures.leave_out(tag)
@@ -174,6 +184,7 @@ class _Reader:
             self._told = True
         if self._dropped is not None:
             self._dropped_depth += tag == self._dropped
+            self._is_code = tag in _CODE
         elif tag in _INLINE:
             self._start_inline(tag, attributes)
         else:
@@ -190,12 +201,16 @@ class _Reader:
     def data(self, text: str) -> None:
         if self._dropped is None:
             self._text.append(text if self._role == "pre" else _SPACE.sub(" ", text))
+        elif self._seen_by_some and self._pictures and not (self._told or self._is_code) and _WORD.search(text):
+            self._pictures.leave_out(self._seen_by_some)
+            self._told = True
 
     def end(self, tag: str) -> None:
         if self._dropped is not None:
             self._dropped_depth -= tag == self._dropped
             self._dropped = self._dropped if self._dropped_depth else None
             self._told = self._told and self._dropped is not None
+            self._is_code = False
         elif tag == "ruby":
             self._rubies = max(0, self._rubies - 1)
         elif tag not in _INLINE:

@@ -17,7 +17,7 @@ from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
 from quoteweave.documents.sources.lines import Line, lines_of
 from quoteweave.documents.sources.raw_page import Raster, RawPage
-from quoteweave.documents.sources.text_layer import Floats, read_characters, read_runs
+from quoteweave.documents.sources.text_layer import Floats, count_outside, read_characters, read_runs
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -51,10 +51,13 @@ def render_page(page: "PdfPage", dpi: float) -> Raster:
 
 @dataclass(frozen=True, slots=True)
 class TextLayer:
-    """The lines of a page's text layer, in its own order, and how many characters beyond the limit were left out."""
+    """The lines of a page's text layer, in its own order, and what was left out of it."""
 
     lines: list[Line]
     left_out: int
+    """Characters beyond the limit."""
+    outside: int
+    """Words that stand outside the page as shown."""
 
 
 def read_text_layer(page: "PdfPage") -> TextLayer:
@@ -65,7 +68,7 @@ def read_text_layer(page: "PdfPage") -> TextLayer:
         count = textpage.count_chars()
         characters = read_characters(textpage.raw, min(count, MAX_CHARACTERS), shown)
         lines = lines_of(read_runs(textpage.raw, characters, shown, page.get_size()))
-        return TextLayer(lines, max(0, count - MAX_CHARACTERS))
+        return TextLayer(lines, max(0, count - MAX_CHARACTERS), count_outside(characters, page.get_size()))
     finally:
         textpage.close()
 
@@ -114,6 +117,8 @@ def _to_shown(page: "PdfPage") -> Floats:
 DPI = 144.0
 # Notes of one page that are looked at.
 MAX_NOTES = 1000
+OUTSIDE = "outside the part of it that is shown, which were not read"
+"""Part of the warning of a page with such words."""
 NAMES_LEFT_OUT = "the labels of its pages and its bookmarks were left out: reading it with them crashed twice"
 """Warning of each page of a file that is read without labels and bookmarks."""
 
@@ -146,7 +151,7 @@ class PdfPages:
         try:
             drawn = render_page(page, DPI)
             layer = read_text_layer(page)
-            unread = (*_left_out(number, layer.left_out), *_undecoded(number, page, drawn), *self._notes(number, page))
+            unread = (*_left_out(number, layer), *_undecoded(number, page, drawn), *self._notes(number, page))
             label, bookmarks, dropped = self._names(number)
             turned = page.get_rotation()
             return RawPage(number, drawn, layer.lines, label, (*unread, *dropped), bookmarks, turned)
@@ -201,10 +206,12 @@ def _holds_text(page: Any, number: int) -> bool:
         pdfium.FPDFPage_CloseAnnot(annotation)
 
 
-def _left_out(number: int, characters: int) -> tuple[str, ...]:
-    if not characters:
-        return ()
-    return (f"page {number + 1} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out",)
+def _left_out(number: int, layer: TextLayer) -> Iterator[str]:
+    page, characters = f"page {number + 1}", layer.left_out
+    if characters:
+        yield f"{page} has more than {MAX_CHARACTERS:,} characters; the other {characters:,} were left out"
+    if layer.outside:
+        yield f"{page} has words {OUTSIDE}: {layer.outside:,}"
 
 
 def _undecoded(number: int, page: Any, drawn: Raster) -> tuple[str, ...]:

@@ -179,8 +179,7 @@ def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[
     if not len(starts):
         return
     hulls, letters = _hulls(characters.boxes, starts, ends)
-    middles = (hulls[:, :2] + hulls[:, 2:]) / 2
-    visible = np.all((middles >= -1) & (middles <= np.array(page) + 1), axis=1)  # False where a side is not a number
+    visible = _is_visible(hulls, page)
     hulls = np.clip(hulls, 0, [*page, *page])
     codes = _with_superscripts(codes, characters.boxes, starts, ends)
     text = "".join(map(chr, np.where(codes > sys.maxunicode, 0xFFFD, codes)))
@@ -189,6 +188,22 @@ def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[
         width, height = letters[i].tolist()
         word = Word(_clean(text[starts[i] : ends[i]]), (x1, y1, x2, y2))
         yield PlacedWord(word, int(rows[i]), int(characters.numbers[starts[i]]), (width, height))
+
+
+def count_outside(characters: Characters, page: tuple[float, float]) -> int:
+    """Count the words with letters or digits that `placed_words` leaves out, as they stand outside the page."""
+    starts, ends, _ = _spans(characters.codes)
+    if not len(starts):
+        return 0
+    outside = np.flatnonzero(~_is_visible(_hulls(characters.boxes, starts, ends)[0], page))
+    words = (characters.codes[starts[i] : ends[i]].tolist() for i in outside)
+    return sum(any(code <= sys.maxunicode and chr(code).isalnum() for code in word) for word in words)
+
+
+def _is_visible(hulls: Floats, page: tuple[float, float]) -> Mask:
+    """Which words have their middle on the page; not those that have no place."""
+    middles = (hulls[:, :2] + hulls[:, 2:]) / 2
+    return np.asarray(np.all((middles >= -1) & (middles <= np.array(page) + 1), axis=1))
 
 
 def _spans(codes: Ints) -> tuple[Ints, Ints, Ints]:
