@@ -61,6 +61,14 @@ def test_a_bullet_set_apart_by_a_tab_is_one_line_with_its_text() -> None:
     ]
 
 
+def test_a_number_behind_a_number_is_in_one_line_only() -> None:
+    assert sorted(" ".join(texts([line("1.", 50, 100), line("2.", 62, 100), line("tide", 74, 100)])).split()) == [
+        "1.",
+        "2.",
+        "tide",
+    ]
+
+
 def test_the_number_of_an_equation_does_not_lead_the_text_of_the_next_column() -> None:
     left = [*paragraph(["the harbour was dredged again in early spring"] * 2, 50, 100), line("d = a + b", 70, 130)]
     left += [line("(1)", 230, 130), *paragraph(["the harbour was dredged again in early spring"] * 2, 50, 150)]

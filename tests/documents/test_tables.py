@@ -6,6 +6,7 @@ import pytest
 from made_pages import A4, canvas, fill, grid, line, paragraph, picture, prose, scatter
 
 from quoteweave.core.boxes import Box, iou
+from quoteweave.documents.layout.blocks import block_of
 from quoteweave.documents.layout.drawing import PageGraphics, find_graphics
 from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
 from quoteweave.documents.sources.lines import Line
@@ -205,3 +206,35 @@ def test_names_of_groups_stand_between_the_rows_of_one_table() -> None:
     assert [each.rows for each in aligned_tables([*first, title, *second])] == [tuple(rows), tuple(rows)]
     last = aligned_tables([*first, line("The mole:", 50, 142), *prose(50, 156)])
     assert [each.rows for each in last] == [tuple(rows)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "cells"),
+    [
+        (["Cash", "$ 61 $ 3,038 $7,003"], ("Cash", "$ 61", "$ 3,038", "$7,003")),
+        (["Cash", "352 $", "— $", "— $ 352"], ("Cash", "352", "$ —", "$ —", "$ 352")),
+        (["Tax", "(21,603) (1,100,000)"], ("Tax", "(21,603)", "(1,100,000)")),
+        (["Accuracy", "97.2 (1.3)"], ("Accuracy", "97.2 (1.3)")),
+        (["Cash and investments ... $ 398 $ 373"], ("Cash and investments ...", "$ 398", "$ 373")),
+        (["Kasse", "1.204 €", "988 €"], ("Kasse", "1.204 €", "988 €")),
+        (["Kasse", "1.204 € 988 €"], ("Kasse", "1.204 €", "988 €")),
+    ],
+)
+def test_amounts_are_cells_of_their_own_also_where_no_gap_is_left(texts: list[str], cells: tuple[str, ...]) -> None:
+    assert cells_of([line(text, 50 + 150 * at, 100) for at, text in enumerate(texts)]) == (cells,)
+
+
+def test_digits_stand_under_each_other_whatever_hangs_at_their_right() -> None:
+    rows = [("Revenue", "862.7", "844.4"), ("Share", "18%", "20%"), ("Change", "(9)", "4 %")]
+    lines = [
+        line(text, right - 10 * len(text.rstrip(" %)")), 100 + 32 * at, size=20)
+        for at, row in enumerate(rows)
+        for text, right in zip(row, (120, 250, 400), strict=True)
+    ]
+    assert [table.rows for table in aligned_tables(lines)] == [tuple(rows)]
+
+
+def test_numbers_alone_are_no_running_text() -> None:
+    """Cells of three rows that stand close were a paragraph beside their table."""
+    rows = ["$ 6,446 $ 104,624 $ 109,908", "$ 6,619 $ 107,029 $ 102,909", "$ 6,961 $ 102,464 $ 101,423"]
+    assert not block_of(paragraph(rows, 50, 100)).prose

@@ -21,6 +21,7 @@ PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
 NUMERIC = re.compile(rf"[-+±~<>≥≤$€£(]*\d[\d.,:/%–-]*[)%]?[a-zA-Z]{{0,3}}[{RAISED}]{{0,2}}")
+_OF_NUMBER = re.compile(r"[\d$€£¥₹]")
 # A note to a table or chart by its first words: "* Estimated", "Source: …"; and "a Includes …" or "(1) Net of …", which
 # may also be numbered titles.
 NOTE = re.compile(
@@ -88,9 +89,12 @@ class LineBlock:
 
     @property
     def prose(self) -> bool:
-        """Running text, as opposed to labels, titles and table cells."""
-        words = sum(len(line.words) for line in self.lines)
-        return words >= 12 and words / len(self.lines) >= 4.5
+        """Running text, as opposed to labels, titles and table cells; half of its words or more are no numbers."""
+        words = [word.text for line in self.lines for word in line.words]
+        if len(words) < 12 or len(words) / len(self.lines) < 4.5:
+            return False
+        numbers = [word for word in words if _OF_NUMBER.search(word) and not any(map(str.isalpha, word))]
+        return 2 * len(numbers) <= len(words)
 
 
 def block_of(lines: Sequence[Line]) -> LineBlock:
@@ -120,7 +124,7 @@ def _join_leaders(lines: Sequence[Line]) -> list[Line]:
     joined: dict[int, Line] = {}
     taken: set[int] = set()
     for i, leader in enumerate(ordered):
-        if not BULLET.fullmatch(leader.text + " "):
+        if i in taken or not BULLET.fullmatch(leader.text + " "):
             continue
         near = range(max(0, i - NEIGHBOURS), min(len(ordered), i + NEIGHBOURS))
         j = next((j for j in near if j != i and j not in taken and _leads(leader, ordered[j])), None)

@@ -7,13 +7,14 @@ found like a digital one, and no page is parsed a second time.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
 from quoteweave.core.text.mentions import rise_steadily
+from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.layout.blocks import NUMERIC, SIZE_RATIO, group_lines, lines_to_rows
 from quoteweave.documents.layout.drawing import PageGraphics
 from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
@@ -45,7 +46,12 @@ MAX_INDENT = 30.0
 LEADERS = re.compile(r"[.·…]{4}[.·…\s]*[A-Z]{0,3}[$€£¥₹]?\s*$")
 """The dots that lead from a name to its numbers, with the sign of a currency."""
 _LEADING_WORD = re.compile(r"[.·…]{4}$")
-_AMOUNT = re.compile(r"[(−–—-]?\s*[\d.]|[–—-]$")
+_FEW_DOTS = ("...", "…")
+"""What leads from a long name to amounts right behind it."""
+_SIGNED, _IN_BRACKETS = re.compile(r"[A-Z]{0,3}[$€£¥₹]\(?\d[\d.,]*\)?"), re.compile(r"\(\d{1,3}(?:,\d{3})+\)")
+_AMOUNT = re.compile(r"[(−–—-]?\s*[\d.]|[–—-](?!\S)")
+_HANGING = f"%){RAISED}"
+"""What hangs at the right of a column, whose digits stand under each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +238,7 @@ class _Row:
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.lines, self.cells = lines, _with_signs(lines)
-        self.parts = [part for line in lines for part in _parted(line)]
+        self.parts = [part for line in lines for part in _parted(line, signs_follow=_signs_follow(lines))]
         """The cells before signs are put to their numbers: columns are where the numbers are."""
         self.has_cells = _is_row(self.cells)
 
@@ -282,13 +288,24 @@ def _follows(upper: Sequence[Line], lower: Sequence[Line], above: Sequence[Line]
     gap = min(line.box[1] for line in lower) - max(line.box[3] for line in above)
     if gap > 3 * lower[0].height:
         return False
-    shared = sum(any(_same_column(a.box, b.box) for b in upper) for a in lower)
+    shared = sum(any(_same_column(a, b) for b in upper) for a in lower)
     return shared >= 2 or shared == len(lower)
 
 
-def _same_column(a: Box, b: Box) -> bool:
+def _same_column(one: Line, other: Line) -> bool:
+    a, b = one.box, other.box
     centre = abs((a[0] + a[2]) - (b[0] + b[2])) / 2
-    return min(abs(a[0] - b[0]), abs(a[2] - b[2]), centre) < ALIGNED
+    digits = abs(_right_of_digits(one) - _right_of_digits(other))
+    return min(abs(a[0] - b[0]), abs(a[2] - b[2]), centre, digits) < ALIGNED
+
+
+def _right_of_digits(cell: Line) -> float:
+    """Where a cell ends but for what hangs: the digits of "18%" stand over those of "862.7"."""
+    left, _, right, _ = cell.words[-1].box
+    text = cell.words[-1].text
+    if text == "%" and len(cell.words) > 1:
+        return cell.words[-2].box[2]
+    return left + (right - left) * len(text.rstrip(_HANGING)) / len(text)
 
 
 def cells_of(lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
@@ -302,11 +319,11 @@ def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _with_signs(row: Sequence[Line]) -> list[Line]:
-    """The cells of a row, with each sign at the end of one put before the number of the next."""
-    cells = list[Line]()
-    for cell in (cell for line in row for cell in _parted(line)):
+    """The cells of a row, with each sign at the end of one put before the number of the next, unless signs follow."""
+    cells, signs_follow = list[Line](), _signs_follow(row)
+    for cell in (cell for line in row for cell in _parted(line, signs_follow=signs_follow)):
         *before, last = cells[-1].words if cells else (None,)
-        if last is not None and _SIGN.fullmatch(last.text) and _AMOUNT.match(cell.text):
+        if last is not None and not signs_follow and _SIGN.fullmatch(last.text) and _AMOUNT.match(cell.text):
             signed = _cell(cell, [last, *cell.words])
             cells[-1:] = [_cell(cells[-1], before), signed] if before else [signed]
         else:
@@ -314,15 +331,44 @@ def _with_signs(row: Sequence[Line]) -> list[Line]:
     return cells
 
 
-def _parted(line: Line) -> Iterator[Line]:
-    """The name and the amounts of a line in which dots lead from one to the others without a wide gap."""
-    end = next((at for at, word in enumerate(line.words, 1) if _LEADING_WORD.search(word.text)), len(line.words))
-    if end == len(line.words):
-        yield line
-        return
-    starts = [0, *(at for at in range(end, len(line.words)) if at == end or _SIGN.fullmatch(line.words[at].text))]
-    for start, stop in pairwise([*starts, len(line.words)]):
-        yield _cell(line, line.words[start:stop])
+def _signs_follow(row: Sequence[Line]) -> bool:
+    """Whether signs stand behind their numbers, as they do where the last one ends the row: "1.204 €"."""
+    *_, number, last = ("", "", *(word.text for line in row[-1:] for word in line.words))
+    return _SIGN.fullmatch(last) is not None and NUMERIC.fullmatch(number) is not None
+
+
+def _parted(line: Line, *, signs_follow: bool) -> Iterator[Line]:
+    """The name and the amounts of a line in which dots lead from one to the others, or amounts that have signs alone.
+
+    The space between such cells is no wider than that between words.
+    """
+    texts = [word.text for word in line.words]
+    begin = _begin_of_amounts(texts)
+    more = (at for at in range(begin + 1, len(texts)) if _begins_amount(texts, at, signs_follow=signs_follow))
+    starts = sorted({0, begin, *more} - {len(texts)})
+    for start, stop in pairwise([*starts, len(texts)]):
+        yield _cell(line, line.words[start:stop]) if len(starts) > 1 else line
+
+
+def _begin_of_amounts(texts: Sequence[str]) -> int:
+    """The first word behind the dots that lead to amounts; 0 where all are amounts, and their number where none is."""
+    name = len(texts) - sum(1 for _ in takewhile(_is_of_amount, reversed(texts)))
+    if name and texts[name - 1].endswith(_FEW_DOTS):
+        return name
+    return next((at for at, text in enumerate(texts, 1) if _LEADING_WORD.search(text)), len(texts)) if name else 0
+
+
+def _is_of_amount(text: str) -> bool:
+    return not text.endswith(_FEW_DOTS) and any(form.fullmatch(text) for form in (NUMERIC, _SIGN, _SIGNED, SIGN_ALONE))
+
+
+def _begins_amount(texts: Sequence[str], at: int, *, signs_follow: bool) -> bool:
+    """Whether a word is the first of an amount: one with a sign, or in brackets as the word before it is."""
+    if signs_follow:
+        return _SIGN.fullmatch(texts[at - 1]) is not None
+    if _SIGN.fullmatch(texts[at]):
+        return at + 1 < len(texts) and _AMOUNT.match(texts[at + 1]) is not None
+    return _SIGNED.fullmatch(texts[at]) is not None or all(map(_IN_BRACKETS.fullmatch, texts[at - 1 : at + 1]))
 
 
 def _cell(line: Line, words: Sequence[Word]) -> Line:
