@@ -121,3 +121,27 @@ def test_a_day_that_the_table_writes_in_numbers_is_found_by_the_name_of_the_mont
     answer = ask("What was the cash on 31 March 2021?", table("Balance of cash", dated, 38))
     assert answer.status == "answered"
     assert "Cash (31.3.2021: 874)" in answer.text
+
+
+def test_the_parts_of_what_is_asked_for_in_another_table_are_shown_beside_a_row_of_that_name() -> None:
+    parts = BALANCE.replace("Prepaid dues", "Current portion of prepaid dues").replace(
+        "Total |", "Long-term prepaid dues |"
+    )
+    answer = ask(PREPAID, table("Taxes", TAXES, 60), table("Balance", parts, 38))
+    assert answer.status == "located"
+    assert {citation.page for citation in answer.citations} == {38, 60}
+    whole = f"{parts}\nPrepaid dues | 76 | 67"
+    assert ask(PREPAID, table("Taxes", TAXES, 60), table("Balance", whole, 38)).status == "answered"
+
+
+def test_several_numbers_without_names_do_not_say_which_one_answers() -> None:
+    named = "- | Land | Buildings | Total\nSkarn | 89 | 16 | 105\nTolland | 45 | 10 | 55"
+    question = "How many stores are in Skarn?"
+    assert "Skarn (Total: 105)" in ask(question, table("Stores", named, 4)).text
+    nameless = named.partition("\n")[2]
+    assert ask(question, table("Stores", nameless, 4)).status == "located"
+
+
+def test_a_value_is_no_sentence_without_a_number() -> None:
+    said = quote("Our plan assets consist of harbour bonds and loans.", section="Fair value of plan assets in 2015")
+    assert ask("What was the fair value of harbour bonds in 2015?", texts=(said,)).status == "located"

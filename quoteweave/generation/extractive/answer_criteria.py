@@ -47,8 +47,8 @@ from quoteweave.generation.extractive.statements import (
     title_words,
     words_with_headings,
 )
-from quoteweave.generation.extractive.tables.agreement import is_of_date
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
+from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
 from quoteweave.generation.sentence_kinds import denies, has_denying_word, says_what
 

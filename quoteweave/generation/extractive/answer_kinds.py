@@ -74,6 +74,7 @@ _QUANTITY = re.compile(
     r"|number|amount|total|average|share|percentage|horsepower|power",
     re.IGNORECASE,
 )
+_VALUE = re.compile(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
 _TELLS_VALUE = (
     r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
     r"(?:about|approximately|around|only|up to|nearly|over)?\s*[$€£]?\s*(?:(?!(?:19|20)\d\d\b)\d|"
@@ -339,7 +340,8 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
     found = re.search(_BEFORE_NOUN.format(noun=noun), statement.text, re.IGNORECASE)
     if found is None:  # another word may say it, but a part of a name ("CARGO_HOME"), or the sentence before, does not
         named = set(words(asked["value"] or "")) & {*statement.words, *words(statement.before)}
-        return not asked["kind"] and not named
+        no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not new_numbers(statement, question)
+        return not (asked["kind"] or named or no_value)
     before = (found["before"] or "").casefold()
     same = _SAME_THING.union(STOP_WORDS, question.analysis.text.casefold().split())
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue

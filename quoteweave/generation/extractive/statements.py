@@ -19,8 +19,15 @@ from quoteweave.core.text.question_words import asked_quantity
 from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
-from quoteweave.generation.extractive.tables.cells import FoundRow, find_cells, have_own_names, said_of
-from quoteweave.generation.gate.dates import extract_dates
+from quoteweave.generation.extractive.tables.cells import (
+    FoundRow,
+    find_cells,
+    find_parts,
+    have_own_names,
+    said_of,
+    say_which,
+)
+from quoteweave.generation.gate.dates import extract_dates, is_of_date
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import opens_item, sentence_texts, split_sentences
@@ -192,7 +199,7 @@ def image_statements(
     for number, hit in enumerate(context.images, start=1):
         computed = _computed(hit.quote, question)
         rows = () if computed else tuple(_cells(hit.quote, question, weights))
-        rows = rows if have_own_names(rows) else ()
+        rows = rows if have_own_names(rows) and say_which(rows) else ()
         cells = computed or _listed(hit.quote, rows)
         if text := cells or _best_sentence(hit.quote, weights):
             text = escape_marks(clip(text, limit))
@@ -205,14 +212,16 @@ def image_statements(
 def ambiguous_rows(
     context: Context, question: QuestionTerms, weights: Mapping[str, float], limit: int
 ) -> list[Statement]:
-    """Make statements of those tables in which several rows have the name that the question asks for.
+    """Make statements of those tables in which several rows have the name asked for, or rows are but parts of that.
 
     They answer nothing, but show that another table's row of that name may not be what is asked for.
     """
-    statements = []
+    statements, subject = list[Statement](), [word for word in subject_terms(question) if not is_of_date(word)]
     for number, hit in enumerate(context.images, start=1):
         rows = tuple(_cells(hit.quote, question, weights))
-        if not have_own_names(rows):
+        if not rows and has_cells(hit.quote):
+            rows = tuple(find_parts(_picture_text(hit.quote), subject))
+        if rows and (rows[0].is_part or not have_own_names(rows)):
             text = escape_marks(clip(_listed(hit.quote, rows), limit))
             held = tuple(words(text))
             statements.append(Statement(text=text, hit=hit, number=number, words=held, cells=rows, is_row=True))

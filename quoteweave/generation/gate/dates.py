@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from quoteweave.core.text.tokens import words
+
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -37,6 +39,14 @@ _CLOCK = re.compile(
     r"|(?<![\d:.,])(?P<alone>1[0-2]|[1-9]) ?(?P<side>[ap])\.?m\b\.?",
     re.IGNORECASE,
 )
+
+
+_OF_DATES = frozenset(words(f"fiscal financial year ended end {' '.join(MONTHS)}"))
+
+
+def is_of_date(word: str) -> bool:
+    """Whether a word, stemmed, is of a date or of a fiscal year."""
+    return word in _OF_DATES or word.isdecimal()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.extractive.tables.cells import FoundRow, read_rows
 from quoteweave.generation.gate.amounts import Amount, read_amounts
-from quoteweave.generation.gate.dates import MONTHS
+from quoteweave.generation.gate.dates import MONTHS, is_of_date
 from quoteweave.generation.gate.facts import plain
 from quoteweave.generation.relevance import QuestionTerms, coverage
 
@@ -26,7 +26,6 @@ MIN_ROUNDED = 10
 _MONTHS = "|".join(MONTHS)
 _DAY = rf"(?:(?:{_MONTHS})\s+\d|\d{{1,2}}\.?\s+(?:{_MONTHS})|\d{{1,2}}[./]\d{{1,2}}[./]\d)"
 _ON_A_DAY = re.compile(rf"\b(?:on|at|as of)\s+(?:the\s+)?{_DAY}", re.IGNORECASE)
-_OF_DATES = frozenset(words(f"fiscal financial year ended end {' '.join(MONTHS)}"))
 _PERIOD = re.compile(r"\b(?:ended|ending)\b", re.IGNORECASE)
 
 
@@ -51,11 +50,6 @@ def split_by_agreement(
             sure = _agree(meant) and any(_in(one, answering) for one in meant)
             differing += [one for one in (*meant, *group) if not (_in(one, differing) or (sure and _in(one, meant)))]
     return [one for one in answering if not _in(one, differing)], differing
-
-
-def is_of_date(word: str) -> bool:
-    """Whether a word, stemmed, is of a date or of a fiscal year."""
-    return word in _OF_DATES or word.isdecimal()
 
 
 def _in(statement: Statement, group: Sequence[Statement]) -> bool:

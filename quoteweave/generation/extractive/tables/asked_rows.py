@@ -8,7 +8,10 @@ from quoteweave.generation.extractive.statements import has_cells
 from quoteweave.generation.extractive.tables.cells import name_of_row, read_rows
 from quoteweave.generation.relevance import QuestionTerms
 
-_ASKS_WHAT = re.compile(r"\W*what\s+(?:is|are|was|were)\s+(.+)", re.IGNORECASE | re.DOTALL)
+_ASKS_WHAT = re.compile(
+    r"\W*what\s+(?:is|are|was|were)\s+(?:(?:the\s+)?(?:\w+\s+){0,2}(?:value|amount|balance|number|level|share)s?\s+of\s+)?(.+)",
+    re.IGNORECASE | re.DOTALL,
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _VALUE = re.compile(r"\W*\d")
 

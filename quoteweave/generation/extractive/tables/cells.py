@@ -30,6 +30,7 @@ _LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
 _NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _TOTAL_ALONE = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\W*", re.IGNORECASE)
+_OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
 _ROMAN = re.compile("[ivx]+")
 
 
@@ -46,6 +47,8 @@ class FoundRow:
     name: str
     cells: tuple[tuple[str, str], ...]
     """The name of each cell's column, or "", and the cell."""
+    is_part: bool = False
+    """Whether it is but a part of what is asked for by its name, such as "Current portion of long-term debt"."""
 
     @property
     def days(self) -> str:
@@ -55,8 +58,9 @@ class FoundRow:
 
     @property
     def named(self) -> frozenset[str]:
-        """The words that name it."""
-        return name_of_row(self.name)
+        """The words that name it, or that of which it is a part."""
+        own = name_of_row(self.name)
+        return own - _OF_A_PART if self.is_part else own
 
     def __str__(self) -> str:
         """`Grain (2021: 486; 2022: 512)`."""
@@ -82,6 +86,11 @@ def cells_in_words(
 def said_of(rows: Sequence[FoundRow]) -> str:
     """The rows that have cells, in words."""
     return join_with_and([str(row) for row in rows if row.cells])
+
+
+def say_which(rows: Sequence[FoundRow]) -> bool:
+    """Whether of each row the cell that is asked for is certain: there is one alone, or the cells have names."""
+    return all(len(row.cells) < 2 or all(name for name, _ in row.cells) for row in rows)
 
 
 def have_own_names(rows: Sequence[FoundRow]) -> bool:
@@ -129,6 +138,19 @@ def find_cells(
     if any(map(holds_amounts, cells)) or (header and any(len(row) != len(header) for row in chosen)):
         return []  # it is not certain which cell belongs to which name
     return [FoundRow(row[0], tuple(_named_cells(row, header, columns))) for row in chosen]
+
+
+def find_parts(text: str, subject: Collection[str]) -> list[FoundRow]:
+    """Find the rows that are but parts of what a question asks for, in a table that has no row of the whole.
+
+    `subject` are the words for that, without a date. All cells of a row are given.
+    """
+    rows = [row for row in read_rows(text) if any(map(str.isdigit, "".join(row[1:])))]
+    names = [name_of_row(row[0]) for row in rows]
+    if not subject or any(name == set(subject) for name in names):
+        return []
+    parts = (row for row, name in zip(rows, names, strict=True) if name - _OF_A_PART == set(subject))
+    return [FoundRow(row[0], tuple(("", cell) for cell in row[1:] if cell not in EMPTY), is_part=True) for row in parts]
 
 
 def _besides_names(asked: Collection[str], rows: Rows) -> set[str]:
