@@ -5,6 +5,7 @@ says, if it is shown without the sentence above it, or without the heading ("Wha
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -51,7 +52,11 @@ _NAMED = re.compile(
 )
 # "dhat.out" is a name of its own.
 _GOES_ON = re.compile(r"[.:/_-]\w")
-_APPOSITION = re.compile(r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+(?:an?|which is)\s")
+# "Observed in RAPTOR, which is about 6.7 nodes" says it of another thing.
+_APPOSITION = re.compile(
+    r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+"
+    r"(?:an?|which is(?!\s+(?:about|approximately|around|roughly|nearly|only|not|\W?\d)))\s"
+)
 # "In this type of mutation, a number of codons increases" says of no mutation what it is.
 _LEADS_IN = re.compile(
     r"\W*(?:in|on|at|for|with|by|from|during|under|as|to|of|within|after|before)\s+"
@@ -122,6 +127,7 @@ _DENIES = re.compile(
 )
 
 
+_NOT_SO = re.compile(r"\b(?:not(?!\s+only\b)|never|cannot|\w+n[’']t)\s+(?:\w+ly\s+)?(\w+)", re.IGNORECASE)
 # "Do not panic", "If it does not start" and "Avoiding burns" may stand above advice: only a heading that is nothing but
 # the name of what is denied ("What is not covered", "Prohibited items") says so of all that is under it.
 _SUBJECT = (
@@ -158,6 +164,13 @@ def denies(text: str) -> bool:
 def has_denying_word(text: str) -> bool:
     """Whether a text has a word that denies or prohibits, be it in a condition: "Who is not covered?"."""
     return _DENIES.search(text) is not None
+
+
+def only_denied_words(text: str) -> frozenset[str]:
+    """The words that occur only behind a "not": "lean" of "those who do not lean to a party"."""
+    after = Counter(word for match in _NOT_SO.finditer(text) for word in words(match[1]))
+    said = Counter(words(text))
+    return frozenset(word for word, times in after.items() if said[word] == times)
 
 
 def ends_by_denying(text: str) -> bool:

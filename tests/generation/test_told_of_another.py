@@ -37,6 +37,16 @@ def ask(question: str, *texts: str) -> Answer:
             "In fiscal 2015 a total of revenue of $4.8 billion was reported.",
             "The cost of total revenue was $744.3 million in fiscal 2015.",
         ),
+        (
+            "What share of captains berth at the mole?",
+            "The share of captains who berth at the mole is 63%.",
+            "Captains who do not berth at the mole are the most likely to sell their boats (37%).",
+        ),
+        (
+            "What is Grundel?",
+            "Grundel is a mill that grinds shells.",
+            "We chose the size by the mean of the heaps found in Grundel, which is about 6.7 shells.",
+        ),
     ],
 )
 def test_another_of_several_is_no_answer(question: str, answers: str, does_not: str) -> None:

@@ -50,7 +50,7 @@ from quoteweave.generation.extractive.statements import (
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
-from quoteweave.generation.sentence_kinds import denies, has_denying_word, says_what
+from quoteweave.generation.sentence_kinds import denies, has_denying_word, only_denied_words, says_what
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
 """Least share of the subject's weight that a statement contains: on the best pages, and elsewhere."""
@@ -80,6 +80,7 @@ _TOLD_KINDS = frozenset({"date", "place", "person", "count"})
 """Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
 _DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
 """Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
+_NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
 _ALSO_BEFORE = frozenset({"next", "last"})
 _ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
 """What may stand between a noun and its verb: "Builds are always run in parallel"."""
@@ -166,8 +167,14 @@ class AnswerCriteria:
         return tells_another(statement, self._question.analysis, self._question.terms, self._texts)
 
     def _is_opposite(self, statement: Statement) -> bool:
-        """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote"."""
+        """Whether a statement has the opposite of a word, or lacks the "not" of an open question: "who do not vote".
+
+        Nor is a number of those who "do not lean" one of those who do.
+        """
         asked = self._question.analysis
+        denied = only_denied_words(statement.text) if asked.asks in _NUMBER_KINDS else frozenset[str]()
+        if not (has_denying_word(asked.text) or denied.isdisjoint(self._subject)):
+            return True
         negated = asked.asks not in _DENIED_OTHERWISE and _NOT.search(asked.text) is not None
         return has_opposite_word(asked.text, statement.text) or (negated and not has_denying_word(statement.text))
 
