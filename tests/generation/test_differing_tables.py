@@ -145,3 +145,20 @@ def test_several_numbers_without_names_do_not_say_which_one_answers() -> None:
 def test_a_value_is_no_sentence_without_a_number() -> None:
     said = quote("Our plan assets consist of harbour bonds and loans.", section="Fair value of plan assets in 2015")
     assert ask("What was the fair value of harbour bonds in 2015?", texts=(said,)).status == "located"
+
+
+def test_what_is_headed_by_the_name_of_a_part_is_not_of_the_whole() -> None:
+    whole, part = BALANCE, TAXES.replace("Other", "Gold")
+    part_first = [table("Northern Segment", part, 30), table("Results of operations", whole, 31)]
+    assert "Prepaid dues (May 31, 2022: 1,103)" in ask(PREPAID, *part_first).text
+    assert ask(PREPAID, part_first[0]).status == "located"
+    named = ask("What were prepaid dues of the Northern segment on May 31, 2022?", *part_first)
+    assert "Prepaid dues (May 31, 2022: 76)" in named.text
+
+
+def test_a_sentence_below_a_heading_of_its_words_does_not_answer_beside_rows_that_differ() -> None:
+    twice = "- | 2022 | 2021\nRepair charges (4) | 147 | 254\nCash | 1 | 2\nRepair charges (4) | 0.2 % | (1.0)%"
+    beside = quote("Includes 6 million and 23 million of markdowns in 2022 and 2021.", section="Repair charges")
+    answer = ask("What were repair charges in 2021?", table("Measures", twice, 27), texts=(beside,))
+    assert answer.status == "located"
+    assert answer.warnings == (TABLES_DIFFER,)

@@ -43,6 +43,11 @@ def ask(question: str, *texts: str) -> Answer:
             "Captains who do not berth at the mole are the most likely to sell their boats (37%).",
         ),
         (
+            "Why did gross profit decrease in fiscal 2023?",
+            "Gross profit decreased in fiscal 2023 because of lower sales.",
+            "Our gross profit rate decreased in fiscal 2023 because of promotions and freight.",
+        ),
+        (
             "What is Grundel?",
             "Grundel is a mill that grinds shells.",
             "We chose the size by the mean of the heaps found in Grundel, which is about 6.7 shells.",

@@ -1,6 +1,7 @@
 """Check by rule whether a statement names a person or place, where a question asks for one, and no other thing."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from quoteweave.core.text.question_analysis import QuestionAnalysis
@@ -107,6 +108,12 @@ _THING = re.compile(
 )
 # The amount of a thing is the thing.
 _SAME = frozenset({"amount", "total", "sum", "level", "value", "number", "kind", "type", "name", "all", "most", "some"})
+_NO_RATE_KINDS = frozenset({"reason", "money", "statement"})
+_RATE = re.compile(r"\b(\w+)\s+(?:rates?|ratios?|margins?|percentages?|index)\b", re.IGNORECASE)
+_RATE_WORD = re.compile(r"\b(?:rates?|ratios?|margins?|percentages?|index|percent|share)\b|%", re.IGNORECASE)
+_PART = re.compile(
+    r"\b(?!Operating|Reportable|Each|All|Total)[A-Z]\w+ (?:Segment|Division|Region|Subsidiary)\b(?! [A-Z])"
+)
 _FIRST = re.compile(r"\b(first|second|third|last|only|oldest|newest|largest|smallest)\s+(\w+)", re.IGNORECASE)
 _IN_NAME = r"\s+(?:\w+\s+)?in\s+(?:the\s+)?([A-ZÀ-Þ]\w+)"
 # "Lines 1, 2 and " before 6.
@@ -124,7 +131,9 @@ def tells_another(statement: Statement, question: QuestionAnalysis, terms: Seque
     that one, too. "The cost of revenue" is not the revenue.
     """
     asked, text = question.text, statement.text
-    if _tells_of_its_property(asked, text):
+    if _tells_of_its_property(asked, text) or _is_of_a_part(statement, terms):
+        return True
+    if question.asks in _NO_RATE_KINDS and _tells_of_its_rate(asked, text, terms):
         return True
     which = _WHICH.match(asked)
     if which is not None and re.match(rf"\W*(?:This|These|Such) {which[1]}s?\b(?!\s*[,(:–—])", text):
@@ -145,6 +154,25 @@ def _tells_of_its_property(asked: str, text: str) -> bool:
     properties = re.findall(rf"(?:{before})?\b{thing[1]}\b", text, re.IGNORECASE)
     said = {*asked.casefold().split(), *_SAME, ""}
     return bool(properties) and not any(each.casefold() in said for each in properties)
+
+
+def _tells_of_its_rate(asked: str, text: str, terms: Sequence[str]) -> bool:
+    """Whether a text tells only of the rate of what a question asks for: of the gross profit rate, not of the profit.
+
+    Interest is said by its rate.
+    """
+    if _RATE_WORD.search(asked):
+        return False
+    rated = Counter(word for match in _RATE.finditer(text) for word in words(match[1]))
+    said = Counter(words(text))
+    return any(word in terms and word != "interest" and said[word] == times for word, times in rated.items())
+
+
+def _is_of_a_part(statement: Statement, terms: Sequence[str]) -> bool:
+    """Whether a statement is headed by the name of a part ("International Segment") that a question does not name."""
+    quote = statement.quote
+    named = _PART.search(f"{quote.caption or ''}\n{quote.section or ''}")
+    return named is not None and set(words(named[0])).isdisjoint(terms)
 
 
 def _is_number_of_another(name: str, number: str, text: str) -> bool:

@@ -41,9 +41,9 @@ def split_by_agreement(
     Of the second list those that are more likely meant come first. `weights` are of the question's words.
     """
     differing = list[Statement]()
-    left = [one for one in answering if one.cells]
+    left = [*(one for one in answering if one.cells), *competing]
     while left:
-        group = _with_same_rows(left[0], [*left, *competing])
+        group = _with_same_rows(left[0], left)
         left = [one for one in left if not _in(one, group)]
         if not _agree(group):
             meant = _best(group, question, weights)
