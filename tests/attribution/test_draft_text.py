@@ -125,6 +125,16 @@ def test_what_other_kinds_of_markdown_add_is_no_text(line_end: str) -> None:
     ]
 
 
+def test_a_formula_in_a_sentence_of_markdown_is_read_without_its_signs() -> None:
+    """A limit of "$50$ mg/l" was one in dollars."""
+    draft = r"The limit is $50$ mg/l. It rose by $4{,}210$ or $18.6\%$ to $p = 1.99$ euros. It cost $5 to $10, or \$7."
+    assert sentences(draft, "markdown") == [
+        "The limit is 50 mg/l.",
+        "It rose by 4,210 or 18.6% to p = 1.99 euros.",
+        r"It cost $5 to $10, or \$7.",
+    ]
+
+
 def test_latex_is_read_without_commands_and_environments() -> None:
     assert sentences(LATEX, "latex") == [
         "The port shipped 4,210 tonnes of grain.",

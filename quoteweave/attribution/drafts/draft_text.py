@@ -42,6 +42,8 @@ _COMMENT = re.compile(
 )
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>")
 _DOLLARS = re.compile(r"(?<!\\)\$\$(?:(?!\n[ \t]*\r?\n).)*?\$\$", re.DOTALL)
+# As Pandoc tells one: what stands in "$5 to $10" is none.
+_INLINE_DOLLARS = re.compile(r"(?<![\w\\$])(\$)(?=[^\s$])((?:[^$\\\r\n]|\\.)+)(?<!\s)(\$)(?![\d$])")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\](\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\))")
 # Neither `2 * 3` nor `a_name` nor `3*4` is set in another font.
 _EMPHASIS = re.compile(r"(?<![\\*_])(?:(?<!\w)(?:\*{1,3}|_{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3})(?!\w))(?![*_])")
@@ -74,8 +76,8 @@ def draft_format(name: str) -> DraftFormat:
 def running_text(draft: str, form: DraftFormat) -> str:
     """Return the draft's running text, of the draft's length; what is none of it is blank.
 
-    Blank are, in Markdown: front matter, headings, tables, code, HTML, formulas between `$$`, and the addresses of
-    links; in LaTeX: comments, what stands before and after the document, headings, environments that are no text
+    Blank are, in Markdown: front matter, headings, tables, code, HTML, formulas between `$$`, the signs around others,
+    and the addresses of links; in LaTeX: comments, what stands before and after the document, headings, environments that are no text
     (figures, tables, formulas, code), and commands with their arguments, but those that set a font.
     """
     text = f" {draft[1:]}" if draft.startswith("\ufeff") else draft
@@ -191,6 +193,7 @@ def _markdown(text: str) -> str:
     shown = "".join(line if number in kept else _blanked(line) for number, line in enumerate(lines))
     shown = _TAG.sub(_unemphasised, _COMMENT.sub(_blank, _QUOTED.sub(_blank, shown)))
     shown = _DOLLARS.sub(_joined, _without_formulas(shown))
+    shown = _INLINE_DOLLARS.sub(lambda formula: _ESCAPE.sub(_unescaped, _bare_formula(formula)), shown)
     shown = _LINK.sub(lambda link: f" {link[1]} {_blanked(link[2])}", shown)
     return _blanked(text[:start]) + _EMPHASIS.sub(_unemphasised, shown)
 
