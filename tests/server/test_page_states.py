@@ -66,6 +66,12 @@ def test_a_document_without_pages_is_shown_as_text_with_the_words_marked(foreign
     assert seen.page.locator(".pager").is_hidden()
 
 
+def test_no_picture_is_asked_for_of_a_document_without_pages(foreign: LiveServer, visit: Visit) -> None:
+    seen = visit(foreign.url).open()
+    seen.page.locator(".volume .kind").first.wait_for()
+    assert [url for url in seen.requests if url.endswith("/image")] == seen.complaints == []
+
+
 def test_nothing_of_a_document_runs(foreign: LiveServer, visit: Visit) -> None:
     seen = visit(foreign.url).open()
     turn = seen.ask("How many containers did the crane lift in June?")

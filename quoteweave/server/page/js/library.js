@@ -8,6 +8,7 @@ import { documentsChanged, onDocuments, open } from "./state.js";
 
 const FILTER_FROM = 9; // documents from which a field to find one by its name is of use
 const AT_ONCE = 60; // covers made at a time
+const WITHOUT_PAGES = new Set(["html", "markdown", "text"]); // formats of which no page is drawn
 
 /** @typedef {import("./records.js").DocumentRecord} DocumentRecord */
 
@@ -122,6 +123,10 @@ function aboutOf(document) {
 function cover(document, show) {
   const button = h("button", { type: "button", class: "cover", "aria-label": `Read ${document.name}`, title: document.name, on: { click: show } });
   const kind = h("span", { class: "kind", text: document.format });
+  if (WITHOUT_PAGES.has(document.format)) {
+    button.append(kind);
+    return button;
+  }
   const image = h("img", { src: `${pageUrl(open.collection, document.name, 0)}/image`, alt: "", loading: "lazy", decoding: "async", fetchpriority: "low" });
   image.addEventListener("error", () => image.replaceWith(kind));
   button.append(image);
