@@ -204,10 +204,11 @@ class _Difference(NamedTuple):
     def in_words(self) -> str:
         """A sentence that names it.
 
-        Another word in an otherwise equal place may be a synonym, or the name of something else: words do not tell.
+        Another word in an otherwise equal place may be a synonym, or the name of something else: words do not tell. A
+        table's numbers are in place of no word.
         """
-        if self.instead is not None:
-            its, own = self.instead
+        its, own = self.instead or ("", "")
+        if any(map(str.isalpha, its)):
             return f"The closest sentence of the passage has “{its}” where the claim has “{own}”."
         named = join_names([f"“{word}”" for word in self.missing], SHOWN_MISSING)
         return f"The closest sentence of the passage lacks {named}."

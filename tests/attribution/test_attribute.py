@@ -12,10 +12,11 @@ from made_collections import made_quote, make_collection, put
 from quoteweave import Collection, LexicalRetriever, add, attribute
 from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer
 from quoteweave.attribution.attribute import Attributor
-from quoteweave.attribution.checked_passages import DENIED
+from quoteweave.attribution.checked_passages import DENIED, check_passage
 from quoteweave.attribution.contraries import CONTRARY_REASONS, Contrary
 from quoteweave.core.errors import ModelFailed, UsageError
-from quoteweave.core.records import Filter, Quote
+from quoteweave.core.records import Filter, Hit, Quote
+from quoteweave.core.text.tokens import words
 from quoteweave.pipeline.answer_page.render import render_answers, view_answered
 from quoteweave.pipeline.search import Search
 
@@ -207,6 +208,14 @@ def test_a_passage_that_says_the_contrary_outweighs_one_that_is_less_close(tmp_p
     with make_collection(tmp_path, {"a.md": texts}) as made:
         (found,) = attribute(made, "The memory of the old harbour crane grows linearly with each lift.")
     assert (found.outcome, found.reason) == ("not_found", CONTRARY_REASONS["direction"])
+
+
+def test_numbers_of_a_table_are_not_said_to_be_in_place_of_words() -> None:
+    cells = "Item | 2024 | 2023 | Change\nWater | 12 | 11 | 9%\nEnergy | 188 | 231 | 18.6%"
+    quote = made_quote(cells, layout="table", caption="Income and costs of the port")
+    claim = "Energy costs rose by 18.6%."
+    found = check_passage(claim, Hit(quote=quote, rank=1, score=1.0), dict.fromkeys(words(claim), 1.0))
+    assert found.citation.reason == "The closest sentence of the passage lacks “rose”."
 
 
 def test_words_that_a_likely_passage_has_in_several_sentences_are_said_to_be_missing_in_each(tmp_path: Path) -> None:
