@@ -250,6 +250,20 @@ def test_of_cells_that_say_the_same_the_one_whose_column_the_claim_names() -> No
     assert said("The loft has 60.", table) == ["Loft", "60", "60", "60"]
 
 
+def test_a_heading_row_without_a_name_for_the_rows_stands_over_the_last_cells() -> None:
+    """The heading of 2023 was marked with the number of 2024."""
+    table = image("Table 1", "2024 | 2023 | Change\nSurplus | 295 | 166 | 77.7%", layout="table")
+    assert said("The surplus was 295 in 2024.", table) == ["2024", "Surplus", "295"]
+    assert said("The surplus was 295 in 2024, and 166 in 2023.", table) == [
+        "2024",
+        "2023",
+        "Surplus",
+        "295",
+        "166",
+    ]
+    assert said("The surplus was 295 in 2023.", table) == ["Surplus", "295"]
+
+
 def test_all_labels_of_a_chart_are_no_closer_than_the_chart() -> None:
     chart = image("Figure 2: Calls.", "2022 2023\n0 100 200 300\nJanuary March", layout="chart")
     assert said("“2022 2023 0 100 200 300 January March”", chart) == []
