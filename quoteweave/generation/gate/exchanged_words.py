@@ -122,6 +122,12 @@ class _Comparison:
 
     def exchanges(self) -> Iterator[tuple[int, Exchange]]:
         """Yield exchanged parts, each with how many of their four neighbours are those of the other."""
+        for pair in self._pairs():
+            if self._has_exchanged(pair):
+                yield pair.equal, self._exchange(pair)
+
+    def _pairs(self) -> Iterator["_Pair"]:
+        """The parts of which one may stand in the other's place: numbers, and what is behind the same word there."""
         shared = [part for part in self._own if part in self._its]
         by_word_before: dict[str, list[_Words]] = {}
         for part in shared:
@@ -132,12 +138,37 @@ class _Comparison:
             for other in dict.fromkeys(others):
                 first, second = self._own[one], self._own[other]
                 apart = first.end <= second.start and not set(one) & set(other)
-                if apart and not _listed(self._said, first, second) and (equal := self._equal_neighbours(one, other)):
-                    yield equal, self._exchange(first, second)
+                if apart and not _listed(self._said, first, second):
+                    yield self._pair(one, other)
 
-    def _exchange(self, first: _Part, second: _Part) -> Exchange:
-        start, written = max(first.start - 1, 0), self._said.written
-        return Exchange(written(first.start, first.end), written(second.start, second.end), written(start, second.end))
+    def _pair(self, one: _Words, other: _Words) -> "_Pair":
+        own, its = self._landmarks
+        moved = {*one, *other}
+        return _Pair(
+            (one, other),
+            (_place(self._own[one], own, moved), _place(self._own[other], own, moved)),
+            (_place(self._its[one], its, moved), _place(self._its[other], its, moved)),
+        )
+
+    def _has_exchanged(self, pair: "_Pair") -> bool:
+        """Whether two parts have changed places, and nothing else that makes the sentences say the same."""
+        between = self._said.words[pair.here[0].end : pair.here[1].start]
+        if _SAME.issuperset(between) or pair.moved_with_word_before:
+            return False
+        if pair.is_of_numbers and pair.has_all_neighbours_of_the_other:
+            return True  # numbers take no passive, so that nothing else is asked
+        said_otherwise = any(_is_content(word) and word not in self._cited.counts for word in between)
+        if said_otherwise or not pair.has_words_before_of_the_other:
+            return False
+        if pair.stands_in_one_place:  # "from … to …"
+            return pair.is_reversed and between == self._cited.words[pair.there[1].end : pair.there[0].start]
+        return pair.has_neighbours_of_the_other
+
+    def _exchange(self, pair: "_Pair") -> Exchange:
+        first, second = pair.here
+        written = self._said.written
+        phrase = written(max(first.start - 1, 0), second.end)
+        return Exchange(written(first.start, first.end), written(second.start, second.end), phrase)
 
     def _is_landmark(self, word: str) -> bool:
         return _is_content(word) and self._said.counts[word] == self._cited.counts[word] == 1
@@ -146,43 +177,88 @@ class _Comparison:
         own, its = self._landmarks
         return list(own.values()) == list(its.values())
 
-    def _equal_neighbours(self, one: _Words, other: _Words) -> int:
-        """How many neighbours two parts of the sentence, the first before the second, have of each other's there.
 
-        0 where they have not changed places. Of numbers, which take no passive, equal neighbours are enough.
+class _Place(NamedTuple):
+    """Where a part stands in a text: from one word to another, behind a word, and between its neighbours."""
+
+    start: int
+    end: int
+    before: str
+    neighbours: tuple[str, str]
+
+
+def _place(part: _Part, landmarks: Mapping[int, str], moved: Set[str]) -> _Place:
+    return _Place(part.start, part.end, part.before, _neighbours(landmarks, part, moved))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two parts with their places in the sentence, where the first is before the second, and in its evidence."""
+
+    words: tuple[_Words, _Words]
+    here: tuple[_Place, _Place]
+    there: tuple[_Place, _Place]
+
+    @property
+    def is_of_numbers(self) -> bool:
+        """Whether each is a number and nothing more."""
+        return all(map(_is_number, self.words))
+
+    @property
+    def equal(self) -> int:
+        """How many neighbours, of four, the two have here that the other has there."""
+        return sum(self._equal_of_each)
+
+    @property
+    def _equal_of_each(self) -> tuple[int, int]:
+        (first, second), (its_first, its_second) = self.here, self.there
+        return _equal(first.neighbours, its_second.neighbours), _equal(second.neighbours, its_first.neighbours)
+
+    @property
+    def stands_in_one_place(self) -> bool:
+        """Whether no neighbour tells the one from the other here."""
+        return self.here[0].neighbours == self.here[1].neighbours
+
+    @property
+    def moved_with_word_before(self) -> bool:
+        """Whether one has the word before it in both texts, and it alone: "50 of the 200", "of the 200 50".
+
+        Where both stand behind numbers, these have changed places, or nothing has.
         """
-        first, second, its_first, its_second = self._own[one], self._own[other], self._its[one], self._its[other]
-        between = self._said.words[first.end : second.start]
-        if _SAME.issuperset(between) or _moved_with_words_before(first, second, its_first, its_second):
-            return 0
-        own, its = self._landmarks
-        moved = {*one, *other}
-        here = [_neighbours(own, part, moved) for part in (first, second)]
-        there = [_neighbours(its, part, moved) for part in (its_first, its_second)]
-        equal, equal_too = _equal(here[0], there[1]), _equal(here[1], there[0])
-        if _is_number(one) and _is_number(other) and equal == equal_too == len(here[0]) and here[0] != here[1]:
-            return equal + equal_too
-        said_otherwise = any(_is_content(word) and word not in self._cited.counts for word in between)
-        if said_otherwise or (first.before, second.before) != (its_second.before, its_first.before):
-            return 0
-        if here[0] == here[1]:  # nothing is between them but what says how they belong: "from … to …"
-            # Where the word before them is another one, what they belong to may have changed places with them.
-            stays = first.before in _ORIGINS or here[0][0] == there[0][0]
-            reversed_there = there[0] == there[1] and between == self._cited.words[its_second.end : its_first.start]
-            return equal + equal_too if reversed_there and stays and first.before != second.before else 0
-        if one[0][0].isdigit() and other[0][0].isdigit() and any(map(_keeps_neighbour, here, there)):
-            return 0  # "7 in China versus 5 in Japan": what the number counts has moved with it
-        return equal + equal_too if here != there and equal and equal_too else 0
+        first, second = (one.before for one in self.here)
+        kept = [one.before for one, its in zip(self.here, self.there, strict=True) if one.before == its.before != ""]
+        of_numbers = first[:1].isdigit() and second[:1].isdigit()
+        return of_numbers or (bool(kept) and first != second)
 
+    @property
+    def has_all_neighbours_of_the_other(self) -> bool:
+        """Whether each stands between just what the other stands between there."""
+        return self.equal == 2 * len(self.here[0].neighbours) and not self.stands_in_one_place
 
-def _moved_with_words_before(first: _Part, second: _Part, its_first: _Part, its_second: _Part) -> bool:
-    """Whether one of two parts has the word before it in both texts, and it alone: "50 of the 200", "of the 200 50".
+    @property
+    def has_words_before_of_the_other(self) -> bool:
+        """Whether each stands behind the word that the other stands behind there."""
+        return [one.before for one in self.here] == [its.before for its in reversed(self.there)]
 
-    Where both stand behind numbers, these have changed places, or nothing has.
-    """
-    kept = [one.before for one, its in ((first, its_first), (second, its_second)) if one.before == its.before != ""]
-    of_numbers = first.before[:1].isdigit() and second.before[:1].isdigit()
-    return of_numbers or (bool(kept) and first.before != second.before)
+    @property
+    def is_reversed(self) -> bool:
+        """Whether two parts of one place are the other way round there.
+
+        Where the word before them is another one, what they belong to may have changed places with them.
+        """
+        first, second = self.here
+        one_place_there = self.there[0].neighbours == self.there[1].neighbours
+        stays = first.before in _ORIGINS or first.neighbours[0] == self.there[0].neighbours[0]
+        return one_place_there and stays and first.before != second.before
+
+    @property
+    def has_neighbours_of_the_other(self) -> bool:
+        """Whether each has a neighbour of the other, and not what belongs to it: "7 in China versus 5 in Japan"."""
+        begin_with_numbers = all(words[0][0].isdigit() for words in self.words)
+        if begin_with_numbers and any(map(_keeps_neighbour, self.here, self.there)):
+            return False
+        moved = any(one.neighbours != its.neighbours for one, its in zip(self.here, self.there, strict=True))
+        return moved and all(self._equal_of_each)
 
 
 def _neighbours(landmarks: Mapping[int, str], part: _Part, moved: Set[str]) -> tuple[str, str]:
@@ -203,9 +279,9 @@ def _equal(one: tuple[str, str], other: tuple[str, str]) -> int:
     return sum(map(str.__eq__, one, other))
 
 
-def _keeps_neighbour(here: tuple[str, str], there: tuple[str, str]) -> bool:
+def _keeps_neighbour(here: _Place, there: _Place) -> bool:
     """Whether a part has one of its neighbours in both texts, on either side."""
-    return bool((set(here) & set(there)) - {""})
+    return bool((set(here.neighbours) & set(there.neighbours)) - {""})
 
 
 def _is_number(part: _Words) -> bool:
