@@ -56,7 +56,11 @@ _OPPOSITES = (
     ("earlier earliest", "later latest"),
     ("warmer hotter", "colder cooler"),
     ("maximum highest largest", "minimum lowest smallest"),
-    ("allow allows allowed permit permits permitted", "forbid forbids forbidden prohibit prohibits prohibited"),
+    (
+        "allow allows allowed permit permits permitted",
+        "forbid forbids forbidden prohibit prohibits prohibited ban bans banned",
+    ),
+    ("profit profits", "loss losses"),
     ("include includes included", "exclude excludes excluded omit omits omitted"),
     ("enable enables enabled", "disable disables disabled"),
     ("accept accepts accepted", "reject rejects rejected refuse refuses refused"),

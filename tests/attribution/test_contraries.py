@@ -146,3 +146,20 @@ def test_an_amount_that_changed_the_other_way_is_the_contrary_in_whatever_words(
     claim: str, passage: str, reason: str | None
 ) -> None:
     assert contrary_of(claim, passage) == reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("The company made a profit of 5 million in May.", "The company made a loss of 5 million in May."),
+        ("Smoking at the quay was banned in May.", "Smoking at the quay was allowed in May."),
+    ],
+)
+def test_profits_and_bans_have_opposites(claim: str, passage: str) -> None:
+    assert contrary_of(claim, passage) == "opposite_word"
+    assert contrary_of(passage, claim) == "opposite_word"
+    assert contrary_of(claim, claim) is None
+
+
+def test_a_loss_that_is_no_loss_of_money_is_no_opposite_of_a_profit() -> None:
+    assert contrary_of("The profit fell after the loss of a ship.", "After the loss of a ship the profit fell.") is None

@@ -38,6 +38,12 @@ TABLE = "Group | 2022 | 2023 | Change\nGrain | 512 | 547 | +6.8%\nTimber | 318 |
         ("Two-thirds of the grain was wheat.", "Wheat was two thirds of the grain."),
         ("Three quarters of the grain was wheat.", "Wheat was 75% of the grain."),
         ("The port shipped 512 tonnes with and without rain.", "With and without rain the port shipped 512 tonnes."),
+        ("Tables 4 and 3 list the ports by their ships.", "Tables 3 and 4 list the ports by their ships."),
+        (
+            "Of the old harbour book, pages 10 to 20 and 5 to 8 were lost.",
+            "Of the old harbour book, pages 5 to 8 and 10 to 20 were lost.",
+        ),
+        ("On pages 3 and 4, 120 ships are named.", "On pages 3 and 4, 120 ships are named."),
         ("The port shipped 512 tonnes.", "With or without rain the port shipped 512 tonnes."),
     ],
 )
@@ -64,6 +70,8 @@ def test_quarters_of_a_year_are_no_fraction() -> None:
     ("sentence", "quote"),
     [
         ("The port received 1,068 vessel calls.", CALLS),
+        ("On pages 3 and 4, 120 ships are named.", "On pages 3 and 4, 130 ships are named."),
+        ("Figures 3, 5 and 7 show 112 ships.", "Figures 3, 5 and 7 show 113 ships."),
         ("The rate rose by 12.9 %.", "The rate rose by 12.4% in all of 2023, 2022, 2021."),
         ("The rod met wood at 290 km.", "The rod met a layer of wood at 290 cm."),
         ("The share was 290 %.", "The rod met a layer of wood at 290 cm."),

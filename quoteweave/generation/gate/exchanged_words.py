@@ -28,6 +28,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(rf"{_NUMBER.pattern}|[^\W_]+(?:['’-][^\W_]+)*|[,;:&×()]")
 # "%" and "percent" are one, and "the" may stand in one text and not in the other.
 _UNNOTICED = frozenset({"a", "an", "the", "percent"})
+_NAME_A = re.compile(r"(?<=[^\W_] )A(?![^\W_]|['’-])")
 # What stands between things whose order says nothing: "grain and coal", "3 x 5 cm".
 _LISTING = frozenset({",", ";", "&", "×", "x", "and", "or", "plus", "und", "oder", "et", "ou", "y"})
 # Before the first of the two numbers of a change, "from 48 to 61", whose order is that of time, whatever else moved.
@@ -81,12 +82,13 @@ class _Part:
 
 
 class _Text:
-    """A text as folded words, without articles."""
+    """A text as folded words, without articles; a capital "A" within a sentence is none, but a name: "group A"."""
 
     def __init__(self, text: str) -> None:
         self._text = plain(text)
-        self._found = [match for match in _WORD.finditer(self._text) if match[0].casefold() not in _UNNOTICED]
-        self.words = [_folded(match[0]) for match in self._found]
+        noticed = (match for match in _WORD.finditer(self._text) if match[0].casefold() not in _UNNOTICED)
+        self._found = sorted((*noticed, *_NAME_A.finditer(self._text)), key=re.Match.start)
+        self.words = [match[0] if match[0] == "A" else _folded(match[0]) for match in self._found]
         self.counts = Counter(self.words)
 
     def written(self, start: int, end: int) -> str:
@@ -253,9 +255,15 @@ class _Pair:
 
     @property
     def has_neighbours_of_the_other(self) -> bool:
-        """Whether each has a neighbour of the other, and not what belongs to it: "7 in China versus 5 in Japan"."""
+        """Whether each has a neighbour of the other, and has not moved with its own.
+
+        So have numbers with what they count, "7 in China versus 5 in Japan", and names with what is said of them, "Oslo
+        had 7 and Bergen 5".
+        """
         begin_with_numbers = all(words[0][0].isdigit() for words in self.words)
         if begin_with_numbers and any(map(_keeps_neighbour, self.here, self.there)):
+            return False
+        if all(map(_keeps_neighbour_on_one_side, self.here, self.there)):
             return False
         moved = any(one.neighbours != its.neighbours for one, its in zip(self.here, self.there, strict=True))
         return moved and all(self._equal_of_each)
@@ -282,6 +290,10 @@ def _equal(one: tuple[str, str], other: tuple[str, str]) -> int:
 def _keeps_neighbour(here: _Place, there: _Place) -> bool:
     """Whether a part has one of its neighbours in both texts, on either side."""
     return bool((set(here.neighbours) & set(there.neighbours)) - {""})
+
+
+def _keeps_neighbour_on_one_side(here: _Place, there: _Place) -> bool:
+    return any(one == its != "" for one, its in zip(here.neighbours, there.neighbours, strict=True))
 
 
 def _is_number(part: _Words) -> bool:

@@ -40,9 +40,16 @@ _QUOTED = re.compile(
     r"|(?<!\w)‘([^‘’\n]{2,400})’(?!\w)"
 )
 _OMISSION = re.compile(r"\[?(?:…|\.{3})\]?")
+_LABEL_NUMBER = r"\(?(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?\b"
+_LABEL_RANGE = (
+    rf"{_LABEL_NUMBER}(?: ?(?:to|through|-) ?{_LABEL_NUMBER})?(?! ?%|[.,]\d| (?:per|thousand|million|billion)\b)"
+)
+# A comma alone does not go on with a list: "On pages 3 and 4, 120 ships are named."
+_LABEL_LIST = rf"{_LABEL_RANGE}(?:(?:, {_LABEL_RANGE})*,? (?:and|or|&) {_LABEL_RANGE})?"
 _LABEL = re.compile(
-    r"\b(?:fig(?:ure)?s?|tab(?:le)?s?|chart|section|sect|chapter|appendix|pages?|pp|p|eq(?:uation)?|slide|footnote|note"
-    r"|image|quote)\.? ?\(?(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?\b(?: of \d+)?",
+    rf"\b(?:(?:figures|figs|tables|tabs|pages|pp|equations|eqs|slides|footnotes|notes|images|quotes)\.? {_LABEL_LIST}"
+    r"|(?:fig(?:ure)?s?|tab(?:le)?s?|chart|section|sect|chapter|appendix|pages?|pp|p|eq(?:uation)?|slide|footnote|note"
+    rf"|image|quote)\.? ?{_LABEL_NUMBER}(?: of \d+)?)",
     re.IGNORECASE,
 )
 _CODE = re.compile(

@@ -269,10 +269,11 @@ def _exchanged(statement: str, evidence: CitedEvidence) -> Exchange | None:
 
     None also where what is cited says elsewhere what is said of the two.
     """
+    by_sentence: dict[str, Exchange | None] = {}  # clauses often have the same closest sentence
     for part in dict.fromkeys([statement, *_CLAUSES.split(statement)]):
-        content_words = _content_words(part)
-        closest = evidence.closest_sentences(content_words)
-        found = [find_exchange(statement, sentence) for sentence in closest]
+        closest = evidence.closest_sentences(_content_words(part))
+        by_sentence |= {one: find_exchange(statement, one) for one in closest if one not in by_sentence}
+        found = [by_sentence[one] for one in closest]
         exchanges = [one for one in found if one is not None and not evidence.has_words(one.phrase)]
         if exchanges and len(exchanges) == len(found):
             return exchanges[0]
