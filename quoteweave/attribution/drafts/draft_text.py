@@ -77,8 +77,8 @@ def running_text(draft: str, form: DraftFormat) -> str:
     """Return the draft's running text, of the draft's length; what is none of it is blank.
 
     Blank are, in Markdown: front matter, headings, tables, code, HTML, formulas between `$$`, the signs around others,
-    and the addresses of links; in LaTeX: comments, what stands before and after the document, headings, environments that are no text
-    (figures, tables, formulas, code), and commands with their arguments, but those that set a font.
+    and the addresses of links; in LaTeX: comments, what stands before and after the document, headings, environments
+    that are no text (figures, tables, formulas, code), and commands with their arguments, but those that set a font.
     """
     text = f" {draft[1:]}" if draft.startswith("\ufeff") else draft
     if form == "latex":
