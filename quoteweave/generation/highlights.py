@@ -228,22 +228,16 @@ def _cells(claim: str, text: str) -> list[Range]:
     for row in rows:
         name = set(words(_at(text, row[0])))
         named = bool(name) and name <= own
-        stated = (_normalised(_at(text, cell)) for cell in row[1:])
-        cells = [at for at, cell in enumerate(stated, 1) if cell and f" {cell} " in said]
+        cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in said]
         if named and cells and row is not heading:
-            headings = _headings(heading, row)
+            lacking = len(row) - len(heading)  # 1 where the heading row has no name for the rows
+            headings = dict(enumerate(heading, lacking)) if lacking in (0, 1) else {}
             headed = [at for at in cells if at in headings and own.intersection(words(_at(text, headings[at])))]
             # Of cells with the same content, those whose column the claim names.
             known = {_at(text, row[at]) for at in headed}
             cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
             found += [row[0], *(row[at] for at in cells), *(headings[at] for at in headed)]
     return found
-
-
-def _headings(heading: Sequence[Range], row: Sequence[Range]) -> dict[int, Range]:
-    """The heading of each cell of a row; none where it is not certain. A heading row may lack a name for the rows."""
-    lacking = len(row) - len(heading)
-    return {at + lacking: one for at, one in enumerate(heading)} if lacking in (0, 1) else {}
 
 
 def _rows(text: str) -> list[list[Range]]:
