@@ -366,7 +366,7 @@ class Collection:
         """The current index of that fingerprint; None where there is none, or where its folder is gone."""
         before = None
         while True:
-            state = next((state for state in self._index_states() if state.fingerprint == fingerprint), None)
+            state = next(iter(self._index_states(fingerprint)), None)
             # A folder that is gone may just have been replaced by that of the next generation.
             if state is None or state.folder.is_dir():
                 return state
@@ -379,6 +379,6 @@ class Collection:
         states = self._index_states()
         return [state if state.folder.is_dir() else self.index_state(state.fingerprint) or state for state in states]
 
-    def _index_states(self) -> list[IndexState]:
+    def _index_states(self, only: str | None = None) -> list[IndexState]:
         with self._catalog.read() as db:
-            return index_states(db, self._folder.generations)
+            return index_states(db, self._folder.generations, only)

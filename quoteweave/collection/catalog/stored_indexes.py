@@ -33,8 +33,8 @@ def put_seal(db: sqlite3.Connection, fingerprint: str, generation: int, seal: st
     db.execute("INSERT OR REPLACE INTO index_seals VALUES (?, ?, ?)", (fingerprint, generation, seal))
 
 
-def index_states(db: sqlite3.Connection, generations: Generations) -> list[IndexState]:
-    """The current generation of each index, by name."""
+def index_states(db: sqlite3.Connection, generations: Generations, only: str | None = None) -> list[IndexState]:
+    """The current generation of each index, by name, or of the one with that fingerprint alone."""
     has_seals = db.execute(_HAS_SEALS).fetchone() is not None
     query = "SELECT fingerprint, generation, seal FROM index_seals"
     seals = {(name, number): seal for name, number, seal in db.execute(query)} if has_seals else {}
@@ -48,4 +48,5 @@ def index_states(db: sqlite3.Connection, generations: Generations) -> list[Index
             seal=seals.get((fingerprint, generation)),
         )
         for fingerprint, name, generation, revision in db.execute(_INDEXES)
+        if only in (None, fingerprint)
     ]
