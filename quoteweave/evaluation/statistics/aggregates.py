@@ -67,18 +67,19 @@ class Aggregate:
         """(rows, 1 + columns): what each row adds to the sums; zeros for a row in which a column is undefined."""
         import numpy as np
 
-        table = np.zeros((len(rows), 1 + len(self.columns)))
-        for place, values in enumerate(self.values(rows)):
-            if values is not None:
-                table[place] = (1, *values)
-        return table
+        none = (0.0,) * (1 + len(self.columns))
+        table = [none if values is None else (1.0, *values) for values in self.values(rows)]
+        return np.array(table, dtype=float).reshape(len(rows), len(none))
 
     def of(self, rows: Sequence[Row]) -> float | None:
         """The figure of these rows; None where it is undefined. Sums are exact (Shewchuk's), whatever the order."""
+        return self.of_matrix(self.matrix(rows))
+
+    def of_matrix(self, table: "Sums") -> float | None:
+        """The figure of the rows that `matrix` has made this of."""
         import numpy as np
 
-        sums = np.array([math.fsum(column) for column in self.matrix(rows).T])
-        return defined(self.evaluate(sums))
+        return defined(self.evaluate(np.array([math.fsum(column) for column in table.T.tolist()])))
 
     def evaluate(self, sums: "Sums") -> "Sums":
         """The formula, where a division by zero is undefined rather than a warning."""

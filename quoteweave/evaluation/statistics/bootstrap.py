@@ -207,12 +207,12 @@ def estimates(
     resamples: int = RESAMPLES,
 ) -> dict[str, Estimate]:
     """Each figure of these rows, with an interval where asked for. One that is nowhere defined is left out."""
-    left_out = {figure: figure.undefined(rows) for figure in figures}
-    known = [figure for figure, undefined in left_out.items() if undefined < len(rows)]
+    tables = {figure: figure.matrix(rows) for figure in figures}
+    known = [figure for figure, table in tables.items() if table[:, 0].any()]
     bounds = {} if intervals is None else intervals(known, rows, clusters, resamples=resamples)
     found = {}
     for figure in known:
         low, high = bounds.get(figure.name) or (None, None)
-        counted = len(rows) - left_out[figure]
-        found[figure.name] = Estimate(value=figure.of(rows), low=low, high=high, n=counted, undefined=left_out[figure])
+        value, counted = figure.of_matrix(tables[figure]), int(tables[figure][:, 0].sum())
+        found[figure.name] = Estimate(value=value, low=low, high=high, n=counted, undefined=len(rows) - counted)
     return found
