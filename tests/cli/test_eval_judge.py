@@ -6,12 +6,14 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from forked_programs import ForkedProgram
 from typer.testing import CliRunner, Result
 
 from quoteweave.cli.eval import judge as eval_judge
@@ -231,10 +233,12 @@ def test_an_answer_that_changed_is_judged_anew(judge: Judge, run: Path) -> None:
 def test_what_was_judged_before_the_end_is_kept(
     judge: Judge, run: Path, tmp_path: Path, how: signal.Signals, code: int
 ) -> None:
-    running: list[subprocess.Popen[str]] = []
+    running: list[ForkedProgram] = []
+    started = threading.Event()
 
     def script(request: Mapping[str, Any]) -> Reply:
         if len(server.requests) == 3:
+            assert started.wait(60)
             os.kill(running[0].pid, how)
             return Reply(delay_s=60)
         return Reply(text=said(4))
@@ -242,9 +246,9 @@ def test_what_was_judged_before_the_end_is_kept(
     with ModelServer(script) as server:
         options = ("--model", MODEL, "--base-url", server.base_url, "--concurrency", 1)
         arguments = [sys.executable, "-c", COMMAND, *asking(run, tmp_path / "data.jsonl"), *options]
-        with subprocess.Popen(list(map(str, arguments)), stderr=subprocess.PIPE, text=True) as process:
-            # The first request comes long after this line: the process has libraries to load.
+        with ForkedProgram(arguments, stderr=subprocess.PIPE) as process:
             running.append(process)
+            started.set()
             process.communicate()
     assert process.returncode == code
     assert list(load_judgements(run / "judgements.jsonl")) == ["ant", "bee"]

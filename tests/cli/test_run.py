@@ -4,13 +4,14 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_programs import ForkedProgram
 from made_runs import GOODS, RunIt, asking, row, score, timeless, told, value
 from typer.testing import CliRunner
 
@@ -79,10 +80,12 @@ def test_a_run_of_several_questions_at_once_has_the_same_file_when_killed_and_re
     run_it: RunIt, dataset: Path, tmp_path: Path, moment: int
 ) -> None:
     config = 'model = "scripted"\nquotes = "dataset"\n[limits]\nconcurrency = 4\n'
-    victim: list[subprocess.Popen[bytes]] = []
+    victim: list[ForkedProgram] = []
+    started = threading.Event()
 
     def killing(request: Mapping[str, Any]) -> Reply:
         if len(server.requests) == moment:
+            assert started.wait(60)
             os.kill(victim[0].pid, signal.SIGKILL)
         return told(request)
 
@@ -90,7 +93,8 @@ def test_a_run_of_several_questions_at_once_has_the_same_file_when_killed_and_re
         arguments = map(str, asking(tmp_path, dataset, "killed"))
         (tmp_path / "config.toml").write_text(config)
         environment = {**os.environ, "OPENAI_BASE_URL": server.base_url}
-        victim.append(subprocess.Popen([sys.executable, "-m", "quoteweave", *arguments], env=environment))
+        victim.append(ForkedProgram([sys.executable, "-m", "quoteweave", *arguments], env=environment))
+        started.set()
         assert victim[0].wait() == -signal.SIGKILL
         assert run_it(config, url=server.base_url, out="killed").exit_code == 0
     with ModelServer(told) as server:
@@ -104,17 +108,25 @@ def test_a_run_killed_and_resumed_is_the_same_but_for_times(run_it: RunIt, datas
     with ModelServer(told) as server:
         assert run_it(config, url=server.base_url, out="whole").exit_code == 0
     for moment in (1, 3, 5):
-        victim: list[subprocess.Popen[bytes]] = []
+        victim: list[ForkedProgram] = []
+        started = threading.Event()
 
-        def killing(request: Mapping[str, Any], moment: int = moment, victim: list[Any] = victim) -> Reply:
+        def killing(
+            request: Mapping[str, Any],
+            moment: int = moment,
+            victim: list[Any] = victim,
+            started: threading.Event = started,
+        ) -> Reply:
             if len(server.requests) == moment:
+                assert started.wait(60)
                 os.kill(victim[0].pid, signal.SIGKILL)
             return told(request)
 
         with ModelServer(killing) as server:
             arguments = map(str, asking(tmp_path, dataset, f"killed{moment}"))
             environment = {**os.environ, "OPENAI_BASE_URL": server.base_url}
-            victim.append(subprocess.Popen([sys.executable, "-m", "quoteweave", *arguments], env=environment))
+            victim.append(ForkedProgram([sys.executable, "-m", "quoteweave", *arguments], env=environment))
+            started.set()
             assert victim[0].wait() == -signal.SIGKILL
             asked = len(server.requests)
             assert run_it(config, url=server.base_url, out=f"killed{moment}").exit_code == 0

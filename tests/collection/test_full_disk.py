@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from command_line import Quoteweave
+from forked_programs import run
 from killed_processes import in_a_process
 from made_collections import changing, made_quote, make_collection, put
 
@@ -78,8 +79,8 @@ def test_so_it_is_where_the_blocks_of_a_disk_are_small(small_blocks: Path) -> No
     os.truncate(filler, filler.stat().st_size - 16 * 1024)  # room for some of the blocks, and not for all
     for command in (["remove", "large.txt"], ["search", "grain"], ["remove", "small.txt"]):
         # In processes of their own: the system ends one that touches a hole of a mapped file.
-        run = [sys.executable, "-m", "quoteweave", *command, "-c", str(small_blocks / "collection")]
-        assert subprocess.run(run, check=False, capture_output=True).returncode == 0
+        started = [sys.executable, "-m", "quoteweave", *command, "-c", small_blocks / "collection"]
+        assert run(started).returncode == 0
 
 
 def test_what_is_mapped_into_memory_is_on_the_disk_before_the_disk_is_full(

@@ -1,12 +1,12 @@
 """A writer killed at any moment leaves a whole collection, and the next writer ends where it would have ended."""
 
 import hashlib
-import os
 import random
 import subprocess
 import sys
 from pathlib import Path
 
+from forked_programs import ForkedProgram
 from killed_processes import left_by_kills
 from made_documents import made, put, stored_files
 
@@ -92,6 +92,7 @@ def test_killed_at_each_step_it_leaves_a_whole_collection_that_can_be_finished(t
 FOREVER = """
 import sys
 from pathlib import Path
+sys.path.append(sys.argv[2])
 from test_killed_writer import work
 print("ready", flush=True)
 while True:
@@ -103,13 +104,9 @@ while True:
 def test_killed_between_steps_it_leaves_a_whole_collection(tmp_path: Path) -> None:
     root = tmp_path / "c"
     moments = random.Random(7)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": f"{Path(__file__).parent}:{Path(__file__).parents[1]}:{os.environ.get('PYTHONPATH', '')}",
-    }
     for lines in (moments.randint(1, 8) for _ in range(8)):
-        command = [sys.executable, "-c", FOREVER, str(root)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        command = [sys.executable, "-c", FOREVER, str(root), str(Path(__file__).parent)]
+        with ForkedProgram(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             for _ in range(lines):
                 assert process.stdout.readline()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from forked_programs import ForkedProgram
 
 from quoteweave.collection.writer_lock import OWNER_NAME, Owner, is_being_written, writer_lock
 from quoteweave.core.errors import CollectionLocked
@@ -25,7 +26,7 @@ with writer_lock(Path(sys.argv[1])):
 def another_writer(root: Path) -> Iterator["subprocess.Popen[str]"]:
     """A process that holds the lock until a line comes in, or until it is killed."""
     command = [sys.executable, "-c", HOLD, str(root)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with ForkedProgram(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         try:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import forked_programs
 import killed_processes
 import psutil
 import pytest
@@ -74,16 +75,15 @@ def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-c", COMMAND, *map(str, arguments)]
 
 
-def run(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments), capture_output=True, text=True, check=False, env={**os.environ, **(environment or {})}
-    )
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return forked_programs.run(command(*arguments))
 
 
 @contextmanager
 def running(*arguments: str | Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-    """A command in a process group of its own, as from a shell."""
-    with subprocess.Popen(
+    """A command in a process group of its own, as from a shell; the meddler acts as Python starts, unlike a fork."""
+    started = subprocess.Popen[str] if environment else forked_programs.ForkedProgram
+    with started(
         command(*arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -181,7 +181,7 @@ with Collection.create(Path(sys.argv[2])) as collection:
     add(collection, [Path(sys.argv[1])], AddOptions(settings=ParserSettings(ocr=False)), AddProgress(on_index=die))
 """
     arguments = [sys.executable, "-c", script, str(folder), str(tmp_path / "c")]
-    assert subprocess.run(arguments, check=False).returncode == -signal.SIGKILL
+    assert forked_programs.run(arguments).returncode == -signal.SIGKILL
     assert assert_whole(tmp_path / "c") == 12
     with Collection.open(tmp_path / "c") as collection:
         assert collection.indexes() == []
@@ -288,7 +288,7 @@ def test_a_full_disk_is_told_and_leaves_the_collection_whole(tmp_path: Path, fol
     assert run(*arguments).returncode == 0
     before = state(root)
     limited = [sys.executable, "-c", LIMITED, str(500_000), "add", str(big), *arguments[2:]]
-    found = subprocess.run(limited, capture_output=True, text=True, check=False)
+    found = forked_programs.run(limited)
     assert found.returncode == 1
     assert found.stderr.startswith(f"error: cannot write {root / where}")
     assert "raise the limit on the size of files" in found.stderr
@@ -302,7 +302,7 @@ def test_the_catalogue_may_be_what_finds_no_room(tmp_path: Path, folder: Path) -
     root = tmp_path / "c"
     write(folder, {"long.md": "\n\n".join(f"{number}. {PROSE}" for number in range(3000))})
     limited = [sys.executable, "-c", LIMITED, str(500_000), "add", str(folder), "-c", str(root), "--no-ocr"]
-    found = subprocess.run(limited, capture_output=True, text=True, check=False)
+    found = forked_programs.run(limited)
     assert found.returncode == 1
     assert found.stderr.startswith(f"error: cannot write {root / 'catalog.sqlite'}")
     assert assert_whole(root) <= 12

@@ -3,11 +3,11 @@
 import hashlib
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from forked_programs import run
 from made_files import PROSE, jpeg_bytes, pdf
 from pydantic import TypeAdapter
 
@@ -72,7 +72,7 @@ def killed(tmp_path: Path, made: Path) -> Path:
 
 def interrupted(folder: Path, root: Path, ending: signal.Signals) -> str:
     command = [sys.executable, "-c", ENDING, str(int(ending)), str(folder), str(root)]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = run(command)
     assert found.returncode != 0
     return found.stderr
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from forked_programs import ForkedProgram
 from made_collections import make_collection
 
 from quoteweave.core.errors import ConversationNotFound, StateError, UsageError
@@ -186,7 +187,7 @@ while True:
 
 def test_a_process_that_is_killed_loses_nothing_that_it_had_kept(answered: Answered, tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+    with ForkedProgram(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         assert writer.stdin is not None
         assert writer.stdout is not None
         writer.stdin.write(answered.model_dump_json() + "\n")

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from forked_programs import ForkedProgram
 from live_server import Serve
 from test_served_answers import problem, read_events
 
@@ -51,9 +52,7 @@ def test_an_answer_that_would_cost_more_than_it_may_is_not_asked_for(
 def process_of(collection: Path, config: Path, state: Path) -> Iterator[tuple["subprocess.Popen[str]", httpx2.Client]]:
     """A server in a process of its own, and a client of it."""
     command = [sys.executable, "-m", "quoteweave", "serve", "-c", f"port={collection}", "--port", "0"]
-    process = subprocess.Popen(
-        [*command, "--config", str(config), "--state", str(state)], stderr=subprocess.PIPE, text=True
-    )
+    process = ForkedProgram([*command, "--config", str(config), "--state", str(state)], stderr=subprocess.PIPE)
     assert process.stderr is not None
     address = next(line for line in process.stderr if "is serving" in line).split(" at ")[1].split()[0]
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from forked_programs import ForkedProgram
 from hostile_files import PICTURES
 from job_runs import add_work, ended, job_of, pdf_pages, until
 
@@ -60,7 +61,7 @@ def store(state: Path) -> Iterator[JobStore]:
 
 
 @pytest.fixture
-def runner(store: JobStore, state: Path) -> Iterator[JobRunner]:
+def runner(forked_jobs: None, store: JobStore, state: Path) -> Iterator[JobRunner]:
     made = JobRunner(store, state, EAGER)
     made.start()
     yield made
@@ -230,7 +231,7 @@ def test_jobs_of_a_killed_server_are_resumed_and_its_processes_end(root: Path, s
     with Collection.open(root) as collection, collection.writer():
         jobs = [store.add(job_of(work), work) for work in works]
         command = [sys.executable, "-m", "quoteweave", "serve", "-c", str(root), "--state", str(state), "--port", "0"]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
+        with ForkedProgram(command, stderr=subprocess.DEVNULL) as server:
             until(store, jobs[0].id, lambda progress: progress.waiting is not None)
             children = psutil.Process(server.pid).children()
             server.kill()

@@ -18,6 +18,7 @@ import httpx2
 import psutil
 import pytest
 from command_line import Quoteweave
+from forked_programs import ForkedProgram
 from live_server import LiveServer, Serve
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
@@ -117,7 +118,7 @@ def test_a_server_that_is_told_to_end_ends_its_streams_and_itself(sample_collect
             *(sys.executable, "-m", "quoteweave", "serve", "-c", f"port={sample_collection}", "--port", str(port)),
             *("--config", str(config), "--state", str(tmp_path / "state")),
         )
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        process = ForkedProgram(command, stderr=subprocess.PIPE)
         assert process.stderr is not None
         for line in process.stderr:
             if "startup complete" in line:
@@ -165,7 +166,7 @@ def serve_command(collection: Path, state: Path, port: int, workers: int) -> lis
 @contextmanager
 def running(collection: Path, state: Path, workers: int) -> Iterator[tuple["subprocess.Popen[str]", int, list[str]]]:
     """A server that has just told its address, its port and the lines before."""
-    process = subprocess.Popen(serve_command(collection, state, 0, workers), stderr=subprocess.PIPE, text=True)
+    process = ForkedProgram(serve_command(collection, state, 0, workers), stderr=subprocess.PIPE)
     assert process.stderr is not None
     lines = list[str]()
     try:
@@ -210,7 +211,7 @@ def test_of_two_servers_that_start_together_one_gets_the_address(
 ) -> None:
     port = free_port()
     commands = [serve_command(sample_collection, tmp_path / name, port, workers) for name in ("one", "other")]
-    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    both = [ForkedProgram(command, stderr=subprocess.PIPE) for command in commands]
     try:
         deadline = time.monotonic() + 60
         while all(server.poll() is None for server in both) and time.monotonic() < deadline:

@@ -28,7 +28,7 @@ Files = dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+def server(forked_jobs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server of an empty collection `port`, of a folder in which others may be made."""
     base = tmp_path_factory.mktemp("served")
     Collection.create(base / "named").close()
