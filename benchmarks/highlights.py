@@ -31,7 +31,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.boxes import Box, area, inside
 from quoteweave.core.records import PageWord, Quote, Record
 from quoteweave.documents.ingest import add
-from quoteweave.generation.highlights import text_of
+from quoteweave.generation.sentences import text_of
 from quoteweave.pipeline.highlighting import evidence_for
 
 CLAIMS = Path(__file__).with_name("highlight_claims.jsonl")

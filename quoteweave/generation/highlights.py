@@ -27,8 +27,9 @@ from quoteweave.core.text.question_words import denials
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation
+from quoteweave.generation.extractive.tables.heads import head_places
 from quoteweave.generation.gate.facts import read_sentence, stated_words
-from quoteweave.generation.sentences import Sentence, split_sentences
+from quoteweave.generation.sentences import Sentence, split_sentences, text_of
 
 MIN_REPEATED_WORDS = 5
 """Least words in a repeated sequence."""
@@ -78,11 +79,6 @@ _SPACES = r"(?<!\s)\s++"
 # A clause that says what another one states, asks or denies.
 _REPORTING = re.compile(r"(?:that|whether|dass|daß|ob|que)\s|qu['’]", re.IGNORECASE)
 _REPORTED = re.compile(r"\s(?:that|dass|que)\s+\Z", re.IGNORECASE)
-
-
-def text_of(quote: Quote) -> str:
-    """The text of a quote that highlights index: its own text, else its OCR text, else a vision model's description."""
-    return quote.text or quote.ocr_text or quote.vlm_text or ""
 
 
 def find_highlights(claim: str, quote: Quote) -> list[Range]:
@@ -223,20 +219,19 @@ def _cells(claim: str, text: str) -> list[Range]:
     said, own = f" {_normalised(claim)} ", set(words(claim))
     if not set(filter(_has_digit, words(_LABEL.sub(" ", claim)))) <= set(words(text)):
         return []
-    heading = next((row for row in rows if len(row) > 1), [])
+    head, names = head_places([[_at(text, cell) for cell in row] for row in rows])
+    heads = {at: [rows[y][x] for y, x in over if own & set(words(_at(text, rows[y][x])))] for at, over in names.items()}
     found: list[Range] = []
-    for row in rows:
+    for row in rows[head:]:
         name = set(words(_at(text, row[0])))
-        named = bool(name) and name <= own
         cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in said]
-        if named and cells and row is not heading:
-            lacking = len(row) - len(heading)  # 1 where the heading row has no name for the rows
-            headings = dict(enumerate(heading, lacking)) if lacking in (0, 1) else {}
-            headed = [at for at in cells if at in headings and own.intersection(words(_at(text, headings[at])))]
+        if name and name <= own and cells:
+            most = max(len(heads.get(at, ())) for at in cells)
+            headed = [at for at in cells if 0 < most == len(heads.get(at, ()))]
             # Of cells with the same content, those whose column the claim names.
             known = {_at(text, row[at]) for at in headed}
             cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]
-            found += [row[0], *(row[at] for at in cells), *(headings[at] for at in headed)]
+            found += [row[0], *(row[at] for at in cells), *(cell for at in headed for cell in heads[at])]
     return found
 
 

@@ -12,7 +12,7 @@ A sentence ends
 import re
 from functools import lru_cache
 
-from quoteweave.core.records import Record
+from quoteweave.core.records import Quote, Record
 from quoteweave.core.text.continuations import SENTENCE_END
 from quoteweave.core.text.tokens import RAISED
 
@@ -68,6 +68,11 @@ class Sentence(Record):
     text: str
     start: int
     end: int
+
+
+def text_of(quote: Quote) -> str:
+    """The text of a quote that highlights index: its own text, else its OCR text, else a vision model's description."""
+    return quote.text or quote.ocr_text or quote.vlm_text or ""
 
 
 def sentence_texts(text: str, end: str = "") -> list[str]:

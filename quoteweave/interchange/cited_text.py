@@ -19,7 +19,7 @@ from quoteweave.core.records import Kind, Quote, Record
 from quoteweave.core.text.marks import Mark, MarkReader
 from quoteweave.generation.answer_text import escape_marks
 from quoteweave.generation.citations import MarkResolver, to_events, with_citations
-from quoteweave.generation.highlights import text_of
+from quoteweave.generation.sentences import text_of
 from quoteweave.interchange.quotes import QuoteUrls, image_summary
 
 

@@ -17,8 +17,8 @@ from quoteweave.core.text.word_alignment import WordAlignment
 from quoteweave.generation.citations import with_citations
 from quoteweave.generation.gate.answer_check import cited_claims
 from quoteweave.generation.gate.claims import Claim
-from quoteweave.generation.highlights import find_highlights, text_of
-from quoteweave.generation.sentences import split_sentences, unfinished_sentence, with_end
+from quoteweave.generation.highlights import find_highlights
+from quoteweave.generation.sentences import split_sentences, text_of, unfinished_sentence, with_end
 
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTATION = re.compile("“([^“”]+)”")

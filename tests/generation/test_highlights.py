@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoteweave.core.records import Quote
-from quoteweave.generation.highlights import find_highlights, text_of
+from quoteweave.generation.highlights import find_highlights
+from quoteweave.generation.sentences import text_of
 
 DUES_TABLE = image("Table 1: Harbour dues.", DUES, layout="table")
 
@@ -242,6 +243,18 @@ def test_cells_of_a_table_with_the_names_of_row_and_column() -> None:
     assert said(claim, DUES_TABLE) == ["2021", "2022", "Grain", "486", "512"]
     assert said("Containers paid 1,310.", DUES_TABLE) == ["Container", "1,310"]
     assert said("Containers paid 1,311.", DUES_TABLE) == []
+
+
+def test_of_names_over_several_columns_those_over_the_cell() -> None:
+    rows = "Revenue mix | Sales change\n2023 | 2022 | 2023 | 2022\nNorth | 15 % | 14 % | (5.7)% | 24.1 %"
+    table = image("Table 2", rows, layout="table")
+    assert said("Table 2 lists North (Revenue mix 2023: 15 %).", table) == ["Revenue mix", "2023", "North", "15 %"]
+    assert said("Table 2 lists North (Sales change 2022: 24.1 %).", table) == [
+        "Sales change",
+        "2022",
+        "North",
+        "24.1 %",
+    ]
 
 
 def test_of_cells_that_say_the_same_the_one_whose_column_the_claim_names() -> None:

@@ -12,7 +12,7 @@ from quoteweave.cli.options.collection import CollectionOption, JsonOption, Pass
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Span
 from quoteweave.core.records import Quote
-from quoteweave.generation.highlights import text_of
+from quoteweave.generation.sentences import text_of
 from quoteweave.pipeline.highlighting import evidence_for
 from quoteweave.pipeline.pictures_for_people import crop, marked_page
 

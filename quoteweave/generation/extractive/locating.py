@@ -31,10 +31,9 @@ from quoteweave.generation.extractive.statements import (
 )
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.extractive.tables.heads import heading_of, split_header
-from quoteweave.generation.highlights import text_of
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
-from quoteweave.generation.sentences import sentence_texts
+from quoteweave.generation.sentences import sentence_texts, text_of
 
 EXCERPT_WORDS = (60, 40, 25)
 """Most words in the excerpts of the first, second and third place."""

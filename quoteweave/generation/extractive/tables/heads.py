@@ -53,6 +53,27 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     return header, [_aligned(row, len(header)) for row in body]
 
 
+def head_places(rows: Rows) -> tuple[int, dict[int, list[tuple[int, int]]]]:
+    """Return how many rows are the head, at least one, and the places of each column's names: their row and cell.
+
+    Columns are numbered as in the rows below. Without a header the first row names the columns.
+    """
+    header, body = split_header(rows)
+    if not header and len(body) == len(rows):
+        width = Counter(map(len, rows[1:])).most_common(1)[0][0] if len(rows) > 1 else 0
+        lacking = width - len(rows[0]) if rows else 0
+        return 1, {at: [(0, at - lacking)] for at in range(1, width)} if lacking in (0, 1) else {}
+    last = len(rows) - len(body) - 1
+    lacking = len(header) - len(rows[last])
+    places = {at: [(last, at - lacking)] for at in range(1, len(header))}
+    above = [at for at, cell in enumerate(rows[0]) if cell not in EMPTY]
+    for own in (above, above[1:]) if last and header and header[1] != rows[last][1 - lacking] else ():
+        size = len(places) // max(1, len(own))
+        if size * len(own) == len(places) and header[1].startswith(rows[0][own[0]]):
+            return last + 1, {at: [(0, own[(at - 1) // size]), *names] for at, names in places.items()}
+    return last + 1, places
+
+
 def _with_names_above(above: Sequence[str], header: Sequence[str]) -> Sequence[str]:
     """A header with the names that stand above it; none where it is uncertain over which columns each of them stands.
 
