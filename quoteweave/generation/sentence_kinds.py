@@ -127,7 +127,9 @@ _DENIES = re.compile(
 )
 
 
-_NOT_SO = re.compile(r"\b(?:not(?!\s+only\b)|never|cannot|\w+n[’']t)\s+(?:\w+ly\s+)?(\w+)", re.IGNORECASE)
+_NOT_SO = re.compile(
+    r"\b(?:(?:not(?!\s+only\b)|never|cannot|\w+n[’']t)\s+(?:\w+ly\s+)?|(?:declin|refus)\w*\s+to\s+)(\w+)", re.IGNORECASE
+)
 # "Do not panic", "If it does not start" and "Avoiding burns" may stand above advice: only a heading that is nothing but
 # the name of what is denied ("What is not covered", "Prohibited items") says so of all that is under it.
 _SUBJECT = (

@@ -8,6 +8,7 @@ from harbour_quotes import context
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Query
 from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.sentence_kinds import only_denied_words
 
 
 def ask(question: str, *texts: str) -> Answer:
@@ -46,6 +47,11 @@ def ask(question: str, *texts: str) -> Answer:
             "Why did gross profit decrease in fiscal 2023?",
             "Gross profit decreased in fiscal 2023 because of lower sales.",
             "Our gross profit rate decreased in fiscal 2023 because of promotions and freight.",
+        ),
+        (
+            "What drove the decrease in harbour income in fiscal 2023?",
+            "The decrease in harbour income in fiscal 2023 was driven by fewer calls.",
+            "Our dividend decreased in fiscal 2023, driven by the decrease in harbour income.",
         ),
         (
             "What is Grundel?",
@@ -90,3 +96,8 @@ def test_the_first_of_a_place_is_not_the_first_of_all_where_that_is_told_too() -
 )
 def test_the_only_one_that_is_told_of_answers(question: str, text: str) -> None:
     assert ask(question, text).status == "answered"
+
+
+def test_what_some_decline_to_do_is_denied_unless_it_is_said_of_others_too() -> None:
+    assert only_denied_words("Just 7% decline to lean toward a party.") == {"lean"}
+    assert only_denied_words("Of those who refuse to lean or do not lean, some lean.") == set()

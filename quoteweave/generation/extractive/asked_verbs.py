@@ -14,6 +14,8 @@ from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 from quoteweave.generation.sentence_kinds import begins_with
 
+MIN_ONLY_CAUSES = 2
+"""Words of what is asked about, said only as the cause, from which on a text tells what that caused."""
 OBJECT_WORDS = 4
 """Words behind a verb among which its object must be."""
 
@@ -34,6 +36,11 @@ _OBJECT_PRONOUN = re.compile(r"\s+(?:it|them|this|these|one|ones|those)\b", re.I
 _DONE = re.compile(rf"(?:\bbe\s+(?:\w+ly\s+)?|^\s*{_BE}\b.*?\b(?=\w+(?:ed|en)\b))(?P<verb>\w+)", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:]\s")
 _CASES = re.compile(r"^\W*(?:if|when|whenever|unless)\b[^,]*,|[,\s]\s*(?:if|unless)\b[^,.;]*", re.IGNORECASE)
+_ASKS_CAUSE = re.compile(r"\W*what\s+(?:drove|caused|led\s+to)\b", re.IGNORECASE)
+_CAUSED = re.compile(
+    r"\b(?:driven|caused)\s+(?:\w+ly\s+)?by\b|\b(?:due|owing|attributable)\s+to\b|\bbecause of\b|\bas a result of\b",
+    re.IGNORECASE,
+)
 _WHETHER = re.compile(
     r"\b(?:ask|wonder|question|inquir|enquir|doubt|unclear|unknown|uncertain)\w*\b[^,;.]*?\bwhether\b[^,;.“]*",
     re.IGNORECASE,
@@ -72,14 +79,24 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         return not _answers_for_another(statement, question)
     if asks == "date" and _is_of_several(statement.text, text):
         return False
-    wonders = _WHETHER.search(text) is None and _only_wonders(statement.text, subject_terms(question))
-    return not (wonders or _names_any(statement.text, text))
+    subject = subject_terms(question)
+    wonders = _WHETHER.search(text) is None and _only_wonders(statement.text, subject)
+    return not (wonders or _names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject))
 
 
 def _only_wonders(told: str, asked: Iterable[str]) -> bool:
     """Whether a text has a word of the question only in what it says that somebody wondered: "We asked whether …"."""
     rest = _WHETHER.sub(" ", told)
     return rest != told and any(_has([word], told) and not _has([word], rest) for word in asked)
+
+
+def _tells_what_it_caused(told: str, asked: str, subject: Iterable[str]) -> bool:
+    """Whether a text tells what the thing caused whose cause is asked for: "Earnings fell, driven by lower sales"."""
+    found = _CAUSED.search(told) if _ASKS_CAUSE.match(asked) else None
+    if found is None or not told[: found.start()].strip():
+        return False
+    before, after = told[: found.start()], told[found.end() :]
+    return sum(_has([word], after) and not _has([word], before) for word in subject) >= MIN_ONLY_CAUSES
 
 
 def _is_of_several(told: str, asked: str) -> bool:
