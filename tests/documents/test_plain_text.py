@@ -45,21 +45,6 @@ def test_a_broken_utf_16_file_is_read_with_a_warning(file: Path) -> None:
     assert parsed.warnings == ("1 character is not valid utf-16-le, and replaced.",)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize("text", ["Гавань приняла зерно в 1874 году – это много.", "The harbour.", "Λιμάνι σιτηρών"])
-def test_utf_16_without_a_mark_is_recognised_and_told(file: Path, encoding: str, text: str) -> None:
-    file.write_bytes(text.encode(encoding))
-    parsed = parse_text(file)
-    assert [quote.text for quote in parsed.quotes] == [text]
-    assert parsed.warnings == (f"It has no mark of its encoding, and was taken for {encoding.upper()}.",)
-
-
-@pytest.mark.parametrize("text", ["Zeros\x00and\x00letters", "a\x00\x00\x00\x00", "é\x00"])
-def test_zeros_among_letters_are_no_utf_16(file: Path, text: str) -> None:
-    file.write_bytes(text.encode())
-    assert [quote.text for quote in parse_text(file).quotes] == [text.replace("\x00", "")]
-
-
 def test_nul_bytes_are_left_out(file: Path) -> None:
     file.write_bytes(b"one\x00 two")
     assert [quote.text for quote in parse_text(file).quotes] == ["one two"]

@@ -15,18 +15,14 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 _DECLARABLE = re.compile(
     r"iso8859-\d+|cp125\d|cp932|cp949|cp950|shift_jis|euc_jp|iso2022_jp|euc_kr|gb2312|gbk|gb18030|big5|big5hkscs|koi8-[ru]"
 )
-# Blocks of characters with alphabets, and the least share of a text's upper bytes that are 0, and that are of these.
-_ALPHABETS = 0x20
-_MIN_SPACES, _MIN_BLOCKS = 0.03, 0.9
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def read_text(path: Path, *, megabytes: int, declared: re.Pattern[bytes] | None = None) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file with `\\n` line ends, and a warning if the encoding was guessed.
 
-    The encoding is the byte order mark's (UTF-8, UTF-16); else UTF-16, with a warning, where the upper bytes of an
-    alphabet's characters show it, which would be UTF-8 of control characters otherwise; else UTF-8 where the bytes are
-    valid; else what the first group of `declared` finds in the first 1,024 bytes; else Windows-1252, with a warning.
+    The encoding is the byte order mark's (UTF-8, UTF-16); else UTF-8 where the bytes are valid; else what the first
+    group of `declared` finds in the first 1,024 bytes; else Windows-1252, with a warning.
     Raises DocumentError when the file cannot be read or is larger than `megabytes`.
     """
     try:
@@ -51,9 +47,6 @@ def _decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _lenient(data[len(mark) :], encoding)
-    if unmarked := _unmarked_utf_16(data):
-        text, warnings = _lenient(data, unmarked)
-        return text, (f"It has no mark of its encoding, and was taken for {unmarked.upper()}.", *warnings)
     try:
         return data.decode("utf-8"), ()
     except UnicodeDecodeError:
@@ -64,19 +57,6 @@ def _decode(data: bytes, declared: re.Pattern[bytes] | None) -> tuple[str, tuple
         return _lenient(data, stated)
     text, _ = _lenient(data, "cp1252")
     return text, ("Its encoding is unknown, and was taken for Windows-1252; if that is wrong, save it as UTF-8.",)
-
-
-def _unmarked_utf_16(data: bytes) -> str | None:
-    """UTF-16's form where these bytes are text of an alphabet in it; ideographs are no valid UTF-8, and so told."""
-    if 0 not in data:
-        return None
-    # The upper byte of a character is 0 for spaces, digits and Latin letters, and below 0x20 for other alphabets.
-    for encoding, upper, lower in (("utf-16-le", data[1::2], data[::2]), ("utf-16-be", data[::2], data[1::2])):
-        spaces = upper.count(0)
-        blocks = sum(upper.count(block) for block in range(_ALPHABETS))
-        if spaces >= _MIN_SPACES * len(upper) and blocks >= _MIN_BLOCKS * len(upper) and 10 * lower.count(0) < spaces:
-            return encoding
-    return None
 
 
 def _lenient(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
