@@ -19,15 +19,20 @@ def make_run(root: Path) -> None:
     from quoteweave.core.answers import Context
     from quoteweave.core.examples import Prediction
     from quoteweave.core.files.jsonl import open_for_append
+    from quoteweave.core.fingerprints import file_sha256
     from quoteweave.core.records import Hit, Quote
-    from quoteweave.core.runs import RunRecord, open_run
+    from quoteweave.core.runs import Configuration, RunRecord, open_run
     from quoteweave.evaluation.judges.judgements import ASPECTS, JUDGEMENTS, AnswerVerdict
 
     folder = root / FOLDER
     folder.mkdir()
     quote = Quote(id="d:0:0", document="d.pdf", page=0, page_label="1", bbox=(0, 0, 9, 9), kind="text", layout="list")
     context = Context(texts=(Hit(rank=1, score=0.5, quote=quote.model_copy(update={"text": "Calls rose in 2023."})),))
-    with open_run(folder, RunRecord(configuration={"retriever": "lexical", "quotes": 20}, seeds={"order": 7})) as run:
+    lines = [{"question": f"How many calls were there in {number}?", "id": str(number)} for number in range(_COUNT)]
+    (root / QUESTIONS).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    fingerprints = {"references": file_sha256(root / QUESTIONS)}
+    configuration: Configuration = {"dataset": "questions", "retriever": "lexical", "quotes": 20}
+    with open_run(folder, RunRecord(configuration=configuration, fingerprints=fingerprints)) as run:
         for number in range(_COUNT):
             run.append(
                 Prediction(
@@ -48,8 +53,6 @@ def make_run(root: Path) -> None:
         recorder.end("selected", selected=paper)
     for number in range(3):
         _call(folder, number)
-    lines = [{"question": f"How many calls were there in {number}?", "id": str(number)} for number in range(_COUNT)]
-    (root / QUESTIONS).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
 def run_acts(root: Path, notes: list[str]) -> dict[str, Callable[[], Any]]:
