@@ -27,12 +27,12 @@ def asked(place: Place, said: str | Reply, *options: object) -> str:
 @attack
 def marks_of_quotes_that_were_not_given(place: Place) -> bool:
     found = json.loads(asked(place, "Arnfeld did [7][0][-1][999999999999999999999][٣].", "--json"))
-    return "7" in json.dumps(found) and not found["answer"]["citations"]
+    return not found["citations"] and bool(found["warnings"])
 
 
 @attack
-def an_answer_of_a_hundred_thousand_marks(place: Place) -> bool:
-    return bool(asked(place, "Arnfeld did " + "[1]" * 100_000 + "."))
+def an_answer_of_ten_thousand_marks(place: Place) -> bool:
+    return bool(asked(place, "Arnfeld did " + "[1]" * 10_000 + "."))
 
 
 @attack
