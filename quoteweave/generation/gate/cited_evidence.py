@@ -49,12 +49,13 @@ class CitedEvidence:
 
     def closest_sentences(self, content_words: Set[str]) -> list[str]:
         """The sentences of the quotes with most of these words; empty where none has any."""
-        shared = [len(content_words & _words(part)) for part in self._sentences]
+        shared = [len(content_words & _words(part)) for part in self.sentences]
         most = max(shared, default=0)
-        return [part for part, count in zip(self._sentences, shared, strict=True) if count == most > 0]
+        return [part for part, count in zip(self.sentences, shared, strict=True) if count == most > 0]
 
     @cached_property
-    def _sentences(self) -> list[str]:
+    def sentences(self) -> list[str]:
+        """The sentences of the quotes, in their order."""
         return [part.text for text in self.texts for part in split_sentences(text)]
 
     @cached_property

@@ -2,17 +2,17 @@
 
 Numbers with their units, dates, times, codes and quoted words are looked up. The verdict is
 
-- `unsupported` where one of them does not occur, and does not follow from what does, or where two numbers have changed
-  places (`gate.exchanged_words`);
+- `unsupported` where one of them does not occur, and does not follow from what does, where two numbers have changed
+  places (`gate.exchanged_words`), or where one is said of another year (`gate.amounts_of_years`);
 - `unchecked` where one is calculated from others, where there is nothing to look up, where the quotes lack a name, what
   a number counts, or most words of the sentence, where two words have changed places, or where either a clause or the
   closest sentence of the quotes is negated and the other is not;
 - `supported` otherwise. A sentence without numbers or the like is supported where its words, at least `MIN_WORDS` of
   them, occur in its quotes, all but a tenth.
 
-What this cannot see: which number belongs to what, and names exchanged for each other, but within one sentence; a verb
-replaced by another one; most negations; signs and directions. Errors of these kinds are never reported as
-`unsupported`, and some of them are found `supported`. An entailment model sees more (`check_with_model`).
+What this cannot see: which number belongs to what, but for years, and names exchanged for each other, but within one
+sentence; a verb replaced by another one; most negations; signs and directions. Errors of these kinds are never reported
+as `unsupported`, and some of them are found `supported`. An entailment model sees more (`check_with_model`).
 """
 
 import re
@@ -26,6 +26,7 @@ from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import find_unit
 from quoteweave.generation.gate.amounts import Amount
+from quoteweave.generation.gate.amounts_of_years import find_other_year
 from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
@@ -257,6 +258,9 @@ def _contrary(statement: str, evidence: CitedEvidence) -> _Finding | None:
         verdict: Verdict = "unsupported" if exchanged.is_of_numbers else "unchecked"
         reason = f"It has “{exchanged.first}” where what it cites has “{exchanged.second}”, and the reverse."
         return _Finding(verdict, reason)
+    if other := find_other_year(statement, evidence.sentences):
+        reason = f"What it cites has {other.amount} for {other.year}, and for {other.said_year} {other.instead}."
+        return _Finding("unsupported", reason)
     if bound := _lacking_bound(statement, evidence):
         return _Finding("unchecked", f"It has “{bound}”, what it cites the number alone.")
     if _negations_differ(statement, evidence):

@@ -1,0 +1,111 @@
+"""Find an amount that a sentence gives for another year than its evidence does.
+
+"Net sales in 2021 were 988" has a number and a year of "Net sales were 1,204 in 2021 and 988 in 2020", and says what
+that does not. Amounts and years are paired in English where it is plain which belong together: an amount right before
+its year, a year before the verb and its amount, and lists that end with "respectively". All else is no pair.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from quoteweave.generation.gate.amounts import Amount, read_amounts
+from quoteweave.generation.gate.facts import plain
+
+MAX_CHARACTERS = 1000
+"""Of a sentence that is looked at."""
+
+_YEAR = r"(?:19|20)\d\d(?![\d%]|[.,]\d)"
+_ANY_YEAR = re.compile(_YEAR)
+_NUMBER = r"[$€£¥]?\s?\d+(?:[.,]\d+)*"
+# Behind these another amount, or another year, is spoken of.
+_APART = r"(?:and|or|but|while|whereas|than|compared|versus|against|from|to|until|through|by|as|after|before|since)\b"
+_COUNTED = rf"(?:\s?%|(?:\s+(?!{_APART}|in\b|for\b|during\b)[^\W\d]+){{1,3}})?"
+_IN = r"(?:in|for|during)\s+(?:(?:the\s+)?(?:fiscal|financial|calendar)?\s*years?\s+|fiscal\s+)?"
+_NO_OTHER_YEAR = rf"(?!\s*(?:,|and|or|to|through|until|[-–/])\s*(?:in\s+)?{_YEAR})"
+_AMOUNT_FIRST = re.compile(rf"(?P<amount>{_NUMBER}{_COUNTED})\s+{_IN}(?P<year>{_YEAR}){_NO_OTHER_YEAR}", re.IGNORECASE)
+_VERB = r"(?:was|were|is|are|reached|totall?ed|came\s+to|amounted\s+to|stood\s+at|of|to|:)"
+_YEAR_FIRST = re.compile(
+    rf"\b{_IN}(?P<year>{_YEAR}){_NO_OTHER_YEAR}(?:(?!\b{_APART}\s)[^.;\d]){{0,60}}?"
+    rf"(?<![^\W\d]){_VERB}\s+(?:(?:only|about|some|around|approximately|nearly|almost)\s+)?(?P<amount>{_NUMBER}{_COUNTED})",
+    re.IGNORECASE,
+)
+_AMOUNTS = rf"{_NUMBER}{_COUNTED}(?:,\s+{_NUMBER}{_COUNTED})*,?\s+and\s+{_NUMBER}{_COUNTED}"
+_YEARS = rf"{_YEAR}(?:,\s+{_YEAR})*,?\s+and\s+{_YEAR}"
+_RESPECTIVELY = (
+    re.compile(rf"(?P<amounts>{_AMOUNTS})\s+{_IN}(?P<years>{_YEARS})", re.IGNORECASE),
+    re.compile(rf"\b{_IN}(?P<years>{_YEARS}),?\s[^.;\d]{{0,60}}?(?P<amounts>{_AMOUNTS})", re.IGNORECASE),
+)
+
+
+class OtherYear(NamedTuple):
+    """An amount that is said of one year, and what the evidence has for both."""
+
+    amount: str
+    year: str
+    """That for which the evidence has it."""
+    said_year: str
+    instead: str
+    """What it has for that year."""
+
+
+class _OfYear(NamedTuple):
+    amount: Amount
+    year: str
+
+
+def find_other_year(statement: str, sentences: Iterable[str]) -> OtherYear | None:
+    """Return an amount that a statement gives for a year, where its evidence has it for other years alone.
+
+    A sentence of the evidence must have another amount for that year, and none may have this one otherwise.
+    """
+    sentences = list(sentences)
+    for amount, year in _pairs(statement):
+        if not any(_has_two_years(text, year) for text in sentences):
+            continue
+        having = [text for text in sentences if any(amount.same(one) for one in read_amounts(plain(text)))]
+        found = [_other_year(amount, year, _pairs(text)) for text in having]
+        if found and found[0] is not None and all(found):
+            return found[0]
+    return None
+
+
+def _has_two_years(text: str, year: str) -> bool:
+    """Whether a text has this year and another one."""
+    years = set(_ANY_YEAR.findall(text))
+    return year in years and len(years) > 1
+
+
+def _other_year(amount: Amount, year: str, pairs: Sequence[_OfYear]) -> OtherYear | None:
+    """What a sentence has of a year in place of an amount that it has for others."""
+    years = [one.year for one in pairs if amount.same(one.amount)]
+    instead = [one.amount for one in pairs if one.year == year]
+    if not years or not instead or year in years:
+        return None
+    return OtherYear(amount.text, years[0], year, instead[0].text)
+
+
+def _pairs(text: str) -> list[_OfYear]:
+    if len(text) > MAX_CHARACTERS:
+        return []
+    text = plain(text)
+    if "respectively" in text:
+        return _in_lists(text)
+    pairs, taken = list[_OfYear](), list[tuple[int, int]]()
+    for pattern in (_AMOUNT_FIRST, _YEAR_FIRST):
+        for found in pattern.finditer(text):
+            spans = [found.span("amount"), found.span("year")]
+            if not any(start < end_of and begin < end for start, end in spans for begin, end_of in taken):
+                taken += spans
+                pairs += [_OfYear(amount, found["year"]) for amount in read_amounts(found["amount"])[:1]]
+    return pairs
+
+
+def _in_lists(text: str) -> list[_OfYear]:
+    for pattern in _RESPECTIVELY:
+        if found := pattern.search(text):
+            years = re.findall(_YEAR, found["years"])
+            amounts = read_amounts(found["amounts"])
+            if len(years) == len(amounts):
+                return [_OfYear(*pair) for pair in zip(amounts, years, strict=True)]
+    return []
