@@ -10,6 +10,7 @@ from made_verdicts import ModelSplitter, WordJudge
 
 from quoteweave.core.errors import DatasetError, EndpointUnreachable, UsageError
 from quoteweave.core.examples import Example, Prediction
+from quoteweave.core.files.sealed_json import unsealed_json
 from quoteweave.core.protocols import CitedSentence
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict, judge_evidence, load_evidence_verdicts
 from quoteweave.evaluation.metrics.citations.citation_quality import CitationQuality
@@ -73,7 +74,7 @@ def test_only_what_failed_or_changed_is_asked_again(tmp_path: Path) -> None:
 def test_what_was_judged_under_other_names_is_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     judged(path, WordJudge(), answered("Calls rose [1]."))
-    path.write_text(path.read_text().replace('"cited":["1"]', '"cited":["01"]'))
+    path.write_bytes(unsealed_json(path.read_bytes()).replace(b'"cited":["1"]', b'"cited":["01"]'))
     again = WordJudge()
     found = judged(path, again, answered("Calls rose [1]."))
     assert (found["q"].cited(), len(again.asked)) == (("1",), 3)
@@ -84,8 +85,8 @@ def test_verdicts_of_another_judge_or_splitter_are_not_mixed(tmp_path: Path) -> 
     judged(path, WordJudge(), answered("Calls rose [1]."))
     with pytest.raises(UsageError, match="name another file"):
         judged(path, WordJudge(name="other"), answered("Calls rose [1]."))
-    line = path.read_text()
-    path.write_text(line + line.replace('"judge":"words"', '"judge":"other"'))
+    line = unsealed_json(path.read_bytes())
+    path.write_bytes(line + line.replace(b'"judge":"words"', b'"judge":"other"'))
     with pytest.raises(DatasetError, match="line 2, judge and splitter: 'other'"):
         load_evidence_verdicts(path)
 
