@@ -4,6 +4,7 @@ import pytest
 from harbour_quotes import DUES, TRAINS
 
 from quoteweave.generation.extractive.tables.cells import cells_in_words, find_cells, read_rows
+from quoteweave.generation.extractive.tables.heads import head_places, split_header
 from quoteweave.generation.gate.dates import extract_dates
 
 
@@ -155,3 +156,12 @@ def test_the_day_of_a_column_may_be_written_otherwise_than_in_the_question(day: 
 
 def test_a_version_or_the_number_of_a_section_is_no_name_of_a_column() -> None:
     assert said("3.1 | 3.2.1 | 3.2.2\nCash | 936 | 874\nDues | 11 | 12", "cash") == "Cash (936; 874)"
+
+
+@pytest.mark.parametrize("first", ["", "Region", "Year ended"])
+def test_the_places_of_a_columns_names_are_those_of_its_name(first: str) -> None:
+    rows = [[first, "Region", "Profit"], ["", "2023", "2022", "Q1", "2023", "2022", "Q1"], ["Oslo", *"123456"]]
+    header, _ = split_header(rows)
+    _, places = head_places(rows)
+    assert header[1:] == [" ".join(rows[y][x] for y, x in places[at]) for at in range(1, 7)]
+    assert [places[at][0] for at in (1, 6)] == [(0, 1), (0, 2)]

@@ -7,9 +7,10 @@ from operator import itemgetter
 
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
 _MERE_NUMBER = re.compile(r"[-+−–~≈$€£]?\s?\d[\d.,' ]*\s?%?")
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
+YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
+"""A year, at the beginning of a cell."""
 # "August 30, 2020", and "31.3.2003" or "31/3/2003", which no version or section in a row of years looks like.
-_DATE = re.compile(rf"(?:[^\W\d_]{{3}}\W.*\b|(?<![\d.])\d{{1,2}}([./])\d{{1,2}}\1){_YEAR.pattern}$")
+_DATE = re.compile(rf"(?:[^\W\d_]{{3}}\W.*\b|(?<![\d.])\d{{1,2}}([./])\d{{1,2}}\1){YEAR.pattern}$")
 _SIGN = re.compile(r"[$€£¥%()]+")
 # Between two amounts in one cell, which touched: "$ 26,822 $ (53,985)".
 _BETWEEN_AMOUNTS = re.compile(r"(?<=[\d)])\s*(?=[$€£¥]\s?\(?\d)")
@@ -66,30 +67,35 @@ def head_places(rows: Rows) -> tuple[int, dict[int, list[tuple[int, int]]]]:
     last = len(rows) - len(body) - 1
     lacking = len(header) - len(rows[last])
     places = {at: [(last, at - lacking)] for at in range(1, len(header))}
-    above = [at for at, cell in enumerate(rows[0]) if cell not in EMPTY]
-    for own in (above, above[1:]) if last and header and header[1] != rows[last][1 - lacking] else ():
-        size = len(places) // max(1, len(own))
-        if size * len(own) == len(places) and header[1].startswith(rows[0][own[0]]):
-            return last + 1, {at: [(0, own[(at - 1) // size]), *names] for at, names in places.items()}
+    names = rows[last][1 - lacking :]
+    if header and list(header[1:]) != list(names):  # they were joined with those above
+        for at, above in enumerate(_places_above(rows[0], names), 1):
+            places[at].insert(0, (0, above))
     return last + 1, places
 
 
 def _with_names_above(above: Sequence[str], header: Sequence[str]) -> Sequence[str]:
-    """A header with the names that stand above it; none where it is uncertain over which columns each of them stands.
-
-    It is certain where the names below are the same for each of them, in the same order.
-    """
-    groups = [cell for cell in above if cell not in EMPTY]
-    names = header[1:]
-    if len(groups) < 2 or len(groups) > len(names) or not _is_header(["", *above]):
+    """A header with the names that stand above it; none where it is uncertain over which columns each one stands."""
+    names, count = header[1:], sum(cell not in EMPTY for cell in above)
+    if count < 2 or count > len(names) or not _is_header(["", *above]):
         return header
+    if places := _places_above(above, names):
+        return [header[0], *(f"{above[at]} {name}" for at, name in zip(places, names, strict=True))]
+    return header if count >= sum(name not in EMPTY for name in names) else []
+
+
+def _places_above(above: Sequence[str], names: Sequence[str]) -> list[int]:
+    """For the name of each column, which cell stands above it; empty where that is uncertain.
+
+    It is certain where the names below are the same for each of those above, in the same order.
+    """
+    groups = [at for at, cell in enumerate(above) if cell not in EMPTY]
     for own in (groups, groups[1:]):  # the first may name the rows
         size = len(names) // max(1, len(own))
         parts = [names[start : start + size] for start in range(0, len(names), max(1, size))]
         if size > 1 and len(parts) == len(own) > 1 and all(part == parts[0] for part in parts):
-            joined = [f"{group} {name}" for group, part in zip(own, parts, strict=True) for name in part]
-            return [header[0], *joined]
-    return header if len(groups) >= sum(name not in EMPTY for name in names) else []
+            return [at for at in own for _ in range(size)]
+    return []
 
 
 def _aligned(row: Sequence[str], width: int) -> Sequence[str]:
@@ -123,5 +129,5 @@ def _are_numbers(rows: Rows) -> bool:
 def _is_header(row: Sequence[str]) -> bool:
     """Whether a row can be a header: it has no numbers but years, and those of dates ("52 Weeks Ended May 3, 2020")."""
     cells = [cell for cell in row[1:] if cell not in EMPTY]
-    numbers = [cell for cell in cells if _NUMBER.match(cell) and not _YEAR.match(cell)]
+    numbers = [cell for cell in cells if _NUMBER.match(cell) and not YEAR.match(cell)]
     return bool(cells) and all(map(_DATE.search, numbers))
