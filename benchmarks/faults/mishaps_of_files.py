@@ -51,17 +51,18 @@ def a_file_changes_between_being_found_and_being_read(place: Place) -> bool:
 
 @attack
 def a_folder_takes_the_place_of_a_file_while_it_is_added(place: Place) -> bool:
-    place.write("a.md", WORDS.format("Arnfeld"))
-    place.write("b.md", WORDS.format("Brede"))
-    place.add(before=meanwhile(place, "os.unlink(folder / 'b.md'); os.mkdir(folder / 'b.md')"))
-    return "b.md" in place.said and place.finds("harbour Arnfeld")
+    return _is_told_what_takes_the_place_of_a_file(place, "os.mkdir")
 
 
 @attack
 def a_pipe_takes_the_place_of_a_file_while_it_is_added(place: Place) -> bool:
+    return _is_told_what_takes_the_place_of_a_file(place, "os.mkfifo")
+
+
+def _is_told_what_takes_the_place_of_a_file(place: Place, makes: str) -> bool:
     place.write("a.md", WORDS.format("Arnfeld"))
     place.write("b.md", WORDS.format("Brede"))
-    place.add(before=meanwhile(place, "os.unlink(folder / 'b.md'); os.mkfifo(folder / 'b.md')"))
+    place.add(before=meanwhile(place, f"os.unlink(folder / 'b.md'); {makes}(folder / 'b.md')"))
     return "b.md" in place.said and place.finds("harbour Arnfeld")
 
 

@@ -42,6 +42,7 @@ from quoteweave.generation.extractive.asked_verbs import tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
     Statement,
+    picture_text,
     quote_words,
     refers_back,
     title_words,
@@ -391,7 +392,7 @@ def _words_above(quote: Quote, *, is_row: bool) -> frozenset[str]:
 
     Of these the first, or both of two.
     """
-    header = (quote.text or quote.ocr_text or "").partition("\n")[0].split(" | ") if is_row else [""]
+    header = picture_text(quote).partition("\n")[0].split(" | ") if is_row else [""]
     first = (
         " ".join(header) if len(header) == 2 and quote.layout == "table" else header[0]
     )  # of two columns the second is that of every cell

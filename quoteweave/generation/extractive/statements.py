@@ -220,7 +220,7 @@ def ambiguous_rows(
     for number, hit in enumerate(context.images, start=1):
         rows = tuple(_cells(hit.quote, question, weights))
         if not rows and has_cells(hit.quote):
-            rows = tuple(find_parts(_picture_text(hit.quote), subject))
+            rows = tuple(find_parts(picture_text(hit.quote), subject))
         if rows and (rows[0].is_part or not have_own_names(rows)):
             text = escape_marks(clip(_listed(hit.quote, rows), limit))
             held = tuple(words(text))
@@ -319,7 +319,7 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     titled = words(quote.caption or "")
     dates, _ = extract_dates(question.analysis.text)
-    return find_cells(_picture_text(quote), question.terms, weights, wanted, titled, dates)
+    return find_cells(picture_text(quote), question.terms, weights, wanted, titled, dates)
 
 
 def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:
@@ -330,7 +330,7 @@ def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:
 def _computed(quote: Quote, question: QuestionTerms) -> str:
     if not has_cells(quote):
         return ""
-    sentence = compute_from_table(_picture_text(quote), question, words_with_headings(quote))
+    sentence = compute_from_table(picture_text(quote), question, words_with_headings(quote))
     titled = _titled(quote)
     return (
         f"By {titled[:1].lower() if titled.startswith('The ') else titled[:1]}{titled[1:]}, {sentence}."
@@ -344,7 +344,7 @@ def has_cells(quote: Quote) -> bool:
     if quote.layout != "chart":
         return quote.layout == "table"
     rows = [
-        line.split(" | ") for line in itertools.takewhile(lambda line: " | " in line, _picture_text(quote).splitlines())
+        line.split(" | ") for line in itertools.takewhile(lambda line: " | " in line, picture_text(quote).splitlines())
     ]
     values = [cell for row in rows[1:] for cell in row[1:]]
     return len(rows) > 1 and len(set(map(len, rows))) == 1 and all(map(_VALUE.match, values))
@@ -354,14 +354,14 @@ def _titled(quote: Quote) -> str:
     return f"{image_name(quote)} ({caption_title(quote)})" if caption_title(quote) else image_name(quote)
 
 
-def _picture_text(quote: Quote) -> str:
+def picture_text(quote: Quote) -> str:
     """The text in a picture, from the file or OCR; not a vision model's description."""
     return quote.text or quote.ocr_text or ""
 
 
 def _best_sentence(quote: Quote, weights: Mapping[str, float]) -> str:
     """Quote the sentence of an image's text that covers most of the question; "" where it has no sentences."""
-    parts = [part.text for part in split_sentences(_picture_text(quote))]
+    parts = [part.text for part in split_sentences(picture_text(quote))]
     sentences = [tidy(part, MAX_PICTURE_SENTENCE) for part in parts if _is_prose(part)]
     best = max(sentences, key=lambda text: coverage(weights, words(text)), default="")
     return f"{image_name(quote)} reads “{best.rstrip('.')}”." if best else ""

@@ -6,7 +6,7 @@ its year, a year before the verb and its amount, and lists that end with "respec
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from quoteweave.generation.gate.amounts import Amount, read_amounts
@@ -54,16 +54,15 @@ class _OfYear(NamedTuple):
     year: str
 
 
-def find_other_year(statement: str, sentences: Iterable[str]) -> OtherYear | None:
+def find_other_year(statement: str, sentences: Sequence[str]) -> OtherYear | None:
     """Return an amount that a statement gives for a year, where its evidence has it for other years alone.
 
     A sentence of the evidence must have another amount for that year, and none may have this one otherwise.
     """
-    sentences = list(sentences)
-    for amount, year in _pairs(statement):
-        if not any(_has_two_years(text, year) for text in sentences):
-            continue
-        having = [text for text in sentences if any(amount.same(one) for one in read_amounts(plain(text)))]
+    said = [one for one in _pairs(statement) if any(_has_two_years(text, one.year) for text in sentences)]
+    known = [(text, read_amounts(plain(text))) for text in sentences] if said else []
+    for amount, year in said:
+        having = [text for text, amounts in known if any(amount.same(one) for one in amounts)]
         found = [_other_year(amount, year, _pairs(text)) for text in having]
         if found and found[0] is not None and all(found):
             return found[0]

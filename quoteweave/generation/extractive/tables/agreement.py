@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.statements import Statement
+from quoteweave.generation.extractive.statements import Statement, picture_text
 from quoteweave.generation.extractive.tables.cells import FoundRow, read_rows
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import MONTHS, is_of_date
@@ -110,7 +110,7 @@ def _best(group: Sequence[Statement], question: QuestionTerms, weights: Mapping[
 def _is_of_period(statement: Statement) -> bool:
     """Whether the head or the title of a table names periods, and not days: "52 weeks ended August 30, 2020"."""
     quote = statement.quote
-    head = (quote.text or quote.ocr_text or "").partition("\n")[0]
+    head = picture_text(quote).partition("\n")[0]
     return _PERIOD.search(f"{quote.caption or ''}\n{' '.join(map(' '.join, read_rows(head)))}") is not None
 
 

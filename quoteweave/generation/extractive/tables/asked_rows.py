@@ -4,7 +4,7 @@ import re
 
 from quoteweave.core.answers import Context
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive.statements import has_cells
+from quoteweave.generation.extractive.statements import has_cells, picture_text
 from quoteweave.generation.extractive.tables.cells import name_of_row, read_rows
 from quoteweave.generation.relevance import QuestionTerms
 
@@ -26,6 +26,6 @@ def asks_for_row(question: QuestionTerms, context: Context) -> bool:
         return False
     said = words(asked[1])
     tables = (hit.quote for hit in context.images if has_cells(hit.quote))
-    rows = (row for quote in tables for row in read_rows(quote.text or quote.ocr_text or ""))
+    rows = (row for quote in tables for row in read_rows(picture_text(quote)))
     named = (name_of_row(row[0]) for row in rows if any(map(_VALUE.match, row[1:])))
     return any(name and name == frozenset(said[: len(name)]) for name in named)

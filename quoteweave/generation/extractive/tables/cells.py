@@ -12,6 +12,7 @@ from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.tables.heads import (
     EMPTY,
+    YEAR,
     Rows,
     heading_of,
     holds_amounts,
@@ -25,7 +26,6 @@ MAX_ROWS = 3
 MAX_WHOLE_ROW = 4
 MAX_COLUMNS = 6
 
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?!\d|,)")
 _LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
 _NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
@@ -220,7 +220,7 @@ def _columns_of_years(header: Sequence[str], asked: Collection[str]) -> list[int
 
 
 def _years(asked: Collection[str]) -> set[str]:
-    return {word for word in asked if _YEAR.fullmatch(word)}
+    return {word for word in asked if YEAR.fullmatch(word)}
 
 
 def _are_of(asked: Collection[str], said: Collection[str]) -> bool:
