@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,13 +45,24 @@ DOTLESS = {"\u0131": "i", "\u0237": "j"}
 LETTER_GAP = 0.3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Characters:
     """Code points (n), boxes as shown (n, 4), and the numbers (n) by which pdfium knows them."""
 
     codes: Ints
     boxes: Floats
     numbers: Ints
+
+    @cached_property
+    def spans(self) -> tuple[Ints, Ints, Ints]:
+        """Where words start and end, and the row of the text layer that each stands in."""
+        return _spans(self.codes)
+
+    @cached_property
+    def hulls(self) -> tuple[Floats, Floats]:
+        """Of each word its box (n, 4), and its widest and tallest letter (n, 2)."""
+        starts, ends, _ = self.spans
+        return _hulls(self.boxes, starts, ends)
 
 
 def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characters:
@@ -175,10 +187,10 @@ def read_runs(
 def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[PlacedWord]:
     """The words of a page of this width and height in points, cut at its edges; those outside it are left out."""
     codes = characters.codes
-    starts, ends, rows = _spans(codes)
+    starts, ends, rows = characters.spans
     if not len(starts):
         return
-    hulls, letters = _hulls(characters.boxes, starts, ends)
+    hulls, letters = characters.hulls
     visible = _is_visible(hulls, page)
     hulls = np.clip(hulls, 0, [*page, *page])
     codes = _with_superscripts(codes, characters.boxes, starts, ends)
@@ -192,10 +204,10 @@ def placed_words(characters: Characters, page: tuple[float, float]) -> Iterator[
 
 def count_outside(characters: Characters, page: tuple[float, float]) -> int:
     """Count the words with letters or digits that `placed_words` leaves out, as they stand outside the page."""
-    starts, ends, _ = _spans(characters.codes)
+    starts, ends, _ = characters.spans
     if not len(starts):
         return 0
-    outside = np.flatnonzero(~_is_visible(_hulls(characters.boxes, starts, ends)[0], page))
+    outside = np.flatnonzero(~_is_visible(characters.hulls[0], page))
     words = (characters.codes[starts[i] : ends[i]].tolist() for i in outside)
     return sum(any(code <= sys.maxunicode and chr(code).isalnum() for code in word) for word in words)
 
