@@ -12,6 +12,12 @@ def fingerprint(settings: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+def json_sha256(value: Mapping[str, object]) -> str:
+    """SHA-256 of a value as JSON, in hexadecimal; the order of fields is left aside, that of lists is not."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file's content, in hexadecimal. Raises OSError where it cannot be read."""
     with path.open("rb") as file:

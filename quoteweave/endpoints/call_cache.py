@@ -1,32 +1,22 @@
-"""A cache of chat model calls in a folder: to resume without paying twice, and to replay without a key.
+"""A cache of chat model calls in a folder: to resume without paying twice, and to replay without a key."""
 
-ab/ab12….json    one call: SHA-256 of its request, the completion, and when it came; the request itself is not kept
-"""
-
-import hashlib
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.chat.streams import as_stream, stream_completion
 from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
-from quoteweave.core.errors import StorageError
-from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
-from quoteweave.core.files.whole_files import written_whole
+from quoteweave.core.files.result_cache import CachedResult, ResultCache
+from quoteweave.core.fingerprints import json_sha256
 from quoteweave.core.protocols import ChatModel
-from quoteweave.core.records import Record
 from quoteweave.endpoints.chat_wrappers import WrappedChat
 
 Messages = Sequence[Mapping[str, object]]
 
 
-class _Call(Record):
-    request: str
+class _Call(CachedResult):
     completion: Completion
-    when: datetime
 
 
 class CachedChat(WrappedChat):
@@ -40,7 +30,7 @@ class CachedChat(WrappedChat):
 
     def __init__(self, model: ChatModel, folder: Path) -> None:
         super().__init__(model)
-        self._folder = folder
+        self._cache = ResultCache(folder, _Call)
         self._calls: SharedCalls[Completion] = SharedCalls()
 
     async def complete(self, messages: Messages) -> Completion:
@@ -67,40 +57,18 @@ class CachedChat(WrappedChat):
 
     def _keep(self, turn: SharedCall[Completion], completion: Completion) -> Completion:
         turn.result = completion
-        _write(self._path(turn.key), _Call(request=turn.key, completion=completion, when=datetime.now(UTC)))
+        self._cache.keep(_Call(request=turn.key, completion=completion))
         return completion
-
-    def _path(self, key: str) -> Path:
-        return self._folder / key[:2] / f"{key}.json"
 
     @asynccontextmanager
     async def _turn(self, messages: Messages) -> AsyncIterator[SharedCall[Completion]]:
         """Wait for identical calls; the result is set if the folder or an identical call provided one."""
         async with self._calls.turn(request_key(self.name, messages, self.request_settings())) as turn:
-            turn.result = turn.result or _read(self._path(turn.key), turn.key)
+            if turn.result is None and (call := self._cache.find(turn.key)) is not None:
+                turn.result = call.completion
             yield turn
 
 
 def request_key(model: str, messages: Messages, settings: Mapping[str, object]) -> str:
-    """SHA-256 of a request as JSON, in hexadecimal; the order of fields is left aside, that of messages is not."""
-    request = {"model": model, "messages": list(messages), "settings": dict(settings)}
-    text = json.dumps(request, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _read(path: Path, key: str) -> Completion | None:
-    try:
-        call = _Call.model_validate_json(unsealed_json(path.read_bytes()))
-    except (FileNotFoundError, ValueError):  # damaged, or of another format
-        return None
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
-    return call.completion if call.request == key else None
-
-
-def _write(path: Path, call: _Call) -> None:
-    try:
-        with written_whole(path) as file:
-            file.write(sealed_json(call.model_dump_json().encode()))
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}; free space and resume") from error
+    """The key of a request; the order of fields is left aside, that of messages is not."""
+    return json_sha256({"model": model, "messages": list(messages), "settings": dict(settings)})

@@ -86,7 +86,7 @@ def test_a_folder_of_calls_that_cannot_be_written_ends_the_run(run_it: RunIt, mo
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("quoteweave.endpoints.call_cache.written_whole", full)
+    monkeypatch.setattr("quoteweave.core.files.result_cache.written_whole", full)
     with ModelServer(told) as server:
         result = run_it(OWN + '[limits]\nconcurrency = 1\ncalls = "calls"\n', url=server.base_url)
     assert isinstance(result.exception, StorageError)

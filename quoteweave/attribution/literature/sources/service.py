@@ -2,22 +2,15 @@
 
 No two requests with one key are closer to each other than the source allows. What one sentence waits for a source in
 all is counted, so that a source which is silent, or slow time and again, is given up.
-
-Replies are kept in a folder, so that a run that is resumed, or made again, repeats no request:
-
-    ab/ab12….json    one reply: SHA-256 of its request, the JSON that the source sent, and when; the request is not kept
 """
 
 import asyncio
-import hashlib
-import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -26,10 +19,9 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel
 
 from quoteweave.core.concurrency.shared_calls import SharedCall, SharedCalls
-from quoteweave.core.errors import StorageError, UsageError
-from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
-from quoteweave.core.files.whole_files import written_whole
-from quoteweave.core.records import Record
+from quoteweave.core.errors import UsageError
+from quoteweave.core.files.result_cache import CachedResult, ResultCache
+from quoteweave.core.fingerprints import json_sha256
 from quoteweave.endpoints.address import EndpointAddress, option_or_environment, same_origin
 
 
@@ -137,20 +129,15 @@ def shared_pace(address: EndpointAddress) -> SourcePace:
 Body = TypeVar("Body", bound=BaseModel)
 
 
-class _Kept(Record):
-    request: str
+class _Reply(CachedResult):
     reply: str
-    when: datetime
 
 
 class ReplyCache:
-    """Replies by the keys of their requests. Processes may share a folder; a damaged file is as if it were not there.
-
-    Replies are kept until the folder is removed, however old they grow.
-    """
+    """Replies by the keys of their requests, as the sources sent them."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._cache = ResultCache(folder, _Reply)
         self._calls: SharedCalls[BaseModel] = SharedCalls()
 
     def turn(self, key: str) -> AbstractAsyncContextManager[SharedCall[BaseModel]]:
@@ -159,33 +146,20 @@ class ReplyCache:
 
     def find(self, key: str, shape: type[Body]) -> Body | None:
         """The reply that is kept, if it is such a record. Raises StorageError where the file cannot be read."""
-        path = self._path(key)
+        kept = self._cache.find(key)
         try:
-            kept = _Kept.model_validate_json(unsealed_json(path.read_bytes()))
-            return shape.model_validate_json(kept.reply) if kept.request == key else None
-        except (FileNotFoundError, ValueError):  # damaged, or of another format
+            return None if kept is None else shape.model_validate_json(kept.reply)
+        except ValueError:
             return None
-        except OSError as error:
-            raise StorageError(f"cannot read {path}: {error.strerror}") from error
 
     def keep(self, key: str, reply: bytes) -> None:
         """Keep a reply. Raises StorageError where the disk is full or refuses."""
-        path, kept = self._path(key), _Kept(request=key, reply=reply.decode(), when=datetime.now(UTC))
-        try:
-            with written_whole(path) as file:
-                file.write(sealed_json(kept.model_dump_json().encode()))
-        except OSError as error:
-            raise StorageError(f"cannot write {path}: {error.strerror}; free space and resume") from error
-
-    def _path(self, key: str) -> Path:
-        return self._folder / key[:2] / f"{key}.json"
+        self._cache.keep(_Reply(request=key, reply=reply.decode()))
 
 
 def reply_key(url: str, params: Mapping[str, str], body: Mapping[str, object] | None) -> str:
-    """SHA-256 of a request, in hexadecimal: where it goes and what it asks, without a key."""
-    request = {"url": url, "params": dict(params), "body": body}
-    text = json.dumps(request, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    """The key of a request: where it goes and what it asks, without a key of the source."""
+    return json_sha256({"url": url, "params": dict(params), "body": body})
 
 
 NO_KEY = "none"
