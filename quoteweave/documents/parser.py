@@ -134,6 +134,14 @@ PAGED_FORMATS: Mapping[Format, Callable[[Path, str | None, bool], AbstractContex
 """How files of each format that has pages are opened; see `SourceFile` for the password and `skip_names`."""
 
 
+WHOLE_FORMATS: Mapping[Format, Callable[[Path, ImageStore], ParsedDocument]] = {
+    Format.TEXT: lambda path, _images: parse_text(path),
+    Format.MARKDOWN: parse_markdown,
+    Format.HTML: parse_html,
+}
+"""How files of each format without pages of its own are parsed, and the pictures that they refer to stored."""
+
+
 def inspect_file(source: SourceFile) -> Inspection:
     """Look at a file without reading it. Raises a DocumentError that says why it cannot be read."""
     format = sniff(source.path)
@@ -220,9 +228,9 @@ def _kept_page(source: SourceFile, unfinished: UnfinishedPages, number: int, los
 
 def read_whole(source: SourceFile, format: Format) -> ParsedDocument:
     """Parse a file without pages of its own. Raises a DocumentError."""
-    if format is Format.TEXT:
-        return parse_text(source.path)
-    parsed = (parse_markdown if format is Format.MARKDOWN else parse_html)(source.path, source.images)
+    parsed = WHOLE_FORMATS[format](source.path, source.images)
+    if format is Format.TEXT:  # which has no pictures that OCR could read
+        return parsed
     ocr = source.reader().ocr
     quotes = tuple(_with_ocr_text(quote, source.images, ocr) for quote in parsed.quotes)
     return _with_ocr_counts(parsed.model_copy(update={"quotes": quotes}), source.settings)
