@@ -20,6 +20,7 @@ from quoteweave.core.records import Record
 from quoteweave.version import __version__
 
 FORMAT = 3
+"""Raised where this version would misread a folder of the one before; `check_format` then refuses that."""
 RECOVERED_FOLDER = "recovered"
 """The folder for files whose documents a repair could not identify."""
 LEXICAL_FOLDER = "lexical"

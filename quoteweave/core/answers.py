@@ -241,11 +241,11 @@ class ImageBlock(Record):
 
 
 AnswerBlock = Annotated[TextBlock | ImageBlock, Field(discriminator="type")]
-"""A part of an answer that is shown by itself.
+"""A part of an answer: a run of its text, or an image that one of its marks shows.
 
-The answer page, Word documents and MCP's tools show blocks. The terminal, the server's page, Markdown and the forms of
-other systems read `Answer.text` with its marks: they need no change for another sort of block. But `interchange.quotes`
-gives its citation an address, and clients read its event.
+All that shows an answer reads `Answer.text` with its marks. The answer page, Word documents and MCP's tools look up
+among the blocks which images to show, and show no other sort of block until they are changed. `interchange.quotes`
+gives a block's citation an address, and clients read its event.
 """
 
 

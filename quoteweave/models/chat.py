@@ -116,7 +116,7 @@ class TokenStreamer:
     """Implements transformers' streamer protocol: receives the prompt's tokens first, then each generated one.
 
     `hear` gets the pieces, reasoning apart from the answer. A prompt that ends with `<think>`, as the templates of some
-    models make it, begins the reasoning. Raises GivenUp, which ends `generate`, once `left` is set.
+    models make it, begins the reasoning. Raises GenerationCancelled, which ends `generate`, once `left` is set.
     """
 
     def __init__(self, tokenizer: Any, hear: Callable[[CompletionDelta], None], left: Event) -> None:

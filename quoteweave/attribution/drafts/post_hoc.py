@@ -148,7 +148,7 @@ async def cite_draft(
 ) -> CitedDraft:
     """Find a source for each factual sentence of a draft; one with a mark such as `[@key]` is left as it is.
 
-    Which sentences are factual says `statements.is_statement`. Each is searched for with those before and after it in
+    Which sentences are factual says `is_statement`. Each is searched for with those before and after it in
     its paragraph, and checked alone.
 
     A `draft` that is text alone is Markdown, whose marks are numbers. The `literature` is asked for what the
