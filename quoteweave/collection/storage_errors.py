@@ -118,6 +118,8 @@ def _read_error(path: Path, error: sqlite3.Error) -> CollectionError:
         return CollectionLocked(f"another program holds {path}; close it, then try again")
     if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
         return damage_error(path, "the file is missing")
+    if path.exists() and not path.is_file():
+        return damage_error(path, "something else is in its place")
     if code in _SQLITE_ADVICE and is_full(path):
         return StorageError(f"cannot read {path}: the disk is full ({error}); {_MAKE_ROOM}")
     if code in _SQLITE_ADVICE:

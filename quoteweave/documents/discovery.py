@@ -15,6 +15,8 @@ from quoteweave.documents.formats import ADVICE, SUFFIXES
 SKIPPED_SUFFIXES = frozenset(
     (".json", ".gif", ".bmp", ".svg", ".psd", ".avif", ".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst")
 )
+HIDDEN = "hidden"
+"""Under which documents whose names begin with a dot are counted, as users of a shell expect them to be passed over."""
 # What marks a folder as a collection: it holds copies of documents, which are not the user's files.
 COLLECTION_FILES = frozenset(("collection.json", "catalog.sqlite"))
 
@@ -45,9 +47,9 @@ def find_files(paths: Sequence[Path], passed_over: Counter[str] | None = None) -
     """Files in the order of their names, each once, however often it is reached; links to folders are not followed.
 
     In a folder, hidden files and what is no document are passed over; `passed_over` counts the latter by their
-    suffixes, in lower case. Documents of a format that must be converted first are listed as refused, as are folders
-    that cannot be looked into and names that are not valid Unicode. Raises UsageError for a path that does not exist,
-    cannot be looked at, or is itself a collection.
+    suffixes, in lower case, and hidden documents under HIDDEN. Documents of a format that must be converted first are
+    listed as refused, as are folders that cannot be looked into and names that are not valid Unicode. Raises UsageError
+    for a path that does not exist, cannot be looked at, or is itself a collection.
     """
     found: dict[str, FoundFile] = {}
     folders = folders_among(paths)
@@ -101,6 +103,8 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
             path = Path(parent, name)
             suffix = path.suffix.lower()
             if name.startswith((".", "~$")):
+                if name[0] == "." and suffix in SUFFIXES:
+                    passed_over[HIDDEN] += 1
                 continue
             if suffix in SUFFIXES:
                 refused = None

@@ -64,7 +64,7 @@ class AddReport(Record):
     remaining_traces: tuple[str, ...] = Field(default=(), description="where traces of what is gone remain, and why")
     renamed: tuple[str, ...] = Field(default=(), description="new names with more of the folder's path in front")
     passed_over: Mapping[str, int] = Field(
-        default_factory=dict, description="files of folders that are no documents, by their suffix in lower case"
+        default_factory=dict, description="files of folders that are no documents, by suffix, and hidden documents"
     )
 
 

@@ -268,7 +268,8 @@ def check_catalogue(path: Path) -> Damages:
             for document, what in _rows(db):
                 yield Damage(part="catalogue", file=name, what=what, document=document)
     except (sqlite3.Error, TypeError, ValueError, OverflowError) as error:
-        yield Damage(part="catalogue", file=name, what=f"it cannot be read: {error}")
+        what = "something else is in its place" if path.is_dir() else f"it cannot be read: {error}"
+        yield Damage(part="catalogue", file=name, what=what)
 
 
 def _structure(db: sqlite3.Connection) -> Iterator[str]:

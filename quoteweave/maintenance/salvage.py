@@ -37,7 +37,7 @@ class Salvaged:
     words: dict[str, LostDocument] = field(default_factory=dict)
     """By name, those kept without the words of their pages."""
     aside: list[Path] = field(default_factory=list)
-    """Stored files of documents whose names are lost: where they are now."""
+    """Stored files of documents whose names are lost, and what stood in place of the catalogue: where they are now."""
 
 
 def salvage(root: Path) -> Salvaged:
@@ -68,6 +68,8 @@ def salvage(root: Path) -> Salvaged:
             leftover.unlink(missing_ok=True)
         sources = {str(left[0][4]) for left in kept.values()} | {found.source for found in lost.documents.values()}
         lost.aside = _set_aside(folder, sources)
+        if path.is_dir():  # in the place of the catalogue, and whose content is unknown
+            lost.aside.append(_moved_aside(folder, path))
         for old in _beside(path)[1:]:
             old.unlink(missing_ok=True)
         made.replace(path)
@@ -78,14 +80,14 @@ def salvage(root: Path) -> Salvaged:
 
 def _set_aside(folder: CollectionFolder, known: set[str]) -> list[Path]:
     """Moves stored files that are of no known document aside, so that they are not removed; where they are now."""
-    moved = []
-    for path in sorted(path for path in folder.sources.root.rglob("*") if path.is_file()):
-        if f"{path.parent.name}/{path.name}" not in known:
-            aside = folder.root / RECOVERED_FOLDER / path.name
-            aside.parent.mkdir(exist_ok=True)
-            path.replace(aside)
-            moved.append(aside)
-    return moved
+    stored = sorted(path for path in folder.sources.root.rglob("*") if path.is_file())
+    return [_moved_aside(folder, path) for path in stored if f"{path.parent.name}/{path.name}" not in known]
+
+
+def _moved_aside(folder: CollectionFolder, path: Path) -> Path:
+    aside = folder.root / RECOVERED_FOLDER / path.name
+    aside.parent.mkdir(exist_ok=True)
+    return path.replace(aside)
 
 
 def _insert_lost(db: sqlite3.Connection, lost: Salvaged) -> None:

@@ -203,6 +203,20 @@ def test_a_folder_in_the_place_of_the_header_is_damage(original: Path, copy: Pat
     assert read_all(copy) == read_all(original)
 
 
+def test_a_folder_in_the_place_of_the_catalogue_is_damage_and_is_kept(copy: Path) -> None:
+    (copy / "catalog.sqlite").unlink()
+    (copy / "catalog.sqlite" / "within").mkdir(parents=True)
+    with (
+        pytest.raises(CollectionError, match=r"catalog.sqlite is damaged: something else is in its place"),
+        Collection.open(copy) as collection,
+    ):
+        collection.documents()
+    assert "something else is in its place" in {damage.what for damage in check(copy).damaged}
+    check_and_repair(copy)
+    assert check(copy).whole
+    assert (copy / RECOVERED_FOLDER / "catalog.sqlite" / "within").is_dir()
+
+
 def test_a_whole_collection_is_found_whole_and_left_alone(copy: Path) -> None:
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     report = check_and_repair(copy)

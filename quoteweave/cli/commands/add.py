@@ -1,6 +1,6 @@
 """`quoteweave add`: adds files as documents of a collection."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from quoteweave.cli.options.collection import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.messages import join_names, pluralize
+from quoteweave.documents.discovery import HIDDEN
 from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
@@ -28,7 +29,7 @@ JSON = """--json prints one object: added, updated, unchanged, removed (names of
 failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how many pages without a text layer, and
 pictures on other pages, OCR read); index_notes (indexes that could not be kept in step, and why);
 renamed (of the added, names with more of the folder's path in front, to tell them from others);
-passed_over (how many files of folders are no documents, by suffix);
+passed_over (how many files of folders are no documents, by suffix, and of documents that are hidden);
 remaining_traces (where traces of what was removed or replaced remain, and until when)."""
 
 
@@ -118,10 +119,7 @@ def _show(report: AddReport, collection: Path) -> None:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
     print_notes((*_renamed(report), *report.index_notes, *report.remaining_traces))
-    if report.passed_over:
-        suffixes = [f"{count} {suffix or 'without a suffix'}" for suffix, count in report.passed_over.items()]
-        files = pluralize(sum(report.passed_over.values()), "file that is no document", "files that are no documents")
-        typer.echo(printable(f"note: passed over {files}: {join_names(suffixes)}"), err=True)
+    print_notes(_passed_over(report.passed_over))
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     counts = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
     typer.echo(f"{collection}: {counts}")
@@ -140,6 +138,16 @@ def _renamed(report: AddReport) -> list[str]:
     names = pluralize(len(report.renamed), "name has", "names have")
     shown = join_names([repr(name) for name in report.renamed])
     return [f"{names} the folder in front, to tell them from others: {shown}; --prefix NAME puts a name of yours there"]
+
+
+def _passed_over(counts: Mapping[str, int]) -> Iterator[str]:
+    others = {suffix: count for suffix, count in counts.items() if suffix != HIDDEN}
+    if others:
+        files = pluralize(sum(others.values()), "file that is no document", "files that are no documents")
+        by_suffix = join_names([f"{count} {suffix or 'without a suffix'}" for suffix, count in others.items()])
+        yield f"passed over {files}: {by_suffix}"
+    if HIDDEN in counts:
+        yield f"passed over {pluralize(counts[HIDDEN], 'hidden document')}; name hidden files to add them"
 
 
 def _outcomes(report: AddReport) -> list[tuple[str, Sequence[object]]]:
