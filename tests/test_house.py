@@ -170,6 +170,15 @@ def test_the_command_line_starts_without_heavy_libraries() -> None:
     assert _python(code) == "[]"
 
 
+def test_a_command_that_asks_a_service_imports_what_reads_papers_after_it() -> None:
+    code = (
+        "import quoteweave.cli.attribution.attribute, sys;"
+        "print([one for one in ('collection.collection', 'retrievers.lexical', 'generation.gate', 'documents.parser')"
+        "if f'quoteweave.{one}' in sys.modules], 'numpy' in sys.modules, 'rich.console' in sys.modules)"
+    )
+    assert _python(code) == "[] False False"
+
+
 def test_the_server_starts_without_the_sdk_of_mcp() -> None:
     code = (
         "import sys; from quoteweave.server.run import make_app, ServerSettings; make_app(ServerSettings());"

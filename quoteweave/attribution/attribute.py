@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from quoteweave.attribution.checked_passages import CheckedPassage, check_passage, confirm, passage_context
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.records import Attribution, Candidate
+from quoteweave.attribution.settings import CANDIDATES
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
@@ -27,8 +28,6 @@ from quoteweave.generation.relevance import question_terms, weigh_terms
 from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.pipeline.search import Search, Trace
 
-CANDIDATES = 5
-"""Candidates of a claim, unless another number is asked for."""
 POOL = ContextSize(texts=40, images=20)
 PASSAGES = 12
 """Most quotes of a candidate that are checked."""

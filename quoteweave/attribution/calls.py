@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
-from quoteweave.attribution.attribute import CANDIDATES, Attributor, attribution_of
+from quoteweave.attribution.attribute import Attributor, attribution_of
 from quoteweave.attribution.drafts.cited_draft import CitedDraft
 from quoteweave.attribution.drafts.draft_text import Draft
 from quoteweave.attribution.drafts.post_hoc import FindsSource, cite_draft
 from quoteweave.attribution.excerpts import MAX_EXCERPT_CHARACTERS, Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
 from quoteweave.attribution.literature.opening import Sources, open_literature
-from quoteweave.attribution.literature.sources.papers import PaperSource, PublicationDate
+from quoteweave.attribution.literature.sources.papers import PaperSource
+from quoteweave.attribution.literature.sources.queries import read_limit
 from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.attribution.records import Attribution
-from quoteweave.attribution.settings import make_confirming_checker
+from quoteweave.attribution.settings import CANDIDATES, make_confirming_checker
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Filter
 from quoteweave.generation.sentences import split_sentences
@@ -176,14 +176,6 @@ async def _chosen(literature: LiteratureAttributor, excerpt: Excerpt, trajectory
     why = "" if ending is None else f": {ending.reason or ending.kind}"
     nothing = attribution_of(excerpt, (), Trace(clauses=()))
     return nothing.model_copy(update={"reason": f"The agent chose no paper{why}"})
-
-
-def read_limit(before: str | None) -> PublicationDate | None:
-    """Read a date. Raises UsageError for what is none."""
-    try:
-        return None if before is None else PublicationDate.parse(before)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
 
 
 def cite(

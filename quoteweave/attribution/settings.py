@@ -3,10 +3,11 @@
 from pydantic import Field
 
 from quoteweave.core.protocols import ClaimChecker
-from quoteweave.pipeline.composition.claim_checkers import make_checker
-from quoteweave.pipeline.composition.make_search import resources_of
 from quoteweave.pipeline.composition.progress import Progress
 from quoteweave.pipeline.settings import RetrievalSettings
+
+CANDIDATES = 5
+"""Candidates of a claim, unless another number is asked for."""
 
 
 class AttributionSettings(RetrievalSettings):
@@ -27,4 +28,8 @@ def make_confirming_checker(settings: RetrievalSettings, progress: Progress) -> 
     """Make the checker that the settings name, if they do. Raises what `make_checker` raises."""
     if not isinstance(settings, AttributionSettings) or settings.check is None:
         return None
+    # The command line reads these settings before all else, and few name a checker.
+    from quoteweave.pipeline.composition.claim_checkers import make_checker
+    from quoteweave.pipeline.composition.make_search import resources_of
+
     return make_checker(settings.check, resources=resources_of(settings, progress))

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Protocol
+from typing import Protocol
 
 import typer
 from rich.console import Console
@@ -29,8 +29,6 @@ from quoteweave.core.text.marks import parse_marks
 from quoteweave.generation.gate.policies import citation_failure
 from quoteweave.pipeline.answer_page.render import Wording, render_answers, view_answered
 from quoteweave.pipeline.rag import Answered, SourcesEvent, StreamEvent
-
-HtmlOption = Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")]
 
 
 def write_answer_page(

@@ -22,7 +22,6 @@ from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.models.checkpoints import Hardware
 from quoteweave.pipeline.presets import PresetKind, PresetSettings, load_preset
 from quoteweave.pipeline.window import Window
-from quoteweave.retrievers.make_retriever import with_published_suffixes
 
 _PICTURES = PictureLimits()
 
@@ -136,7 +135,12 @@ class RetrievalSettings(PresetSettings, ResourceSettings):
             return given
         preset = load_preset(info.data["preset"])
         suffixes = {"of_text": preset.text_suffixes, "of_pictures": preset.picture_suffixes}
-        return tuple(with_published_suffixes(text, **suffixes) for text in given) if any(suffixes.values()) else given
+        if not any(suffixes.values()):
+            return given
+        # With all retrievers, which take longer to import than all settings.
+        from quoteweave.retrievers.make_retriever import with_published_suffixes
+
+        return tuple(with_published_suffixes(text, **suffixes) for text in given)
 
 
 class ChatSettings(ResourceSettings):

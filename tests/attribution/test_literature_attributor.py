@@ -10,7 +10,6 @@ import pytest
 from made_sources import MadeSource
 
 from quoteweave.attribution.as_answers import attribution_as_answer, how_sure
-from quoteweave.attribution.attribute import CANDIDATES
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
     EARLIEST,
@@ -31,7 +30,7 @@ from quoteweave.attribution.literature.sources.make_source import SourceName, So
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
-from quoteweave.attribution.settings import AttributionSettings
+from quoteweave.attribution.settings import CANDIDATES, AttributionSettings
 from quoteweave.core.answers import Citation
 from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError
 from quoteweave.core.records import Hit, Query

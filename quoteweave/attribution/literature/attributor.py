@@ -25,7 +25,6 @@ from types import MappingProxyType
 from typing import get_args
 
 from quoteweave.attribution.attribute import (
-    CANDIDATES,
     PASSAGES,
     Attributor,
     attribution_of,
@@ -44,7 +43,7 @@ from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, Pa
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS, is_only_described
 from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
-from quoteweave.attribution.settings import make_confirming_checker
+from quoteweave.attribution.settings import CANDIDATES, make_confirming_checker
 from quoteweave.core.answers import Context, ContextSize, Verdict
 from quoteweave.core.confidence import Calibration, Signals
 from quoteweave.core.errors import UsageError

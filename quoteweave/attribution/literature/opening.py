@@ -6,12 +6,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
+from quoteweave.attribution.literature.asked_ahead import AskedAhead
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
 from quoteweave.attribution.literature.library.fetching import FetchLimits, PdfFetcher
 from quoteweave.attribution.literature.library.paper_library import PaperLibrary, default_papers_folder
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
-from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PublicationDate
-from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
+from quoteweave.attribution.literature.sources.papers import PaperSource, PublicationDate
+from quoteweave.attribution.literature.sources.unseen import hide
 from quoteweave.core.errors import UsageError
 
 Sources = SourceName | PaperSource | Sequence[SourceName | PaperSource]
@@ -41,12 +42,9 @@ def open_literature(
     ...     draft = cite(collection, "The harbour shipped 4,210 tonnes of grain.", literature=literature)
     """
     fetcher = fetcher or PdfFetcher(FetchLimits(seconds=FETCH_SECONDS))
-    own = None if not_from is None else Paper(id="excerpt", title=not_from)
-    rule = HidingRule(own=own, before=before)
     with open_sources(sources, papers=papers, fetcher=fetcher, options=options) as (opened, library):
         library.prepare()  # while the sources are asked
-        hiding = opened if rule == HidingRule() else [Unseen(source, rule) for source in opened]
-        yield LiteratureAttributor(hiding, library)
+        yield LiteratureAttributor(hide(opened, before, not_from), library)
 
 
 @contextmanager
@@ -60,7 +58,11 @@ def open_sources(
     """Open sources, and the library in which services keep the papers that are read. Raises as `open_literature`."""
     given = _each(sources)
     with PaperLibrary(papers or default_papers_folder(), fetcher) as library:
-        yield [make_source(one, library, options.get(one)) if isinstance(one, str) else one for one in given], library
+        opened = [make_source(one, library, options.get(one)) if isinstance(one, str) else one for one in given]
+        for one in opened:
+            if isinstance(one, AskedAhead):
+                one.reader = library
+        yield opened, library
 
 
 def _each(sources: Sources) -> list[SourceName | PaperSource]:

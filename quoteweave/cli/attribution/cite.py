@@ -9,17 +9,18 @@ import typer
 
 from quoteweave.attribution.as_answers import DRAFT_WORDING, draft_as_answer
 from quoteweave.attribution.calls import cite as cite_text
-from quoteweave.attribution.calls import read_limit
 from quoteweave.attribution.drafts.cited_draft import CitedDraft, DraftSentence
 from quoteweave.attribution.drafts.draft_text import Draft, draft_format
 from quoteweave.attribution.drafts.kept_searches import KeptSearches, keep_searches
 from quoteweave.attribution.literature.opening import open_literature
+from quoteweave.attribution.literature.sources.queries import read_limit
 from quoteweave.attribution.settings import AttributionSettings
-from quoteweave.cli.answers import HtmlOption, write_answer_page
+from quoteweave.cli.answers import write_answer_page
 from quoteweave.cli.console import print_json, print_message, print_notes, printable, writing_output
 from quoteweave.cli.options.collection import (
     CollectionOption,
     DocumentOption,
+    HtmlOption,
     JsonOption,
     MetaOption,
     OpenOption,

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.cli.answers import AnswerFormat, HtmlOption, ask_and_print, write_answer_page
+from quoteweave.cli.answers import AnswerFormat, ask_and_print, write_answer_page
 from quoteweave.cli.console import print_notes
 from quoteweave.cli.options.collection import (
     DocumentOption,
+    HtmlOption,
     JsonOption,
     MetaOption,
     OpenOption,

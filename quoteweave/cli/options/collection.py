@@ -61,6 +61,7 @@ AttachOption = Annotated[
     ),
 ]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Wait while another process writes to the collection.")]
+HtmlOption = Annotated[Path | None, typer.Option(help="Write the answer and its pages here.", metavar="FILE")]
 OpenOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
 
 

@@ -7,8 +7,9 @@ servers and limits of concurrency, is there for the next call. It is closed when
 import asyncio
 import atexit
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
@@ -42,6 +43,21 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
         return call.ended.result()
     finally:
         del call  # the error that it holds has a traceback, which holds this frame
+
+
+@contextmanager
+def running(work: Coroutine[Any, Any, object]) -> Iterator[None]:
+    """Run a coroutine beside this block, in the loop of `run_sync`, and cancel it where the block ends before.
+
+    What it returns or raises is nobody's.
+    """
+    loop, call = _loop(_level.get()), _Call(work)
+    loop.call_soon_threadsafe(call.begin)
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(call.cancel)
+        call.wait()
 
 
 class _Call(Generic[T]):

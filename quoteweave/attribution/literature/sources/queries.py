@@ -152,6 +152,14 @@ def read_date(text: str | None) -> PublicationDate | None:
         return None
 
 
+def read_limit(before: str | None) -> PublicationDate | None:
+    """A date that a user writes; None for none. Raises UsageError for what is no date."""
+    try:
+        return None if before is None else PublicationDate.parse(before)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
 def arxiv_file(number: str | None) -> str | None:
     """The address of arXiv's PDF of a number such as `2407.12861` or `cs/0112017`, all of which may be read freely."""
     number = number or ""

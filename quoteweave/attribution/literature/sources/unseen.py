@@ -260,6 +260,13 @@ class Unseen:
         return f"Not shown: {pluralize(count, 'paper')} {_REASONS[reason].format(before=self._limit(before))}."
 
 
+def hide(sources: Sequence[PaperSource], before: PublicationDate | None, not_from: str | None) -> Sequence[PaperSource]:
+    """Sources that show nothing later than `before`, and no paper with the title `not_from`; as given without both."""
+    own = None if not_from is None else Paper(id="excerpt", title=not_from)
+    rule = HidingRule(own=own, before=before)
+    return sources if rule == HidingRule() else [Unseen(source, rule) for source in sources]
+
+
 def _as_words(text: str) -> str:
     """The words of a text in lower case, a space before and after each."""
     found = " ".join(re.findall(r"[^\W_]+", text.lower()))

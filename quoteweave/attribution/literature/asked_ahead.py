@@ -1,0 +1,104 @@
+"""Asks services for the papers of a claim before what reads and ranks papers is imported.
+
+To import that takes most of the time of a command's start, and a service makes its users wait between requests.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from quoteweave.attribution.excerpts import read_excerpts
+from quoteweave.attribution.literature.candidate_papers import find_candidate_papers
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions, make_source
+from quoteweave.attribution.literature.sources.papers import (
+    Paper,
+    PaperReader,
+    PapersFound,
+    PaperText,
+    PublicationDate,
+    SnippetsFound,
+    SortBy,
+)
+from quoteweave.attribution.literature.sources.unseen import hide
+from quoteweave.core.concurrency.sync_bridge import running
+from quoteweave.core.errors import SourceError
+
+Found = TypeVar("Found")
+Question = tuple[str, int, SortBy | None, PublicationDate | None]
+
+
+class AskedAhead:
+    """A service that is asked each question once: who asks it again gets the answer to the first, once that is there.
+
+    Implements `PaperSource`. It reads papers by its `reader`, which is set when the library is open.
+    """
+
+    def __init__(self, name: SourceName, options: SourceOptions | None = None) -> None:
+        self.name, self.reader = name, None
+        self._service = make_source(name, self, options)
+        self._papers: dict[Question, asyncio.Task[PapersFound]] = {}
+        self._snippets: dict[Question, asyncio.Task[SnippetsFound]] = {}
+
+    name: SourceName
+    reader: PaperReader | None
+
+    async def search(
+        self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None
+    ) -> PapersFound:
+        """Return what the service does. Raises what it raises."""
+        return await _once(
+            self._papers, (query, k, by, before), lambda: self._service.search(query, k, by=by, before=before)
+        )
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        """Return what the service does. Raises what it raises."""
+        return await _once(
+            self._snippets, (query, k, None, before), lambda: self._service.search_snippets(query, k, before=before)
+        )
+
+    async def read(self, paper: Paper) -> PaperText:
+        """Return the text of a paper, as the reader gives it."""
+        assert self.reader is not None, "the library is not open"  # noqa: S101 - `open_literature` sets it
+        return await self.reader.read(paper)
+
+
+async def _once(
+    asked: dict[Question, asyncio.Task[Found]], question: Question, ask: Callable[[], Coroutine[Any, Any, Found]]
+) -> Found:
+    if question not in asked:
+        asked[question] = asyncio.create_task(ask())
+    return await asyncio.shield(asked[question])
+
+
+@contextmanager
+def ask_ahead(
+    services: Sequence[SourceName],
+    text: str,
+    *,
+    before: PublicationDate | None = None,
+    not_from: str | None = None,
+    options: Mapping[SourceName, SourceOptions] = MappingProxyType({}),
+) -> Iterator[Sequence[AskedAhead]]:
+    """Ask services for the papers of a text, and give them to be opened by `open_literature` with the same limits.
+
+    The searches of `LiteratureAttributor.attribute` for that text are then answered, or under way. Of a text with
+    several claims nothing is asked ahead, as their requests wait for each other anyway. Raises what `read_excerpts` and
+    `make_source` raise.
+    """
+    claim, *others = read_excerpts(text)
+    asked = [AskedAhead(name, options.get(name)) for name in dict.fromkeys(services)]
+    hiding = hide(asked, before, not_from)
+
+    async def ask() -> None:
+        with suppress(SourceError):  # which is raised again where the answer is wanted
+            await find_candidate_papers(hiding, claim)
+
+    if others:
+        yield asked
+        return
+    import httpx2  # noqa: F401 - else its import and those that follow take turns, and the first request waits for both
+
+    with running(ask()):
+        yield asked

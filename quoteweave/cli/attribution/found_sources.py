@@ -1,0 +1,140 @@
+"""What `quoteweave attribute` finds in documents and in the literature, printed and as a page."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer, describe_paper, how_sure
+from quoteweave.attribution.calls import attribute, attribute_by_agent
+from quoteweave.attribution.literature.attributor import LiteratureAttributor
+from quoteweave.attribution.records import Attribution, Candidate
+from quoteweave.attribution.settings import AttributionSettings
+from quoteweave.cli.answers import write_answer_page
+from quoteweave.cli.console import console, plain, print_json, print_notes, shown_name, snippet
+from quoteweave.cli.progress import TerminalProgress
+from quoteweave.collection.collection import Collection
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.errors import SourceError
+from quoteweave.core.records import Filter
+from quoteweave.pipeline.composition.make_rag import make_chat
+from quoteweave.pipeline.composition.make_search import name_chat_model
+from quoteweave.pipeline.settings import ChatSettings
+
+WITHIN = ("your documents", "the literature")
+"""Where a source was looked for, if in both."""
+OUTCOMES = {
+    "supported": "supported by",
+    "likely": "likely from",
+    "not_found": "not found; the closest passages are in",
+}
+
+
+class FoundSources:
+    """What is found for a sentence: at most `k` candidates each among documents and in the literature."""
+
+    def __init__(self, sentence: str, k: int, settings: AttributionSettings, *, quiet: bool) -> None:
+        self._sentence, self._k = sentence, k
+        self._settings, self._progress = name_chat_model(settings), TerminalProgress(quiet=quiet)
+        self._found: list[tuple[Collection, Sequence[Attribution]]] = []
+        self.refused: SourceError | None = None
+        """Why the literature could not be asked, where documents could."""
+
+    def add_documents(self, opened: ExitStack, folder: Path, where: Filter) -> None:
+        """Search the collection of a folder, which `opened` closes. Raises what `attribute` raises."""
+        documents = opened.enter_context(Collection.open(folder))
+        found = attribute(
+            documents, self._sentence, self._k, settings=self._settings, where=where, progress=self._progress
+        )
+        self._found.append((documents, found))
+
+    def add_literature(self, literature: LiteratureAttributor, chat: ChatSettings | None) -> None:
+        """Search the literature, by an agent where there is a chat model.
+
+        Raises SourceError where nothing else was searched, and what `rank_by` and `attribute_by_agent` raise.
+        """
+        literature.rank_by(self._settings, self._progress)
+        try:
+            model = None if chat is None else make_chat(chat)
+            with self._progress.task("searching the literature"):
+                found = (
+                    run_sync(literature.attribute(self._sentence, self._k))
+                    if model is None
+                    else attribute_by_agent(literature, self._sentence, model)
+                )
+        except SourceError as error:
+            if not self._found:
+                raise
+            self.refused = error
+        else:
+            self._found.append((literature.collection, found))
+
+    def show(self, *, html: Path | None, open_it: bool, as_json: bool) -> Path | None:
+        """Print what was found in each collection, and write its page; return the page's path."""
+        every = [one for _, found in self._found for one in found]
+        print_notes(dict.fromkeys(note for one in every for note in one.trace.notes))
+        named = WITHIN if len(self._found) > 1 else ("",) * len(self._found)
+        if as_json:
+            print_json({"attributions": [one.model_dump(mode="json") for one in every]})
+        else:
+            _print_all(self._found, named)
+        answers = {
+            over: [attribution_as_answer(one, over, within=within) for one in found]
+            for (over, found), within in zip(self._found, named, strict=True)
+        }
+        first, *others = answers
+        return write_answer_page(
+            answers[first],
+            first,
+            self._sentence,
+            html=html,
+            open_it=open_it,
+            others={over: answers[over] for over in others},
+            wording=CLAIM_WORDING,
+        )
+
+
+def _print_all(shown: Sequence[tuple[Collection, Sequence[Attribution]]], named: Sequence[str]) -> None:
+    for (_, found), within in zip(shown, named, strict=True):
+        if within:
+            console().print(plain(f"in {within}:", "dim"))
+        for one in found:
+            _print(one)
+
+
+def _print(found: Attribution) -> None:
+    out = console()
+    out.print(plain(f"{found.excerpt.mark or 'the sentence'}  {found.excerpt.claim}", "bold"))
+    if not found.candidates:
+        out.print(plain(f"  not found: {found.reason}"))
+        return
+    supporting = [one for one in found.candidates if one.outcome == "supported"]
+    out.print(plain(f"  {OUTCOMES[found.outcome]}"))
+    if found.confidence is not None:
+        out.print(plain(f"  {how_sure(found)}", "dim"))
+    of_passage = found.candidates[0].citation.reason or ""  # which is printed with the passage
+    if beside := (found.reason or "").removeprefix(of_passage).strip():
+        out.print(plain(f"  {beside}", "dim"))
+    for one in supporting or found.candidates[: 1 if found.outcome == "likely" else None]:
+        _print_candidate(one)
+
+
+def _print_candidate(found: Candidate) -> None:
+    citation = found.citation
+    line = plain(f"  {found.rank:>2}  ").append_text(plain(found.under(shown_name(found.title)), "bold"))
+    # Papers are in the order of three rankings and the gate's verdicts, which their scores alone do not explain.
+    score = f"{found.score:.2f}  " if found.paper is None else ""
+    line.append(f"  {score}{citation.quote_id}\n", style="dim")
+    line.append_text(plain(f"      {snippet(_from_closest_sentence(found), 'paragraph')}"))
+    if found.paper is not None:
+        line.append_text(plain(f"\n      {describe_paper(found.paper)}, {found.paper.url}", "dim"))
+    if found.note is not None:
+        line.append_text(plain(f"\n      {found.note}", "dim"))
+    if citation.reason is not None:
+        line.append_text(plain(f"\n      {citation.reason}", "dim"))
+    console().print(line)
+
+
+def _from_closest_sentence(found: Candidate) -> str:
+    """The passage from the sentence on that is closest to the claim; of a picture all of it."""
+    start = max(found.passage.find(found.closest), 0) if found.kind == "text" else 0
+    return f"{'… ' if start else ''}{found.passage[start:]}"

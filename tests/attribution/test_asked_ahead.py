@@ -1,0 +1,124 @@
+"""Services that are asked before what reads their papers is imported give the same, and are asked for nothing twice."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quoteweave.attribution.literature.asked_ahead import ask_ahead
+from quoteweave.attribution.literature.opening import open_literature
+from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
+from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
+from quoteweave.attribution.records import Attribution
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.errors import SourceRefused, UsageError
+from quoteweave.testing import LibraryServer
+
+SEARCHES = ("snippet/search", "paper/batch", "paper/search", "works")
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[LibraryServer]:
+    with LibraryServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: LibraryServer) -> Iterator[LibraryServer]:
+    running.requests.clear()
+    yield running
+    running.clear_faults()
+
+
+def options(server: LibraryServer) -> dict[SourceName, SourceOptions]:
+    return {
+        "semantic-scholar": SourceOptions(base_url=server.semantic_scholar_url, per_second=1000),
+        "openalex": SourceOptions(base_url=server.openalex_url, per_second=1000),
+    }
+
+
+def paths(server: LibraryServer) -> list[str]:
+    """What was searched for so far."""
+    asked = [request.path.partition("?")[0] for request in server.requests]
+    return [next(name for name in SEARCHES if path.endswith(name)) for path in asked if path.endswith(SEARCHES)]
+
+
+def attribute(server: LibraryServer, folder: Path, name: SourceName, *, ahead: bool) -> tuple[Attribution, ...]:
+    excerpt = server.library.excerpts[0]
+    own = server.library.paper(excerpt.source)
+    before = PublicationDate.parse(str(own.published))
+    with ask_ahead(
+        [name], excerpt.text if ahead else "Two. Claims.", before=before, not_from=own.title, options=options(server)
+    ) as asked:
+        opened = open_literature(
+            asked if ahead else [name], papers=folder, before=before, not_from=own.title, options=options(server)
+        )
+        with opened as literature:
+            return run_sync(literature.attribute(excerpt.text))
+
+
+@pytest.mark.parametrize("name", ["semantic-scholar", "openalex"])
+def test_what_is_asked_ahead_is_found_as_without_and_asked_once(
+    server: LibraryServer, tmp_path: Path, name: SourceName
+) -> None:
+    (plain,) = attribute(server, tmp_path / "plain", name, ahead=False)
+    asked = paths(server)
+    server.requests.clear()
+    (ahead,) = attribute(server, tmp_path / "ahead", name, ahead=True)
+    assert sorted(paths(server)) == sorted(asked)
+    titles = [(one.title, one.passage, one.outcome) for one in ahead.candidates]
+    assert titles == [(one.title, one.passage, one.outcome) for one in plain.candidates]
+    assert ahead.trace.notes == plain.trace.notes, "of what is hidden, too"
+
+
+def test_a_service_is_asked_before_the_literature_is_opened(server: LibraryServer) -> None:
+    held = server.hold("/graph/v1/snippet/search")
+    with ask_ahead(["semantic-scholar"], "Blur fools networks.", options=options(server)) as (asked,):
+        assert run_sync(first_request(server)) == "snippet/search"
+        held.set()
+        found = run_sync(asked.search_snippets("Blur fools networks.", 20))
+    assert found.snippets
+    assert paths(server).count("snippet/search") == 1
+
+
+async def first_request(server: LibraryServer) -> str:
+    while not (asked := paths(server)):  # noqa: ASYNC110 - the server has no event
+        await asyncio.sleep(0)
+    return asked[0]
+
+
+def test_nothing_is_asked_for_several_claims_and_a_text_without_words_is_refused(server: LibraryServer) -> None:
+    with ask_ahead(["openalex"], "Blur fools networks [1]. Fog does not [2].", options=options(server)):
+        pass
+    with pytest.raises(UsageError, match="no words"), ask_ahead(["openalex"], "…", options=options(server)):
+        pass
+    assert paths(server) == []
+
+
+def test_an_error_is_that_of_the_first_asking(server: LibraryServer, tmp_path: Path) -> None:
+    server.fail("/openalex/works", 400, None)
+    with pytest.raises(SourceRefused, match="400"):
+        attribute(server, tmp_path / "ahead", "openalex", ahead=True)
+    asked = len(paths(server))
+    server.requests.clear()
+    with pytest.raises(SourceRefused, match="400"):
+        attribute(server, tmp_path / "plain", "openalex", ahead=False)
+    assert asked == len(paths(server))
+
+
+def test_papers_are_read_by_the_library_that_is_opened(server: LibraryServer, tmp_path: Path) -> None:
+    with (
+        ask_ahead(["openalex"], "Two claims. Of two.", options=options(server)) as (asked,),
+        open_literature([asked], papers=tmp_path / "papers"),
+    ):
+        paper = Paper(id="W1", title="Grain by rail", abstract="It went.")
+        assert run_sync(asked.read(paper)).outcome == "not_open_access"
+
+
+def test_a_search_that_is_under_way_ends_with_the_block(server: LibraryServer) -> None:
+    held = server.hold("/openalex/works")
+    with ask_ahead(["openalex"], "Blur fools networks.", options=options(server)):
+        run_sync(first_request(server))
+    held.set()
+    assert len(paths(server)) == 1
