@@ -98,7 +98,9 @@ class CompletionBuilder:
     def __init__(self, connection: Connection, *, thinks: bool = False) -> None:
         self.finish_reason: str | None = None
         self.characters = 0
-        self.chosen = False
+        """Of text and reasoning that was returned."""
+        self.has_choice = False
+        """Whether any chunk was of the first choice."""
         self._connection = connection
         self._model = connection.model
         self._usage = _Usage()
@@ -107,42 +109,54 @@ class CompletionBuilder:
         self._reasonings: list[str] = []
         self._refusals: list[str] = []
         self._calls: list[_Function] = []
-        self._came = 0
+        self._received = 0  # characters, refusals and calls included
         self._clean = connection.redactor.clean
         self._redacted_text = StreamRedactor(connection.redactor)
         self._redacted_reasoning = StreamRedactor(connection.redactor)
 
-    def whole(self, reply: CompletionBody) -> None:
+    def add_response(self, reply: CompletionBody) -> None:
         """Add a complete response, which has at least one choice."""
-        self._note(reply)
-        self._ended(reply.choices[0].finish_reason)
-        self._words(reply.choices[0].message)
+        self._take_model_and_usage(reply)
+        self._take_finish_reason(reply.choices[0].finish_reason)
+        self._add_message(reply.choices[0].message)
         self._calls = [call.function for call in reply.choices[0].message.tool_calls]
-        self._count(sum(len(call.name) + len(call.arguments) for call in self._calls))
+        self._check_length(sum(len(call.name) + len(call.arguments) for call in self._calls))
 
-    def chunk(self, chunk: CompletionChunk) -> list[CompletionDelta]:
+    def add_chunk(self, chunk: CompletionChunk) -> list[CompletionDelta]:
         """Add a chunk; return what it adds to the reasoning or the answer."""
-        self._note(chunk)
+        self._take_model_and_usage(chunk)
         choice = next((choice for choice in chunk.choices if choice.index == 0), None)
         if choice is None:
             return []
-        self.chosen = True
-        self._ended(choice.finish_reason)
-        return self._words(choice.delta) if choice.delta is not None else []
+        self.has_choice = True
+        self._take_finish_reason(choice.finish_reason)
+        return self._add_message(choice.delta) if choice.delta is not None else []
 
     def end(self) -> list[CompletionDelta]:
         """What was held back, now that no more comes."""
-        last = [*self._kept(self._splitter.end())]
-        return [*last, *self._noted(self._redacted_reasoning.end(), self._redacted_text.end())]
+        last = [*self._redacted(self._splitter.end())]
+        return [*last, *self._added(self._redacted_reasoning.end(), self._redacted_text.end())]
 
     def completion(self) -> Completion:
         """The completion. Raises EndpointRefused if the model declined, EndpointBadResponse if it is empty."""
         text = "".join(self._texts)
+        calls = [ToolCall(name=self._clean(one.name), arguments=self._clean(one.arguments)) for one in self._calls]
+        self._check_answered(text, calls)
+        return Completion(
+            text=text,
+            tool_calls=tuple(calls),
+            reasoning="".join(self._reasonings) or None,
+            model=self._model,
+            finish_reason=self.finish_reason,
+            usage=Usage(input_tokens=self._usage.prompt_tokens, output_tokens=self._usage.completion_tokens),
+        )
+
+    def _check_answered(self, text: str, calls: Sequence[ToolCall]) -> None:
+        """Raise what `completion` raises."""
         if (refusal := self._clean("".join(self._refusals))) and not text:
             raise EndpointRefused(
                 f"The model {self._model} declines to answer: {one_line(refusal)}", reason="content_filter"
             )
-        calls = [ToolCall(name=self._clean(one.name), arguments=self._clean(one.arguments)) for one in self._calls]
         if not text.strip() and self.finish_reason == "content_filter":
             raise EndpointRefused(
                 f"The content filter of {self._connection.address.shown} withheld the answer of {self._model}",
@@ -154,44 +168,39 @@ class CompletionBuilder:
                 f"reason: {self.finish_reason}{', after reasoning' if self._reasonings else ''}). Ask again; where the "
                 "reason is 'length', raise max_tokens or leave it unset."
             )
-        return Completion(
-            text=text,
-            tool_calls=tuple(calls),
-            reasoning="".join(self._reasonings) or None,
-            model=self._model,
-            finish_reason=self.finish_reason,
-            usage=Usage(input_tokens=self._usage.prompt_tokens, output_tokens=self._usage.completion_tokens),
-        )
 
-    def _note(self, reply: CompletionBody | CompletionChunk) -> None:
+    def _take_model_and_usage(self, reply: CompletionBody | CompletionChunk) -> None:
         self._model = self._clean(reply.model) if reply.model else self._model
         self._usage = reply.usage or self._usage
 
-    def _ended(self, reason: str | None) -> None:
+    def _take_finish_reason(self, reason: str | None) -> None:
         self.finish_reason = self._clean(reason) if reason else self.finish_reason
 
-    def _words(self, words: _Words) -> list[CompletionDelta]:
-        self._count(
+    def _add_message(self, words: _Words) -> list[CompletionDelta]:
+        self._check_length(
             sum(len(part or "") for part in (words.content, words.refusal, words.reasoning_content, words.reasoning))
         )
         self._refusals.append(words.refusal or "")
         named = CompletionDelta(reasoning=words.reasoning_content or words.reasoning or "")
         if named.reasoning:
             self._splitter.apart()
-        return [*self._kept(named), *self._kept(self._splitter.feed(words.content or ""))]
+        return [*self._redacted(named), *self._redacted(self._splitter.feed(words.content or ""))]
 
-    def _count(self, characters: int) -> None:
-        self._came += characters
-        if self._came > MAX_CHARACTERS:
+    def _check_length(self, characters: int) -> None:
+        """Count further characters. Raises EndpointBadResponse where they are too many."""
+        self._received += characters
+        if self._received > MAX_CHARACTERS:
             raise self._connection.wrong(f"more than {MAX_CHARACTERS:,} characters, which is more than is read")
 
-    def _kept(self, piece: CompletionDelta) -> list[CompletionDelta]:
+    def _redacted(self, piece: CompletionDelta) -> list[CompletionDelta]:
+        """Add a piece without secrets; return what is certain to hold none."""
         reasoning = self._redacted_reasoning.feed(piece.reasoning)
         if piece.text:  # then the reasoning has ended
             reasoning += self._redacted_reasoning.end()
-        return self._noted(reasoning, self._redacted_text.feed(piece.text))
+        return self._added(reasoning, self._redacted_text.feed(piece.text))
 
-    def _noted(self, reasoning: str, text: str) -> list[CompletionDelta]:
+    def _added(self, reasoning: str, text: str) -> list[CompletionDelta]:
+        """Add redacted text; return it as a piece, or nothing for none."""
         if reasoning:
             self._reasonings.append(reasoning)
         if text:
@@ -272,10 +281,10 @@ class OpenAIChat:
             reply = connection.parse(answer, CompletionBody, _WANTED)
             if not reply.choices:
                 raise connection.bad_response("it holds no choices", _WANTED)
-            gathered = CompletionBuilder(connection, thinks=self._thinks)
-            gathered.whole(reply)
-            gathered.end()
-            return gathered.completion()
+            builder = CompletionBuilder(connection, thinks=self._thinks)
+            builder.add_response(reply)
+            builder.end()
+            return builder.completion()
 
     async def stream(
         self, messages: Sequence[Mapping[str, object]]
@@ -287,23 +296,23 @@ class OpenAIChat:
         """
         request = {"stream_options": {"include_usage": True}, **self._request(messages), "stream": True}
         async with self._connection() as connection:
-            gathered = CompletionBuilder(connection, thinks=self._thinks)
+            builder = CompletionBuilder(connection, thinks=self._thinks)
             try:
                 async with aclosing(connection.stream(_PATH, request, _WANTED)) as events:
                     async for event in events:
-                        for piece in gathered.chunk(connection.check(event, CompletionChunk, _WANTED)):
+                        for piece in builder.add_chunk(connection.check(event, CompletionChunk, _WANTED)):
                             yield piece
             except EndpointUnreachable as error:
                 # An answer that is finished only lacks its usage.
-                if not gathered.finish_reason:
-                    raise _broken_off(error, gathered) from None
-            if not gathered.chosen:
+                if not builder.finish_reason:
+                    raise _broken_off(error, builder) from None
+            if not builder.has_choice:
                 raise connection.bad_response("it holds no choices", _WANTED)
-            if not gathered.finish_reason:
-                raise _broken_off(connection.ended(), gathered)
-            for piece in gathered.end():
+            if not builder.finish_reason:
+                raise _broken_off(connection.ended(), builder)
+            for piece in builder.end():
                 yield piece
-            yield gathered.completion()
+            yield builder.completion()
 
     def _connection(self) -> Connection:
         address = openai_address(self.name, self._base_url, self._api_key)
@@ -313,8 +322,8 @@ class OpenAIChat:
         return {**self.request_settings(), "model": self.name, "messages": list(messages)}
 
 
-def _broken_off(error: EndpointUnreachable, gathered: CompletionBuilder) -> EndpointUnreachable:
-    if not gathered.characters:
+def _broken_off(error: EndpointUnreachable, builder: CompletionBuilder) -> EndpointUnreachable:
+    if not builder.characters:
         return error
-    summary = f"{error.summary}; the answer broke off after {gathered.characters} characters"
+    summary = f"{error.summary}; the answer broke off after {builder.characters} characters"
     return EndpointUnreachable(summary, remedy=error.remedy)

@@ -38,8 +38,8 @@ class AnswerPart:
     citations: tuple[Citation, ...] = ()
 
 
-class ShownText:
-    """The text shown so far, to which more is appended."""
+class ShownTextBuilder:
+    """Builds the text that is shown, part by part; gives marks their positions in it."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -77,7 +77,7 @@ class MarkResolver:
         self.taken_out = self.left = 0
         """How many marks with such numbers were changed or removed, and how many were left in place."""
         self._context = context
-        self._written, self._shown = MarkReader(), ShownText()
+        self._written, self._shown = MarkReader(), ShownTextBuilder()
         # Whitespace at the beginning is not shown, and without it a code fence may begin.
         self._begun, self._left_out = False, 0
         self._blank = ""

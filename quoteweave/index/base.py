@@ -112,8 +112,11 @@ class VectorIndex(Protocol):
 
 
 @runtime_checkable
-class KeptOutside(Protocol):
-    """What an index has besides, whose items lie in a database and not in its folder (`kinds.OUTSIDE_KINDS`)."""
+class DatabaseIndex(Protocol):
+    """A vector index whose items lie in a database and not in its folder (`kinds.DATABASE_KINDS`): what it has besides.
+
+    A class implements this and `VectorIndex`.
+    """
 
     @property
     def keeps_removed(self) -> bool:

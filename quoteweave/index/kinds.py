@@ -9,8 +9,8 @@ FAISS_KINDS = ("flat", "fp16", "hnsw", "ivfpq")
 SINGLE_VECTOR_KINDS = (*FAISS_KINDS, "milvus")
 MULTI_VECTOR_KINDS = ("exact", "two-stage", "pool2", "pool3", "binary")
 EXACT_KINDS = ("flat", "milvus", "exact")
-OUTSIDE_KINDS = ("milvus",)
-"""Those whose items lie outside of the index's folder, which only points to them: they are `KeptOutside` too."""
+DATABASE_KINDS = ("milvus",)
+"""Those whose items lie in a database, to which the index's folder only points: they are `DatabaseIndex` too."""
 
 
 def default_kind(*, many: bool) -> str:

@@ -13,7 +13,7 @@ from quoteweave.collection.unreferenced import MILVUS_FOLDER
 from quoteweave.collection.views import PageMap
 from quoteweave.core.errors import CollectionError, CollectionLocked, FingerprintMismatch, StorageError
 from quoteweave.index import kinds
-from quoteweave.index.base import KeptOutside, SearchScope, TopItems, VectorIndex
+from quoteweave.index.base import DatabaseIndex, SearchScope, TopItems, VectorIndex
 
 if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
@@ -74,7 +74,7 @@ def open_if_intact(collection: Collection, plan: IndexPlan, dimension: int, fold
 
 def close_index(index: VectorIndex | None) -> None:
     """End the connection of an index to its database, if it has one."""
-    if isinstance(index, KeptOutside):
+    if isinstance(index, DatabaseIndex):
         index.close()
 
 

@@ -34,9 +34,9 @@ from quoteweave.core.errors import (
     note_text,
 )
 from quoteweave.core.protocols import ImageProvider
-from quoteweave.index.base import KeptOutside, Shard, VectorIndex
+from quoteweave.index.base import DatabaseIndex, Shard, VectorIndex
 from quoteweave.index.embedding import EmbedResult, embedding_status
-from quoteweave.index.kinds import OUTSIDE_KINDS
+from quoteweave.index.kinds import DATABASE_KINDS
 from quoteweave.index.opening import close_index, open_if_intact, open_plan_index
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 def drop_index(collection: Collection, writer: Writer, state: IndexState) -> None:
     """Remove an index, what it keeps in a database, and its vectors unless another kind of index uses them."""
     manifest = try_read_manifest(state)
-    if manifest is not None and manifest.kind in OUTSIDE_KINDS and manifest.dimension:
+    if manifest is not None and manifest.kind in DATABASE_KINDS and manifest.dimension:
         index = open_if_intact(collection, manifest, manifest.dimension, state.folder)
         try:
-            if isinstance(index, KeptOutside):
+            if isinstance(index, DatabaseIndex):
                 index.drop()
         finally:
             close_index(index)
@@ -111,7 +111,7 @@ def _current_refusals(
 
 def _drop_leftovers(collection: Collection, index: VectorIndex | None) -> None:
     """Drop what killed runs left in the database of an index."""
-    if isinstance(index, KeptOutside):
+    if isinstance(index, DatabaseIndex):
         index.drop_others([state.folder for state in collection.indexes()])
 
 
@@ -122,8 +122,8 @@ class _Published:
     dimension: int
     manifest: Manifest | None
     index: VectorIndex | None
-    outside: bool = False
-    """Whether the index lies outside of its generation, and changes where it lies."""
+    in_database: bool = False
+    """Whether its items lie in a database, where they are changed in place."""
 
 
 def _open_published(
@@ -142,7 +142,7 @@ def _open_published(
     )
     if index is None:  # what is in it is in the shards too
         return _Published(dimension, None, open_plan_index(collection, plan, dimension))
-    return _Published(dimension, manifest, index, outside=plan.kind in OUTSIDE_KINDS)
+    return _Published(dimension, manifest, index, in_database=plan.kind in DATABASE_KINDS)
 
 
 def _without_traces(
@@ -151,7 +151,7 @@ def _without_traces(
     """The index as it is; an empty one where documents are gone and it would keep what it is told to remove."""
     import numpy as np
 
-    if published.index is None or not (isinstance(published.index, KeptOutside) and published.index.keeps_removed):
+    if published.index is None or not (isinstance(published.index, DatabaseIndex) and published.index.keeps_removed):
         return published
     try:
         if np.isin(published.index.rows, np.concatenate([np.empty(0, dtype=np.int64), *held.values()])).all():
@@ -172,8 +172,8 @@ def _change(
 ) -> bool:
     """Take out what is gone or renewed, add what is missing; return whether there was any of it.
 
-    An index outside of its generation is seen while it changes, and after a kill. Its items are replaced where they
-    lie, and what is gone goes last, so that nothing is ever missing from it.
+    An index in a database is seen while it changes, and after a kill. Its items are replaced where they lie, and what
+    is gone goes last, so that nothing is ever missing from it.
     """
     import numpy as np
 
@@ -184,11 +184,11 @@ def _change(
     staying = [rows for name, rows in held.items() if name in kept]
     gone = np.setdiff1d(present, np.concatenate([np.empty(0, dtype=np.int64), *staying]))
     added = [name for name, rows in held.items() if name not in kept and len(rows)]
-    if not published.outside and len(gone):
+    if not published.in_database and len(gone):
         published.index.remove(gone)
     for name in added:
         published.index.add(_shard(collection, name, stored[name], held[name]))
-    if published.outside:
+    if published.in_database:
         gone = np.setdiff1d(gone, np.concatenate([np.empty(0, dtype=np.int64), *(held[name] for name in added)]))
         if len(gone):
             published.index.remove(gone)

@@ -105,7 +105,7 @@ def _load_adapter(model: Any, folder: Path) -> None:
 
 
 _THOUGHT = "<think>"
-_HALF = "\N{REPLACEMENT CHARACTER}"  # what a tokenizer makes of bytes that are not yet a character
+_INCOMPLETE = "\N{REPLACEMENT CHARACTER}"  # what a tokenizer makes of bytes that are not yet a character
 
 
 class GenerationCancelled(Exception):
@@ -115,47 +115,47 @@ class GenerationCancelled(Exception):
 class TokenStreamer:
     """Implements transformers' streamer protocol: receives the prompt's tokens first, then each generated one.
 
-    `hear` gets the pieces, reasoning apart from the answer. A prompt that ends with `<think>`, as the templates of some
-    models make it, begins the reasoning. Raises GenerationCancelled, which ends `generate`, once `left` is set.
+    `emit` gets the pieces, reasoning apart from the answer. A prompt that ends with `<think>`, as the templates of some
+    models make it, begins the reasoning. Raises GenerationCancelled, which ends `generate`, once `cancelled` is set.
     """
 
-    def __init__(self, tokenizer: Any, hear: Callable[[CompletionDelta], None], left: Event) -> None:
+    def __init__(self, tokenizer: Any, emit: Callable[[CompletionDelta], None], cancelled: Event) -> None:
         self._tokenizer = tokenizer
-        self._hear = hear
-        self._left = left
-        self._read: list[int] | None = None
-        self._written: list[int] = []
-        self._fed = 0
+        self._emit = emit
+        self._cancelled = cancelled
+        self._prompt: list[int] | None = None
+        self._generated: list[int] = []
+        self._fed_characters = 0
         self._splitter = ReasoningSplitter()
         self._pieces: list[CompletionDelta] = []
 
     def put(self, tokens: Any) -> None:
         """Receive tokens, an array of any shape."""
-        if self._left.is_set():
+        if self._cancelled.is_set():
             raise GenerationCancelled
         numbers: list[int] = tokens.reshape(-1).tolist()
-        if self._read is None:
-            self._read = numbers
+        if self._prompt is None:
+            self._prompt = numbers
             if self._text(numbers[-8:]).rstrip().endswith(_THOUGHT):
                 self._splitter.feed(_THOUGHT)
             return
-        self._written += numbers
-        self._feed(self._text(self._written).rstrip(_HALF))
+        self._generated += numbers
+        self._feed(self._text(self._generated).rstrip(_INCOMPLETE))
 
     def end(self) -> None:
         """End the stream."""
-        self._feed(self._text(self._written))
+        self._feed(self._text(self._generated))
         self._keep(self._splitter.end())
 
     def completion(self, model: str, ends: object) -> Completion:
         """The whole completion; `ends` is the end-of-sequence token, or a list of several."""
-        ended = bool(self._written) and self._written[-1] in (ends if isinstance(ends, list) else [ends])
+        ended = bool(self._generated) and self._generated[-1] in (ends if isinstance(ends, list) else [ends])
         return Completion(
             text="".join(piece.text for piece in self._pieces),
             reasoning="".join(piece.reasoning for piece in self._pieces) or None,
             model=model,
             finish_reason="stop" if ended else "length",
-            usage=Usage(input_tokens=len(self._read or ()), output_tokens=len(self._written)),
+            usage=Usage(input_tokens=len(self._prompt or ()), output_tokens=len(self._generated)),
         )
 
     def _text(self, tokens: list[int]) -> str:
@@ -164,13 +164,13 @@ class TokenStreamer:
         return text
 
     def _feed(self, text: str) -> None:
-        self._keep(self._splitter.feed(text[self._fed :]))
-        self._fed = max(self._fed, len(text))
+        self._keep(self._splitter.feed(text[self._fed_characters :]))
+        self._fed_characters = max(self._fed_characters, len(text))
 
     def _keep(self, piece: CompletionDelta) -> None:
         if piece.text or piece.reasoning:
             self._pieces.append(piece)
-            self._hear(piece)
+            self._emit(piece)
 
 
 Message = Mapping[str, object]
@@ -247,17 +247,17 @@ class LocalChat:
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[CompletionDelta | Completion, None]:
         """Stream the completion. Raises what `complete` does. Closing the stream stops the model."""
-        loop, left = asyncio.get_running_loop(), Event()
+        loop, cancelled = asyncio.get_running_loop(), Event()
         pieces = asyncio.Queue[CompletionDelta | None]()
 
-        def hear(piece: CompletionDelta | None) -> None:
+        def emit(piece: CompletionDelta | None) -> None:
             loop.call_soon_threadsafe(pieces.put_nowait, piece)
 
         def write() -> Completion:
             try:
-                return self._write(messages, hear, left)
+                return self._write(messages, emit, cancelled)
             finally:
-                hear(None)
+                emit(None)
 
         writing = asyncio.ensure_future(asyncio.to_thread(write))
         try:
@@ -265,21 +265,23 @@ class LocalChat:
                 yield piece
             yield await writing
         finally:
-            left.set()
+            cancelled.set()
             writing.cancel()
 
-    def _write(self, messages: Sequence[Message], hear: Callable[[CompletionDelta], None], left: Event) -> Completion:
+    def _write(
+        self, messages: Sequence[Message], emit: Callable[[CompletionDelta], None], cancelled: Event
+    ) -> Completion:
         torch = import_required("torch")
         with self.weights.turns.taken(), catch_out_of_memory(self._checkpoint):
-            if left.is_set():
+            if cancelled.is_set():
                 raise GenerationCancelled
             loaded = self.weights.loaded
-            inputs, scribe = self._inputs(loaded, messages), TokenStreamer(loaded.tokenizer, hear, left)
+            inputs, streamer = self._inputs(loaded, messages), TokenStreamer(loaded.tokenizer, emit, cancelled)
             with torch.inference_mode():
                 loaded.model.generate(
-                    **inputs, **self._generation_options(loaded, inputs["input_ids"].shape[1]), streamer=scribe
+                    **inputs, **self._generation_options(loaded, inputs["input_ids"].shape[1]), streamer=streamer
                 )
-            return scribe.completion(self.name, loaded.model.generation_config.eos_token_id)
+            return streamer.completion(self.name, loaded.model.generation_config.eos_token_id)
 
     def _inputs(self, loaded: LoadedChat, messages: Sequence[Message]) -> Any:
         special = [token.content for token in loaded.tokenizer.added_tokens_decoder.values() if token.special]

@@ -63,7 +63,7 @@ class Gate:
         retriever supplies word rarities (`Context.rarity`): else words tell too little, and the model is asked.
         """
         topical = not (self.check_topic and context.rarity)
-        answer = None if topical else ExtractiveGenerator().declined(question, context)
+        answer = None if topical else ExtractiveGenerator().early_abstention(question, context)
         if answer is not None:
             answer = answer.model_copy(update={"warnings": (*answer.warnings, NOT_ASKED)})
         elif self.calibration is not None:

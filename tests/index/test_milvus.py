@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from made_collections import make_collection, put
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.unreferenced import MILVUS_POINTER as POINTER
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Filter
 from quoteweave.index.base import SearchScope, VectorIndex
 from quoteweave.index.milvus import index as milvus
 from quoteweave.index.milvus.connection import Milvus
-from quoteweave.index.milvus.index import POINTER, MilvusIndex
+from quoteweave.index.milvus.index import MilvusIndex
 from quoteweave.index.milvus.schema import expression
 from quoteweave.testing.vector_fixtures import DIMENSION, DOCUMENTS, VectorFixture, make_vectors
 from quoteweave.testing.vector_index_conformance import FILTERS, VectorIndexTests

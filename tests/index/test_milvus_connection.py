@@ -20,6 +20,7 @@ from made_documents import put
 from milvus_server import Line, MilvusServer
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.unreferenced import MILVUS_POINTER as POINTER
 from quoteweave.core.errors import (
     CollectionError,
     CollectionLocked,
@@ -31,7 +32,7 @@ from quoteweave.core.errors import (
     UsageError,
 )
 from quoteweave.index.milvus.connection import TOKEN_VARIABLE, URI_VARIABLE, Milvus, Server
-from quoteweave.index.milvus.index import POINTER, MilvusIndex
+from quoteweave.index.milvus.index import MilvusIndex
 from quoteweave.maintenance.check import check
 from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever

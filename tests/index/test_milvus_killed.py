@@ -16,9 +16,10 @@ from made_collections import made_quote, make_collection, put
 
 from quoteweave.collection.checksums import unsealed
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.unreferenced import MILVUS_POINTER as POINTER
 from quoteweave.index.encoder_index import EncoderIndex, make_plan
 from quoteweave.index.milvus import index as milvus
-from quoteweave.index.milvus.index import POINTER, MilvusPointer
+from quoteweave.index.milvus.index import MilvusPointer
 from quoteweave.testing import FakeEncoder
 
 BEFORE = {"gone.txt": ["zero"], "kept.txt": ["one", "two"], "renewed.txt": ["three", "four", "five"]}

@@ -168,13 +168,13 @@ async def ask_judge(model: ChatModel, messages: Sequence[Message], read: Callabl
     for attempt in range(1, MAX_ATTEMPTS + 1):
         try:
             completions.append(await model.complete(sent))
-            return _asked(completions, attempt, value=read(completions[-1].text))
+            return _parsed_reply(completions, attempt, value=read(completions[-1].text))
         except EndpointError as failure:
-            return _asked(completions, attempt, error=str(failure))
+            return _parsed_reply(completions, attempt, error=str(failure))
         except UnreadableReply as problem:
             error = f"{problem}{_cut_short(completions[-1])}"
             sent = [*messages, *_complaint(completions[-1].text, error)]
-    return _asked(completions, MAX_ATTEMPTS, error=f"the judge's reply cannot be read: {error}")
+    return _parsed_reply(completions, MAX_ATTEMPTS, error=f"the judge's reply cannot be read: {error}")
 
 
 async def ask_for_scores(
@@ -184,7 +184,7 @@ async def ask_for_scores(
     return await ask_judge(model, messages, partial(read_scores, scales=scales))
 
 
-def _asked(
+def _parsed_reply(
     completions: Sequence[Completion], attempts: int, *, value: T | None = None, error: str | None = None
 ) -> ParsedReply[T]:
     last = completions[-1] if completions else None

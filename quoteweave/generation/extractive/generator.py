@@ -145,7 +145,7 @@ class ExtractiveGenerator:
         self.keep = keep
         self.scorer = scorer
 
-    def declined(self, question: str, context: Context) -> Answer | None:
+    def early_abstention(self, question: str, context: Context) -> Answer | None:
         """Return the abstention of `answer` where what was found is about something else; None where it is not.
 
         There a model need not be asked, either. A sentence that answers the question is about it, however rare its

@@ -11,7 +11,7 @@ from quoteweave.core.answers import Answer, Citation, CitationEvent, Context, Ev
 from quoteweave.generation.answer_text import clip
 from quoteweave.generation.citations import (
     AnswerPart,
-    ShownText,
+    ShownTextBuilder,
     original_text,
     split_blocks,
     to_events,
@@ -39,7 +39,7 @@ class UnsupportedFilter:
         """The sentences that were dropped, each with the reason."""
         self.cited = False
         """Whether any text that is shown cites a quote."""
-        self._shown = ShownText()
+        self._shown = ShownTextBuilder()
         self._gap: list[str] = []
         self._waiting: list[AnswerPart] = []
         self._ended = False

@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from quoteweave.collection import unreferenced as leftovers
 from quoteweave.collection.checksums import sealed_json, unsealed
 from quoteweave.collection.stores.content import atomic_write
+from quoteweave.collection.unreferenced import MILVUS_NAME_PATTERN, MILVUS_POINTER
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
 from quoteweave.core.records import Record
 from quoteweave.index.base import SearchScope, Shard, TopItems
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from quoteweave.core.protocols import Matrix
     from quoteweave.index.base import Rows
 
-POINTER = leftovers.MILVUS_POINTER
 _EMBEDDED = "embedded"
-_OURS = re.compile(leftovers.MILVUS_NAME_PATTERN)
+_OURS = re.compile(MILVUS_NAME_PATTERN)
 MAX_HITS = 16_384  # Milvus gives no more for one question, nor for one query of rows
 HITS_AT_ONCE = 1_000_000  # 12 bytes each: far from what a message may hold
 QUESTIONS_AT_ONCE = 1_000
@@ -78,7 +77,7 @@ class MilvusIndex:
         uri: str | None = None,
         token: str | None = None,
     ) -> None:
-        pointer = None if folder is None else _read_pointer(folder / POINTER, dimension)
+        pointer = None if folder is None else _read_pointer(folder / MILVUS_POINTER, dimension)
         server = _server(pointer, uri, token)
         self.dimension = dimension
         self._database_folder = database_folder
@@ -219,7 +218,7 @@ class MilvusIndex:
             self._write_pointer(pointer.model_copy(update={"list_of_files": None}), folder)
 
     def _write_pointer(self, pointer: MilvusPointer, folder: Path) -> None:
-        with atomic_write(folder / POINTER) as file:
+        with atomic_write(folder / MILVUS_POINTER) as file:
             file.write(sealed_json(pointer))
         self._pointer, self._saved_in = pointer, folder
 
@@ -310,7 +309,7 @@ def _server(pointer: MilvusPointer | None, uri: str | None, token: str | None) -
 def _pointed(folder: Path) -> str | None:
     """The collection that an index in that folder points to; None where there is none."""
     with suppress(OSError, ValueError):
-        return unsealed(MilvusPointer, (folder / POINTER).read_bytes()).collection
+        return unsealed(MilvusPointer, (folder / MILVUS_POINTER).read_bytes()).collection
     return None
 
 
