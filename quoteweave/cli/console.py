@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quoteweave.core.errors import StorageError
-from quoteweave.core.messages import pluralize
+from quoteweave.core.messages import pluralize, shorten_to_line
 from quoteweave.core.urls import without_credentials
 
 if TYPE_CHECKING:  # for the one annotation that needs them: the program's own help loads neither
@@ -134,8 +134,7 @@ def place(quote: "Quote") -> str:
 
 def snippet(words: str, layout: str, length: int = 160) -> str:
     """The first words of a quote of this layout on one line."""
-    text = " ".join((words or f"({layout} without words)").split())
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+    return shorten_to_line(words or f"({layout} without words)", length)
 
 
 @contextmanager

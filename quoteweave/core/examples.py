@@ -14,6 +14,7 @@ from pydantic import Field
 
 from quoteweave.core.answers import Answer, Context, Usage
 from quoteweave.core.boxes import Box
+from quoteweave.core.errors import error_reason
 from quoteweave.core.records import Hit, Kind, PageHit, Query, Record
 
 TechnicalError = Literal["bad_format", "content_filter", "window", "endpoint", "source", "other"]
@@ -268,3 +269,11 @@ class Prediction(Record):
     cut_quotes: int = Field(default=0, ge=0, description="quotes cut to what the model can read")
     notes: tuple[str, ...] = Field(default=(), description="what went wrong in finding quotes, a sentence each")
     error: str | None = Field(default=None, description="set when it failed; a failure is never a wrong answer")
+
+
+def failed_prediction(
+    example: Example, scope: Scope, error: Exception, *, paper_search: PaperSearch | None = None
+) -> Prediction:
+    """Return the prediction that records an error; what its message holds of no valid text is replaced."""
+    message = error_reason(error).encode("utf-8", "replace").decode()
+    return Prediction(example=example.id, scope=scope, error=message, paper_search=paper_search)

@@ -1,4 +1,4 @@
-"""Parts of messages: numbers of things in words ("2 documents", "a, b and 3 more"), and names like a mistyped one."""
+"""Parts of messages: numbers of things in words ("2 documents", "a, b and 3 more"), shortened texts, similar names."""
 
 import difflib
 import re
@@ -17,6 +17,12 @@ def join_names(names: Sequence[str], most: int = MAX_NAMED) -> str:
     """Join at most `most` names with commas, followed by how many more there are."""
     left = len(names) - most
     return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
+
+
+def shorten_to_line(text: str, limit: int) -> str:
+    """The text on one line of at most `limit` characters, the last of them "…" where it is cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 
 MAX_SUGGESTIONS = 3

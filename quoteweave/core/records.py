@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, Self, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from quoteweave.core.boxes import Box
+from quoteweave.core.messages import shorten_to_line
 from quoteweave.core.text.packed_words import pack_words, unpack_words
 
 Kind = Literal["text", "image"]
@@ -181,10 +182,7 @@ def place_of(page_label: str, heading: str | None, *, has_pages: bool) -> str:
     """`page 3`; of a document without pages its heading on one line, 120 characters at most, or else `part 3`."""
     if has_pages:
         return f"page {page_label}"
-    line = " ".join((heading or "").split())
-    return (
-        line if len(line) <= MAX_PLACE_CHARACTERS else f"{line[: MAX_PLACE_CHARACTERS - 1].rstrip()}…"
-    ) or f"part {page_label}"
+    return shorten_to_line(heading or "", MAX_PLACE_CHARACTERS) or f"part {page_label}"
 
 
 class ParsedDocument(Record):

@@ -20,8 +20,18 @@ from quoteweave.attribution.literature.sources.own_collection import OwnCollecti
 from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PaperSource, PublicationDate
 from quoteweave.attribution.literature.sources.unseen import HidingRule
 from quoteweave.collection.collection import Collection
-from quoteweave.core.errors import CollectionNotFound, DatasetError, EndpointUnreachable, UsageError, error_reason
-from quoteweave.core.examples import Example, NamedPaper, PaperSearch, Prediction, Scope, SearchStep, Spending, Task
+from quoteweave.core.errors import CollectionNotFound, DatasetError, EndpointUnreachable, UsageError
+from quoteweave.core.examples import (
+    Example,
+    NamedPaper,
+    PaperSearch,
+    Prediction,
+    Scope,
+    SearchStep,
+    Spending,
+    Task,
+    failed_prediction,
+)
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.runs import PREDICTIONS_FILE
@@ -295,10 +305,7 @@ class PaperFinder:
         """Return the prediction that records the error."""
         if isinstance(error, _BrokenOff):
             return error.prediction
-        message = error_reason(error).encode("utf-8", "replace").decode()
-        return Prediction(
-            example=example.id, scope=self.scope, error=message, paper_search=PaperSearch(outcome="other")
-        )
+        return failed_prediction(example, self.scope, error, paper_search=PaperSearch(outcome="other"))
 
     def _prediction(self, example: Example, found: Trajectory) -> Prediction:
         search = paper_search_of(found)

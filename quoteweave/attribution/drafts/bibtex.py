@@ -11,6 +11,7 @@ from itertools import count
 from urllib.parse import quote
 
 from quoteweave.attribution.literature.sources.papers import Paper
+from quoteweave.core.text.numerals import letters_of_number
 from quoteweave.core.text.tokens import STOP_WORDS
 
 _ESCAPED = {
@@ -51,7 +52,7 @@ def bibtex_keys(papers: Sequence[Paper], taken: Container[str] = ()) -> tuple[st
     """
     keys: dict[str, None] = {}
     for paper in papers:
-        wanted = (f"{_key(paper)}{_letters(number)}" for number in count())
+        wanted = (f"{_key(paper)}{letters_of_number(number)}" for number in count())
         keys[next(key for key in wanted if key not in keys and key not in taken)] = None
     return tuple(keys)
 
@@ -145,15 +146,6 @@ def _folded(text: str) -> str:
     """The text in lower-case ASCII letters and digits; empty where it has none."""
     plain = unicodedata.normalize("NFKD", text.lower().translate(_ASCII))
     return "".join(char for char in plain if char.isascii() and char.isalnum())
-
-
-def _letters(number: int) -> str:
-    """Of 0 nothing; then a, b, ... z, aa, ab, ..."""
-    text = ""
-    while number:
-        number, place = divmod(number - 1, 26)
-        text = chr(ord("a") + place) + text
-    return text
 
 
 def _on_one_line(text: str) -> str:

@@ -23,8 +23,8 @@ from quoteweave.attribution.excerpts import Excerpt
 from quoteweave.attribution.records import Attribution, Candidate, Outcome, Rejection
 from quoteweave.core.answers import Context, Usage
 from quoteweave.core.chat.prompts import Prompt, load_prompt
-from quoteweave.core.errors import DatasetError, UsageError, error_reason
-from quoteweave.core.examples import Example, Prediction, Scope, Task
+from quoteweave.core.errors import DatasetError, UsageError
+from quoteweave.core.examples import Example, Prediction, Scope, Task, failed_prediction
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Hit
@@ -246,8 +246,7 @@ class PostHocCiter:
 
     def failed(self, example: Example, error: Exception) -> Prediction:
         """Return the prediction that records the error."""
-        message = error_reason(error).encode("utf-8", "replace").decode()
-        return Prediction(example=example.id, scope=self.scope, error=message)
+        return failed_prediction(example, self.scope, error)
 
     def _context(self, example: Example) -> tuple[Context, bool]:
         """The passages that are looked through, and whether these are all that the question has."""

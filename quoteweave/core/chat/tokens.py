@@ -1,7 +1,7 @@
 """Tokens: rough counts, before a model has counted its own, how what is too long is cut to fit, and prices."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import Field
 
@@ -43,6 +43,12 @@ def usage_or_estimate(completion: Completion, input_tokens: int) -> Usage:
         input_tokens=input_tokens if usage.input_tokens is None else usage.input_tokens,
         output_tokens=estimate_tokens(written) if usage.output_tokens is None else usage.output_tokens,
     )
+
+
+def sum_known(counts: Iterable[int | None]) -> int | None:
+    """The sum of the counts that are known; None where none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 class UsageMeter:

@@ -245,3 +245,16 @@ def roman_numeral(number: int) -> str:
         count, number = divmod(number, value)
         text += count * letters
     return text
+
+
+def letters_of_number(number: int) -> str:
+    """Write a number as lists are lettered: a, b, … z, aa, ab; "" for 0.
+
+    >>> letters_of_number(1), letters_of_number(28)
+    ('a', 'ab')
+    """
+    text = ""
+    while number:
+        number, place = divmod(number - 1, 26)
+        text = chr(ord("a") + place) + text
+    return text

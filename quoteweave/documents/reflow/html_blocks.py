@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Literal
 
 from quoteweave.core.errors import DocumentError
-from quoteweave.core.text.numerals import roman_numeral
+from quoteweave.core.text.numerals import letters_of_number, roman_numeral
 from quoteweave.documents.reflow.paginate import MAX_QUOTES, FlowBlock
 
 # Columns that the cells of a table may span beyond their first.
@@ -163,16 +163,8 @@ def written_number(number: int, style: NumberStyle) -> str:
     lower = style.lower()
     if number < 1 or lower == "1" or (lower == "i" and number > _MAX_ROMAN):
         return str(number)
-    text = _letters(number) if lower == "a" else roman_numeral(number)
+    text = letters_of_number(number) if lower == "a" else roman_numeral(number)
     return text if style == lower else text.upper()
-
-
-def _letters(number: int) -> str:
-    text = ""
-    while number:
-        number, letter = divmod(number - 1, 26)
-        text = chr(ord("a") + letter) + text
-    return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ of all calls for it. Neither needs inspect_ai; members of a zip that are packed 
 
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from quoteweave.core.answers import Usage
+from quoteweave.core.chat.tokens import sum_known
 from quoteweave.core.errors import DatasetError, MissingExtra, QuoteweaveError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import DOWNLOAD_AGAIN, describe_validation_error, iter_lines
@@ -170,7 +171,8 @@ def _prediction(sample: _Sample, model: str | None) -> Prediction:
         response=response,
         model=model or output.model,
         usage=Usage(
-            input_tokens=_sum(one.input_tokens for one in spent), output_tokens=_sum(one.output_tokens for one in spent)
+            input_tokens=sum_known(one.input_tokens for one in spent),
+            output_tokens=sum_known(one.output_tokens for one in spent),
         ),
         seconds=sample.total_time,
         error=failed or ("no response" if response is None else None),
@@ -184,8 +186,3 @@ def _text(message: _Message, attachments: Mapping[str, str]) -> str:
     else:
         parts = [part.text for part in message.content if part.type == "text"]
     return "\n".join(attachments.get(one.removeprefix(_ATTACHMENT), one) for one in parts)
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None

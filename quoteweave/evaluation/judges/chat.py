@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from quoteweave.core.answers import Completion, Usage
+from quoteweave.core.chat.tokens import sum_known
 from quoteweave.core.errors import EndpointError
 from quoteweave.core.files.pictures import to_data_url
 from quoteweave.core.protocols import ChatModel
@@ -194,16 +195,11 @@ def _parsed_reply(
         raw=None if last is None else last.text,
         served_as=None if last is None else last.model,
         usage=Usage(
-            input_tokens=_total([completion.usage.input_tokens for completion in completions]),
-            output_tokens=_total([completion.usage.output_tokens for completion in completions]),
+            input_tokens=sum_known(completion.usage.input_tokens for completion in completions),
+            output_tokens=sum_known(completion.usage.output_tokens for completion in completions),
         ),
         attempts=attempts,
     )
-
-
-def _total(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _cut_short(completion: Completion) -> str:

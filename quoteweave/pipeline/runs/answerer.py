@@ -26,9 +26,8 @@ from quoteweave.core.errors import (
     SourceError,
     StorageError,
     UsageError,
-    error_reason,
 )
-from quoteweave.core.examples import Example, PageBoxes, Prediction, Scope
+from quoteweave.core.examples import Example, PageBoxes, Prediction, Scope, failed_prediction
 from quoteweave.core.protocols import Generator, OcrTextProvider, PageSource
 from quoteweave.core.records import Filter, Quote
 from quoteweave.core.text.question_analysis import check_question
@@ -210,8 +209,7 @@ class Answerer:
 
     def failed(self, example: Example, error: Exception) -> Prediction:
         """Return the prediction that records the error."""
-        message = error_reason(error).encode("utf-8", "replace").decode()
-        return Prediction(example=example.id, scope=self.scope, error=message)
+        return failed_prediction(example, self.scope, error)
 
     async def _context(self, example: Example) -> tuple[Context, int, tuple[str, ...]]:
         """Return the context for the generator, how many of its quotes were cut or left out, and notes.

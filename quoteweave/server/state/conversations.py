@@ -16,6 +16,7 @@ from pydantic_core import to_json
 from quoteweave.collection.checksums import row_checksum
 from quoteweave.core.answers import Region
 from quoteweave.core.errors import ConversationNotFound, StateError, UsageError
+from quoteweave.core.messages import shorten_to_line
 from quoteweave.core.records import Quote, Record
 from quoteweave.interchange.responses import Conversation, ConversationSummary, Turn
 from quoteweave.pipeline.rag import Answered
@@ -300,8 +301,7 @@ def _read_summary(row: tuple[object, ...]) -> ConversationSummary:
 
 
 def _title(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
+    return shorten_to_line(text, MAX_TITLE)
 
 
 def _time(when: datetime) -> str:
