@@ -23,6 +23,8 @@ EXCHANGED = [
     ("Recall and speed were 9 and 8, respectively.", "Recall and speed were 8 and 9, respectively.", "9", "8"),
     ("Group A had 30 and group B 20.", "Group B had 30 and group A 20.", "A", "B"),
     ("Tea rose, coffee fell.", "Tea fell, coffee rose.", "rose", "fell"),
+    ("Take it before lunch and after tea.", "Take it after lunch and before tea.", "before", "after"),
+    ("It was above cost in May, below in June.", "It was below cost in May and above in June.", "above", "below"),
 ]
 
 
@@ -56,6 +58,9 @@ def test_what_stands_in_another_ones_place_is_exchanged(sentence: str, evidence:
         ("In 2020, 7%, and in 2019, 5%, voted.", "5% voted in 2019 and 7% in 2020."),
         ("Coffee rose while tea fell.", "While tea fell, coffee rose."),
         ("The growth rate of sales.", "The rate of growth of sales."),
+        ("Take it after tea and before lunch.", "Take it before lunch and after tea."),
+        ("Before lunch, take it; after tea, rest.", "Rest after tea and take it before lunch."),
+        ("It rose over time under both.", "Under both it rose over time."),
         ("Den Hund jagt die Katze.", "Die Katze jagt den Hund."),
     ],
 )

@@ -3,9 +3,10 @@
 "Stroke reduced the risk of aspirin" has all words of "Aspirin reduced the risk of stroke". The words that both texts
 have once are compared: two of them are exchanged where each stands, in the sentence, behind the same word and beside
 the same neighbours as the other does in the evidence. Parts of a list ("grain and coal"), whole clauses that moved, and
-the passive ("the risk was reduced by aspirin") are no exchange. Converse words are not known: where what stands between
-the two is said otherwise ("is slower than"), nothing is found. In other languages than English, whose words may change
-places without a change of meaning, only numbers are compared.
+the passive ("the risk was reduced by aspirin") are no exchange. Opposites, such as "before" and
+"after", are exchanged where each stands before what the other stands before in the evidence. Converse words are not
+known: where what stands between the two is said otherwise ("is slower than"), nothing is found. In other languages than
+English, whose words may change places without a change of meaning, only numbers are compared.
 """
 
 import re
@@ -36,6 +37,8 @@ _ORIGINS = frozenset({"from", "von", "de"})
 _MARKS = frozenset(":()") | _LISTING
 # What stands between two names of one thing: "Paris is the capital of France".
 _SAME = frozenset({"is", "are", "was", "were", "be", "been", "equals", "equal", "equalled"})
+# Of which each says the contrary of the other: "before breakfast and after dinner".
+_OPPOSITES = (("before", "after"), ("above", "below"), ("over", "under"), ("with", "without"), ("up", "down"))
 
 _Words = tuple[str, ...]
 
@@ -95,6 +98,11 @@ class _Text:
         """The text from one word to the one before another."""
         return self._text[self._found[start].start() : self._found[end - 1].end()]
 
+    def at(self, word: str) -> _Part:
+        """Where a word that the text has stands first."""
+        start = self.words.index(word)
+        return _Part(start, start + 1, self.words[start - 1] if start else "")
+
     def parts(self) -> dict[_Words, _Part]:
         """The parts that begin and end with a content word, by their words."""
         found: dict[_Words, _Part] = {}
@@ -126,7 +134,9 @@ class _Comparison:
         """Yield exchanged parts, each with how many of their four neighbours are those of the other."""
         for pair in self._pairs():
             if self._has_exchanged(pair):
-                yield pair.equal, self._exchange(pair)
+                yield pair.equal, self._exchange(*pair.here)
+        for opposites in self._opposites():
+            yield len(opposites), self._exchange(*opposites)
 
     def _pairs(self) -> Iterator["_Pair"]:
         """The parts of which one may stand in the other's place: numbers, and what is behind the same word there."""
@@ -142,6 +152,18 @@ class _Comparison:
                 apart = first.end <= second.start and not set(one) & set(other)
                 if apart and not _listed(self._said, first, second):
                     yield self._pair(one, other)
+
+    def _opposites(self) -> Iterator[tuple["_Place", "_Place"]]:
+        """Opposites that both texts have once, of which each stands before what the other stands before there."""
+        own, its = self._landmarks
+        for pair in (tuple(map(_folded, opposites)) for opposites in _OPPOSITES):
+            if all(text.counts[word] == 1 for text in (self._said, self._cited) for word in pair):
+                here = [_place(self._said.at(word), own, set()) for word in pair]
+                there = [_place(self._cited.at(word), its, set()) for word in pair]
+                behind, behind_there = ([place.neighbours[1] for place in places] for places in (here, there))
+                if "" not in behind and behind[0] != behind[1] and behind == behind_there[::-1]:
+                    first, second = sorted(here)
+                    yield first, second
 
     def _pair(self, one: _Words, other: _Words) -> "_Pair":
         own, its = self._landmarks
@@ -166,8 +188,7 @@ class _Comparison:
             return pair.is_reversed and between == self._cited.words[pair.there[1].end : pair.there[0].start]
         return pair.has_neighbours_of_the_other
 
-    def _exchange(self, pair: "_Pair") -> Exchange:
-        first, second = pair.here
+    def _exchange(self, first: "_Place", second: "_Place") -> Exchange:
         written = self._said.written
         phrase = written(max(first.start - 1, 0), second.end)
         return Exchange(written(first.start, first.end), written(second.start, second.end), phrase)
