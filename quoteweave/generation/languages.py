@@ -76,5 +76,8 @@ def guess_language(text: str, *, sure: bool = True) -> Language | None:
 
 
 def function_words(language: Language) -> frozenset[str]:
-    """The words by which a language is told, as they are written, in lower case."""
+    """The words by which a language is told, as they are written, in lower case.
+
+    Not all function words of it: those that are frequent in other languages too are left out of some.
+    """
     return _FUNCTION_WORDS[language]

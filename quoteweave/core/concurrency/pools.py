@@ -18,7 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 PoolName = Literal["search", "answer"]
 MAX_INLINE_CHARACTERS = 1000
-"""Longest question for which work in Python alone is called without a thread: a few tens of milliseconds at most."""
+"""Longest text for which work in Python alone is called without a thread: a few tens of milliseconds at most."""
 
 
 async def for_each(items: Iterable[T], do: Callable[[T], Awaitable[None]], *, concurrency: int) -> None:
@@ -43,20 +43,21 @@ async def for_each(items: Iterable[T], do: Callable[[T], Awaitable[None]], *, co
 
 
 async def run_inline_if_short(
-    lane: PoolName, question: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    pool: PoolName, text: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
 ) -> T:
-    """Return what the function returns: called here where the question is short, else as `run_in_pool` does.
+    """Return what the function returns: called here where `text` is short, else as `run_in_pool` does.
 
-    For work in Python alone, which takes milliseconds. Several threads of Python wait for each other, 5 ms at a time:
+    For work in Python alone, which takes milliseconds if the text is short by whose length its time grows: a question,
+    or an answer. Several threads of Python wait for each other, 5 ms at a time:
     with 16 requests under way at once, answers in threads took three times the processor time that they take one after
     another (benchmarks/serving.py).
     """
-    if len(question) <= MAX_INLINE_CHARACTERS:
+    if len(text) <= MAX_INLINE_CHARACTERS:
         return function(*args, **kwargs)
-    return await run_in_pool(lane, function, *args, **kwargs)
+    return await run_in_pool(pool, function, *args, **kwargs)
 
 
-async def run_in_pool(lane: PoolName, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_in_pool(pool: PoolName, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Return what the function returns, called in a thread with the context variables of here.
 
     An event loop has a thread for each core for its searches, and one for its answers and checks; work waits in the
@@ -66,7 +67,7 @@ async def run_in_pool(lane: PoolName, function: Callable[P, T], *args: P.args, *
     """
     from anyio.to_thread import run_sync
 
-    return await run_sync(partial(function, *args, **kwargs), limiter=_limiters()[lane])
+    return await run_sync(partial(function, *args, **kwargs), limiter=_limiters()[pool])
 
 
 def _limiters() -> "dict[PoolName, CapacityLimiter]":

@@ -91,16 +91,17 @@ def question_languages() -> list[dict[str, Any]]:
     return list(tomllib.loads(text).values())
 
 
-def foreign_grammar_words(question: str) -> frozenset[str]:
-    """The words of grammar of the language of a question, as `core.text.tokens.words` stems them; none of English.
+def foreign_function_words(question: str) -> frozenset[str]:
+    """The function words of the language of a question, as `core.text.tokens.words` stems them; none of English.
 
-    A question is of the language that has most of its words of this kind.
+    A question is of the language that has most of its function words. (`generation.languages` guesses the language of
+    texts, of any length, by other words, of which each is frequent in few languages.)
 
-    >>> sorted(foreign_grammar_words("O que mostra o penúltimo slide?") & {"o", "que", "slide"})
+    >>> sorted(foreign_function_words("O que mostra o penúltimo slide?") & {"o", "que", "slide"})
     ['o', 'que']
     """
     said = _WORD.findall(question.casefold())
-    times = {grammar: sum(word in grammar for word in said) for grammar in reference_words().grammar}
+    times = {known: sum(word in known for word in said) for known in reference_words().function_words}
     own = max(times, key=times.__getitem__)
     is_foreign = times[own] > sum(word in STOP_WORDS for word in said)
     return frozenset(words(" ".join(own))) if is_foreign else frozenset()
@@ -237,9 +238,9 @@ def _joined_behind_span() -> MentionPattern:
 def _may_be_split(before: str, sides: tuple[str, str], behind: str, compared: str) -> bool:
     """Whether two things that are beside "vs" and the like are whole, and the question can be asked of each.
 
-    They are at its beginning, after a comma, a word that compares or says what is measured, and, but for names, a word
-    of grammar: "does oak perform vs. elm" needs its verb. "In Smith vs. Jones, what was higher?" is about a case: names
-    are compared only by a word before them, or at the end of the clause: "differ", "speed".
+    They are at its beginning, after a comma, a word that compares or says what is measured, and, but for names, a
+    function word: "does oak perform vs. elm" needs its verb. "In Smith vs. Jones, what was higher?" is about a case:
+    names are compared only by a word before them, or at the end of the clause: "differ", "speed".
     """
     if all(re.fullmatch(_YEAR, side, re.IGNORECASE) for side in sides):
         return True

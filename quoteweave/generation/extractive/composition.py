@@ -36,18 +36,16 @@ def compose(chosen: Sequence[Statement], context: Context, *, max_images: int, r
     size = sum(len(f"{statement.before} {statement.text}".split()) for statement in ordered)
     for _, statements in groupby(ordered, key=lambda statement: statement.quote.id):
         same = list(statements)
-        quote = same[0].quote
-        if quote.kind == "image":
-            text += "; ".join([*(one.text.removesuffix(".") for one in same[:-1]), same[-1].text]) + " "
-            text += _shown(same[0].number, context)
-            used.append(quote)
+        if same[0].quote.kind == "image":
+            text += _composed_image(same, context)
+            used.append(same[0].quote)
             continue
         shown = {statement.sentence_index for statement in same}
         for statement in same:
             if statement.before and statement.sentence_index - 1 not in shown:
                 text += f"{add_mark(statement.before, f'[{statement.number}]')} "
             text += f"{add_mark(statement.text, f'[{statement.number}]')} "
-            used.append(quote)
+            used.append(statement.quote)
             for number in [number for number in _named(statement, context) if number in to_show]:
                 to_show.remove(number)
                 used.append(context.images[number - 1].quote)
@@ -95,6 +93,13 @@ def left_sentence(count: int, what: str = "", *, at_least: bool = False) -> str:
         more = more.removesuffix("s")
     begun = f"At least {more}" if at_least else more
     return f"{begun} {'is' if count == 1 else 'are'} there."
+
+
+def _composed_image(statements: Sequence[Statement], context: Context) -> str:
+    """The statements of an image quote as one sentence, and the image."""
+    *others, last = (statement.text for statement in statements)
+    sentence = "; ".join([*(text.removesuffix(".") for text in others), last])
+    return f"{sentence} {_shown(statements[0].number, context)}"
 
 
 def _composed_introduced(statement: Statement, context: Context, before: int) -> tuple[str, Sequence[IntroducedPart]]:

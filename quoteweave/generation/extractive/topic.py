@@ -116,20 +116,12 @@ def topic_margin(question: QuestionTerms, context: Context) -> float:
 
 def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
     """Weigh the best place; there must be quotes."""
-    asked = _subject(question, context)
     size = _size(context.pages)
     # Of many pages some have a word like it by chance, too.
     otherwise = size < 1 or not context.rarity
-    quotes = [(hit.quote, _with_spellings(words_with_headings(hit.quote), context)) for hit in _ranked(context)]
-    if otherwise:
-        alike = frozenset(filter(words_alike, asked))
-        told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
-        quotes = [(quote, with_words_alike(held, alike)) for quote, held in told]
+    quotes = _words_of_quotes(question, context, otherwise=otherwise)
     known = frozenset[str]().union(*(held for _, held in quotes))
-    if language_difference(question.analysis.text, context) is not None:
-        asked = [word for word in asked if word in question.names and word in known]
-    asked = [word for word in asked if word not in calculation_words()] or asked
-    verbs = verbs_of(question.analysis.text) - question.names
+    asked = _asked_words(question, context, known)
     rarity = {word: context.rarity.get(word, DEFAULT_RARITY if word in known else 1.0) for word in asked}
     absent = frozenset(word for word in rarity if _is_absent(word, context) and not (otherwise and word in known))
     if not rarity or not quotes:
@@ -144,12 +136,33 @@ def topic_evidence(question: QuestionTerms, context: Context) -> TopicEvidence:
         margin = _weight(held, rarity) - UNKNOWN_MISSING * _weight(missing, rarity) - UNKNOWN_SCATTER * scattered
         return TopicEvidence(held, missing, absent, margin - UNKNOWN_THRESHOLD)
     times = Counter(word for quote, own in quotes if quote.document == best.document for word in held & own)
+    verbs = verbs_of(question.analysis.text) - question.names
     lacking = sum(1.0 if word in question.names else (1 + size) / 2 for word in absent - verbs)
     margin = HELD * _weight(held, rarity) / _weight(rarity, rarity) - ABSENT * lacking / len(rarity)
     margin += REPEATED * sum(rarity[word] * min(1.0, (times[word] - 1) / REPEATED_IN) for word in sorted(held))
     margin += ADJACENT * _adjacent_pairs(question, rarity, [quote for quote, _ in quotes])
     margin -= CHANCE * size * max((rarity[word] for word in held), default=0.0) + SCATTER * scattered + THRESHOLD
     return TopicEvidence(held, missing, absent, margin)
+
+
+def _words_of_quotes(
+    question: QuestionTerms, context: Context, *, otherwise: bool
+) -> list[tuple[Quote, frozenset[str]]]:
+    """The quotes, best first, with their words; if `otherwise`, also with those that they say by other words."""
+    quotes = [(hit.quote, _with_spellings(words_with_headings(hit.quote), context)) for hit in _ranked(context)]
+    if not otherwise:
+        return quotes
+    alike = frozenset(filter(words_alike, _subject(question, context)))
+    told = ((quote, with_quantity(held, question, quote.all_text())) for quote, held in quotes)
+    return [(quote, with_words_alike(held, alike)) for quote, held in told]
+
+
+def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str]) -> list[str]:
+    """The words to look for: of a question in another language only names and numbers that are `known`."""
+    asked = _subject(question, context)
+    if language_difference(question.analysis.text, context) is not None:
+        asked = [word for word in asked if word in question.names and word in known]
+    return [word for word in asked if word not in calculation_words()] or asked
 
 
 def _with_spellings(held: frozenset[str], context: Context) -> frozenset[str]:

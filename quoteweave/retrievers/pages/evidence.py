@@ -44,7 +44,7 @@ from quoteweave.core.text.question_analysis import (
     picture_words,
     request_words,
 )
-from quoteweave.core.text.question_words import foreign_grammar_words
+from quoteweave.core.text.question_words import foreign_function_words
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import amount_spellings
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
@@ -370,8 +370,8 @@ class EvidenceScorer:
 def _tokens(analysis: QuestionAnalysis, topic: str) -> list[str]:
     """The words of its topic; beside a reference, no "que" and "der", which are rare in documents in English."""
     refers = analysis.places or analysis.labels
-    grammar = foreign_grammar_words(analysis.text) if refers else frozenset[str]()
-    return [word for word in words(topic) if word not in grammar]
+    left_out = foreign_function_words(analysis.text) if refers else frozenset[str]()
+    return [word for word in words(topic) if word not in left_out]
 
 
 def _titles(analyses: "Counter[QuestionAnalysis]") -> Counter[str]:
