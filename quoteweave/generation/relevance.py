@@ -41,8 +41,8 @@ _ASKED_OF = re.compile(
 )
 # "On one charge" is "on a charge".
 _ONE = re.compile(r"\b(on|in|with|per|for|at|by|of)\s+(?:(?:a|one)\s+single|one)\s+(?=[a-z])")
-# Financial statements for 2015 seldom contain "FY2015".
-_FISCAL_YEAR = re.compile(r"\bFY[ ']?((?:19|20)\d\d)\b")
+# Financial statements for 2015 seldom contain "FY2015", and many of their tables no "fiscal".
+_FISCAL_YEAR = re.compile(r"\b(?:FY[ ']?|(?i:fiscal|financial) (?:year )?)((?:19|20)\d\d)\b")
 # Chinese and Japanese have their question words at the end; answers do not repeat them.
 _ASKED_AT_THE_END = re.compile(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"

@@ -502,6 +502,15 @@ def test_the_first_cell_of_a_table_says_what_its_columns_are() -> None:
     assert "Revenue (January 2023: 46)" in ask("What was the revenue in fiscal 2023?", context(images=[table])).text
 
 
+@pytest.mark.parametrize("year", ["2021", "FY2021", "fiscal 2021", "Fiscal year 2021", "the financial year 2021"])
+def test_a_fiscal_year_is_its_year(year: str) -> None:
+    table = image("Segments", "- | 2021 | 2020\nTotal depreciation | 759 | 787", layout="table")
+    texts = ["In fiscal 2021 we opened stores.", "Our fiscal year ends in January.", "Rent fell in fiscal 2020."]
+    assert (
+        "Total depreciation (2021: 759)" in ask(f"What was total depreciation in {year}?", context(texts, [table])).text
+    )
+
+
 def test_of_two_columns_both_headings_belong_to_each_row() -> None:
     table = image("Lamps", "Lamp | Meaning\nOrange | No current\nRed | Too hot", layout="table")
     assert "Orange (No current)" in ask("What does the orange lamp mean?", context(images=[table])).text
