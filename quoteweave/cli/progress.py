@@ -71,7 +71,7 @@ def in_words(seconds: float | None) -> str:
 
 
 class Bar:
-    """One bar; meets `pipeline.composition.progress.Task`."""
+    """One bar; implements `pipeline.composition.progress.Task`."""
 
     def __init__(self, progress: RichProgress, task: TaskID) -> None:
         self._progress, self._task = progress, task
@@ -95,7 +95,7 @@ class Rate(ProgressColumn):
 
 
 class TerminalProgress:
-    """Meets `pipeline.composition.progress.Progress`: bars on a terminal only, notes always, both on stderr."""
+    """Implements `pipeline.composition.progress.Progress`: bars on a terminal only, notes always, both on stderr."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         """`quiet`: whether there are no bars, and no advice, as where JSON is asked for."""

@@ -88,20 +88,20 @@ class SpendingRecorder:
             self.spending = self.spending.plus(spending)
 
 
-_account: ContextVar[SpendingRecorder | None] = ContextVar("account", default=None)
+_recorder: ContextVar[SpendingRecorder | None] = ContextVar("recorder", default=None)
 
 
 @contextmanager
 def record_spending() -> Iterator[SpendingRecorder]:
     """Record the spending of every `BudgetedChat` that is called within the block; blocks around it record it too."""
-    account, around = SpendingRecorder(), _account.get()
-    token = _account.set(account)
+    recorder, around = SpendingRecorder(), _recorder.get()
+    token = _recorder.set(recorder)
     try:
-        yield account
+        yield recorder
     finally:
-        _account.reset(token)
+        _recorder.reset(token)
         if around is not None:
-            around.add(account.spending)
+            around.add(recorder.spending)
 
 
 def record_earlier_spending(spending: Spending) -> None:
@@ -109,8 +109,8 @@ def record_earlier_spending(spending: Spending) -> None:
 
     For calls whose replies are used now, and whose spending nothing has recorded, as those of a run that was killed.
     """
-    if (account := _account.get()) is not None:
-        account.add(spending)
+    if (recorder := _recorder.get()) is not None:
+        recorder.add(spending)
 
 
 _task_budget: ContextVar[Budget | None] = ContextVar("task_budget", default=None)
@@ -127,11 +127,13 @@ def limit_task_spending(budget: Budget) -> None:
 class BudgetedChat(MeteredChat):
     """Wraps a chat model that is called only while its budget lasts; other models may share the budget.
 
-    Meets `core.protocols.StreamingChatModel`. A call is expected to take its question, estimated, and an answer as long
-    as those before it were on average; the first answers of all come on top. What it took is what the endpoint counted,
-    or else an estimate. A call that failed took nothing, unless there was an answer that could not be used; a stream
-    that broke off, or was closed early, took its question and what had come, estimated. `price` is that of the tables
-    where none is given. Raises UsageError where a budget of money meets a model whose price nobody knows.
+    Implements `core.protocols.StreamingChatModel`.
+
+    A call is expected to take its question, estimated, and an answer as long as those before it were on average; the
+    first answers of all come on top. What it took is what the endpoint counted, or else an estimate. A call that failed
+    took nothing, unless there was an answer that could not be used; a stream that broke off, or was closed early, took
+    its question and what had come, estimated. `price` is that of the tables where none is given. Raises UsageError
+    where a budget of money meets a model whose price nobody knows.
     """
 
     def __init__(self, model: ChatModel, budget: Budget, *, price: Price | None = None) -> None:
@@ -151,18 +153,18 @@ class BudgetedChat(MeteredChat):
         length = self._answered // max(self._answers, 1)
         expected = self._cost(Usage(input_tokens=meter.input_tokens, output_tokens=length))
         budgets = self._reserve(expected)
-        unheard = Cost()
+        without_usage = Cost()
         try:
             yield meter
         except EndpointBadResponse:
-            unheard = expected
+            without_usage = expected
             raise
         finally:
             usage = meter.usage
             for budget in budgets:
-                budget.settle(expected, unheard if usage is None else self._cost(usage))
-            if (account := _account.get()) is not None and usage is not None:
-                account.add(self._spending(usage, counted=meter.counted))
+                budget.settle(expected, without_usage if usage is None else self._cost(usage))
+            if (recorder := _recorder.get()) is not None and usage is not None:
+                recorder.add(self._spending(usage, counted=meter.counted))
             if usage is not None:
                 self._answers, self._answered = self._answers + 1, self._answered + (usage.output_tokens or 0)
 

@@ -214,7 +214,9 @@ _WANTED = "chat completion"
 
 
 class OpenAIChat:
-    """Meets `core.protocols.StreamingChatModel`. Every call sends its messages, pictures included, to the endpoint.
+    """Implements `core.protocols.StreamingChatModel`.
+
+    Every call sends its messages, pictures included, to the endpoint.
 
     `base_url` and `api_key` come from the options, else from the environment (OPENAI_BASE_URL, OPENAI_API_KEY), which
     is read at each call (its key goes to its own URL or to OpenAI alone); a base URL alone is enough for a local server

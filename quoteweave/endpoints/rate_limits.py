@@ -46,9 +46,10 @@ class TokenBucket:
 class RateLimitedChat(MeteredChat):
     """Wraps a chat model whose calls take tokens from a bucket, which other models may share.
 
-    Meets `core.protocols.StreamingChatModel`. Calls wait for their turn, in order. Tokens are of questions and answers:
-    those of a question are estimated before it is sent, and put right by what the endpoint counted. `sleep` waits for
-    seconds of the bucket's clock.
+    Implements `core.protocols.StreamingChatModel`.
+
+    Calls wait for their turn, in order. Tokens are of questions and answers: those of a question are estimated before
+    it is sent, and put right by what the endpoint counted. `sleep` waits for seconds of the bucket's clock.
     """
 
     def __init__(

@@ -132,7 +132,7 @@ class SourcePrompts:
 
 
 class SourceMessages:
-    """The messages for one example; meets `chat_generator.Messages`.
+    """The messages for one example; implements `chat_generator.Messages`.
 
     `order` has the ids of its sources; `seeing` says that they are to be shown as pictures where they are.
     """

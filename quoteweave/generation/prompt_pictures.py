@@ -130,7 +130,7 @@ class PromptPictures(Protocol):
 
 
 class InlinePictures:
-    """Meets `PromptPictures` by data URLs, each encoded once: those used last are kept, of `kept_bytes` in all.
+    """Implements `PromptPictures` by data URLs, each encoded once: those used last are kept, of `kept_bytes` in all.
 
     A picture within `limits` is sent as its file is, a larger one shrunk. A key must not come to mean another picture.
     To be used from any threads and event loops: so its threads are its own, not lanes of one loop

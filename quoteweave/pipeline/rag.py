@@ -155,17 +155,17 @@ class Rag:
 
     async def _prepare(self, question: str, where: Filter | None) -> "_PreparedQuestion":
         started, query = time.perf_counter(), Query(text=question)
-        with record_spending() as account:
+        with record_spending() as recorder:
             found = await self._search.context(query, self._size, where=self._where.intersect(where))
         context, cut_quotes = fit_to_window(found.context, self._window, question)
         early_abstention = self._gate.check_context(question, context)
-        return _PreparedQuestion(query, context, found.trace, early_abstention, started, cut_quotes, account.spending)
+        return _PreparedQuestion(query, context, found.trace, early_abstention, started, cut_quotes, recorder.spending)
 
     async def _finish(self, answer: Answer, prepared: "_PreparedQuestion") -> Answer:
         """Return the answer as it passes the gate, with the time and price of searching and checking."""
-        with record_spending() as account:
+        with record_spending() as recorder:
             checked = await self._gate.apply(answer, prepared.context)
-        return prepared.complete(add_spending(checked, account.spending))
+        return prepared.complete(add_spending(checked, recorder.spending))
 
 
 @dataclass(frozen=True, slots=True)

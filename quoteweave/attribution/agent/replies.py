@@ -251,7 +251,7 @@ class ActionModel:
     async def _ask(self, model: ChatModel, trajectory: Trajectory, form: ReplyForm) -> Reply:
         conversation = self._conversation(trajectory, form)
         started = time.monotonic()
-        with record_spending() as account:
+        with record_spending() as recorder:
             completion = await model.complete(conversation.messages)
         seconds, problem = time.monotonic() - started, self._problem(completion)
         if problem is not None and completion.finish_reason == "length":
@@ -262,7 +262,7 @@ class ActionModel:
             form=form,
             finish_reason=completion.finish_reason,
             usage=completion.usage,
-            spent=account.spending,
+            spent=recorder.spending,
             seconds=seconds,
             problem=problem,
             notes=conversation.notes,

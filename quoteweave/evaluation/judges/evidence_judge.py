@@ -48,7 +48,7 @@ _SENTENCES = TypeAdapter(tuple[_Sentence, ...])
 
 
 class ChatSplitter:
-    """Meets `core.protocols.Splitter`; a reply that cannot be read is asked for once more.
+    """Implements `core.protocols.Splitter`; a reply that cannot be read is asked for once more.
 
     `prompts_folder` may hold its own `judge_split.txt` (field: `$answer`). Raises UsageError for a prompt that cannot
     be read.
@@ -112,7 +112,7 @@ EXPLANATION = "explanation"
 
 
 class ChatEvidenceJudge:
-    """Meets `core.protocols.EvidenceJudge` with a chat model.
+    """Implements `core.protocols.EvidenceJudge` with a chat model.
 
     A reply that cannot be read is asked for once more, then the grade is undefined.
 

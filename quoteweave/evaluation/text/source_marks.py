@@ -116,7 +116,7 @@ _BEFORE_STOP = re.compile(r"\s++(?=[.,;:!?…。])")
 
 
 class RuleSplitter:
-    """Meets `core.protocols.Splitter`: sentences as `sentences` cuts them, citations as `source_marks` reads them.
+    """Implements `core.protocols.Splitter`: sentences as `sentences` cuts them, citations as `source_marks` reads them.
 
     Marks in brackets are taken out of the sentence; "Figure 3" stays, for it is part of what is said. Marks that open
     a sentence belong to the one before where that has none ("Calls rose. [1] Then they fell [2]."), or where nothing

@@ -43,7 +43,7 @@ class FaissIndex:
         self.dimension = dimension
         self._folder = folder
         """Where the vectors are mapped from; None when they lie in memory."""
-        self._stock = (
+        self._indexed = (
             _open(folder, dimension) if folder else FaissVectors(new_index(kind, dimension), np.empty(0, np.int64), 0)
         )
 
@@ -52,7 +52,7 @@ class FaissIndex:
         """(n,) rows of all items, ascending."""
         import numpy as np
 
-        return np.sort(self._stock.rows[self._stock.rows >= 0])
+        return np.sort(self._indexed.rows[self._indexed.rows >= 0])
 
     def add(self, shard: Shard) -> None:
         """Add the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
@@ -70,14 +70,14 @@ class FaissIndex:
         before, longest = self._own(), np.linalg.norm(vectors.astype(np.float64), axis=1).max(initial=0)
         before.index.add(vectors)
         rows = np.concatenate([before.rows, rows])
-        self._stock = FaissVectors(before.index, rows, max(before.longest, float(longest)))
+        self._indexed = FaissVectors(before.index, rows, max(before.longest, float(longest)))
 
     def remove(self, rows: "Rows") -> None:
         """Remove items; from now on no search finds them. Rows that are not there are passed over."""
         import numpy as np
 
-        before = self._stock
-        self._stock = replace(before, rows=np.where(np.isin(before.rows, rows), -1, before.rows))
+        before = self._indexed
+        self._indexed = replace(before, rows=np.where(np.isin(before.rows, rows), -1, before.rows))
 
     def search(self, queries: "Sequence[Matrix]", k: int, scope: SearchScope | None = None) -> list[TopItems]:
         """At most `k` items for each question, a matrix (1, dimension) float32; of equal scores the lower row first.
@@ -94,38 +94,38 @@ class FaissIndex:
                 )
         if not queries:
             return []
-        rows = self._stock.rows
-        within = np.flatnonzero(rows >= 0) if scope is None else self._stock.positions(scope.rows)
-        return search(self._stock, np.concatenate(queries), k, within if len(within) < len(rows) else None)
+        rows = self._indexed.rows
+        within = np.flatnonzero(rows >= 0) if scope is None else self._indexed.positions(scope.rows)
+        return search(self._indexed, np.concatenate(queries), k, within if len(within) < len(rows) else None)
 
     def save(self, folder: Path) -> None:
         """Write the index into an empty folder. Raises OSError where the disk is full or refuses."""
         import numpy as np
 
         self.settle()
-        faiss, stock = import_faiss(), self._stock
+        faiss, indexed = import_faiss(), self._indexed
         with (folder / _VECTORS).open("wb") as file:
             # By way of Python, since FAISS's own errors do not tell what the disk said.
-            faiss.write_index(stock.index, faiss.PyCallbackIOWriter(file.write))
-        np.savez(folder / _ITEMS, rows=stock.rows, longest=stock.longest)
+            faiss.write_index(indexed.index, faiss.PyCallbackIOWriter(file.write))
+        np.savez(folder / _ITEMS, rows=indexed.rows, longest=indexed.longest)
         seal(folder, [_VECTORS, _ITEMS])
 
     def settle(self) -> None:
         """Drop removed items from the FAISS index, and train `ivfpq`; called before saving."""
-        kept = self._stock.rows >= 0
+        kept = self._indexed.rows >= 0
         if not kept.all() or self.kind == "ivfpq":
-            stock = self._own()
-            index = stock.index if kept.all() else keep_positions(stock.index, kept)
-            self._stock = FaissVectors(
-                train_ivfpq(index) if self.kind == "ivfpq" else index, stock.rows[kept], stock.longest
+            indexed = self._own()
+            index = indexed.index if kept.all() else keep_positions(indexed.index, kept)
+            self._indexed = FaissVectors(
+                train_ivfpq(index) if self.kind == "ivfpq" else index, indexed.rows[kept], indexed.longest
             )
 
     def _own(self) -> FaissVectors:
         # FAISS ends the process when a mapped index is changed.
         if self._folder is not None:
-            self._stock = replace(self._stock, index=_read(self._folder / _VECTORS, mapped=False))
+            self._indexed = replace(self._indexed, index=_read(self._folder / _VECTORS, mapped=False))
             self._folder = None
-        return self._stock
+        return self._indexed
 
 
 def _open(folder: Path, dimension: int) -> FaissVectors:

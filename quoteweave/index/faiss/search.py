@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quoteweave.index.base import Rows, Scores
 
     Positions = npt.NDArray[np.int64]
-    Named = tuple[Scores, Positions]
+    Candidates = tuple[Scores, Positions]
 
 SPARE = 16  # candidates beyond those wanted
 MAX_ONE_BY_ONE = 3  # up to so many questions, comparing one by one is faster than multiplying matrices,
@@ -46,7 +46,7 @@ class GpuCopy:
         self._copy: Any = None
         self._tried = False
 
-    def search(self, index: Any, queries: "Matrix", wanted: int) -> "Named | None":
+    def search(self, index: Any, queries: "Matrix", wanted: int) -> "Candidates | None":
         """The best `wanted` of the copy of `index`; None where there is no GPU or no room on it, or the index not flat.
 
         Where the search fails there, a RuntimeWarning says so, and the copy is given up for good.
@@ -111,7 +111,7 @@ class FaissVectors:
         return order, self.rows[order]
 
 
-def search(stock: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
+def search(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     """The best `k` of all positions, or of those `within`, ascending, for each question (questions, dimension).
 
     Exact for flat and half-precision indexes. HNSW may miss some, but its scores are exact; IVF-PQ's are not. Both find
@@ -119,23 +119,23 @@ def search(stock: FaissVectors, queries: "Matrix", k: int, within: "Positions | 
     """
     import numpy as np
 
-    count = _count(stock.index, within)
+    count = _count(indexed.index, within)
     k = min(k, count)
     if k <= 0:
         return [TopItems(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
-    quick = _quick(stock.index, queries, min(count, k + SPARE), within)
+    quick = _quick(indexed.index, queries, min(count, k + SPARE), within)
     if quick is None:
-        return _exact(stock, queries, k, within)
-    found = _ranked(stock, queries, k, quick)
+        return _exact(indexed, queries, k, within)
+    found = _ranked(indexed, queries, k, quick)
     short = [i for i, one in enumerate(found) if len(one.rows) < k]
     if short:
-        again = _thorough(stock, queries[short], k, within)
+        again = _thorough(indexed, queries[short], k, within)
         for i, one in zip(short, again, strict=True):
             found[i] = one
     return found
 
 
-def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named | None":
+def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates | None":
     """Candidates from the HNSW graph or the IVF lists; None if it has neither, or a full comparison is as fast."""
     count = _count(index, within)
     hidden = index.ntotal / count  # of so many vectors on the way, one may be found
@@ -151,57 +151,61 @@ def _quick(index: Any, queries: "Matrix", wanted: int, within: "Positions | None
     return scores, positions
 
 
-def _through_lists(index: Any, queries: "Matrix", wanted: int, within: "Positions | None", probes: int) -> "Named":
+def _through_lists(index: Any, queries: "Matrix", wanted: int, within: "Positions | None", probes: int) -> "Candidates":
     parameters = import_faiss().SearchParametersIVF(nprobe=probes, sel=_selector(index, within))
     scores, positions = index.search(queries, wanted, params=parameters)
     return scores, positions
 
 
-def _thorough(stock: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
+def _thorough(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     """Search exhaustively."""
-    if not _is_ivf(stock.index):
-        return _exact(stock, queries, k, within)
-    wanted = min(_count(stock.index, within), k + SPARE)
-    return _ranked(stock, queries, k, _through_lists(stock.index, queries, wanted, within, stock.index.nlist))
+    if not _is_ivf(indexed.index):
+        return _exact(indexed, queries, k, within)
+    wanted = min(_count(indexed.index, within), k + SPARE)
+    return _ranked(indexed, queries, k, _through_lists(indexed.index, queries, wanted, within, indexed.index.nlist))
 
 
-def _ranked(stock: FaissVectors, queries: "Matrix", k: int, named: "Named") -> list[TopItems]:
+def _ranked(indexed: FaissVectors, queries: "Matrix", k: int, candidates: "Candidates") -> list[TopItems]:
     """The best `k` of the candidates; -1 stands for none."""
     import numpy as np
 
-    rough, positions = named
-    scores = rough if _is_ivf(stock.index) else _scores(stock.index, queries, positions)
+    rough, positions = candidates
+    scores = rough if _is_ivf(indexed.index) else _scores(indexed.index, queries, positions)
     scores[positions < 0] = -np.inf
-    order = np.lexsort((stock.rows[positions], -scores))[:, :k]
+    order = np.lexsort((indexed.rows[positions], -scores))[:, :k]
     scores, positions = np.take_along_axis(scores, order, 1), np.take_along_axis(positions, order, 1)
-    return [TopItems(stock.rows[p[p >= 0]], s[p >= 0]) for p, s in zip(positions, scores, strict=True)]
+    return [TopItems(indexed.rows[p[p >= 0]], s[p >= 0]) for p, s in zip(positions, scores, strict=True)]
 
 
-def _exact(stock: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
+def _exact(indexed: FaissVectors, queries: "Matrix", k: int, within: "Positions | None") -> list[TopItems]:
     import numpy as np
 
-    count = _count(stock.index, within)
+    count = _count(indexed.index, within)
     # A sum of n products in single precision is off by at most n 2⁻²⁴ |x| |y|, whatever the order (Higham, Accuracy and
     # Stability of Numerical Algorithms, section 3.1); twice that for the rounding of the exact score.
-    off_by = stock.index.d * 2.0**-23 * stock.longest * np.linalg.norm(queries.astype(np.float64), axis=1)
+    off_by = indexed.index.d * 2.0**-23 * indexed.longest * np.linalg.norm(queries.astype(np.float64), axis=1)
     found: dict[int, TopItems] = {}
     left, wanted = np.arange(len(queries)), min(count, k + SPARE)
     while len(left):
-        named = _nearest(stock, queries[left], wanted, within)
-        for i, worst, best in zip(left, named[0][:, -1], _ranked(stock, queries[left], k, named), strict=True):
+        candidates = _nearest(indexed, queries[left], wanted, within)
+        for i, worst, best in zip(
+            left, candidates[0][:, -1], _ranked(indexed, queries[left], k, candidates), strict=True
+        ):
             if wanted == count or worst + off_by[i] < best.scores[-1]:
                 found[int(i)] = best
         left, wanted = np.array([i for i in left if i not in found], dtype=np.int64), min(count, 4 * wanted)
     return [found[i] for i in range(len(queries))]
 
 
-def _nearest(stock: FaissVectors, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named":
+def _nearest(indexed: FaissVectors, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates":
     """The best `wanted` by FAISS's own scores, best first."""
-    faiss, index = import_faiss(), _store(stock.index)
+    faiss, index = import_faiss(), _store(indexed.index)
     flat = isinstance(index, faiss.IndexFlat)
-    named = stock.gpu.search(stock.index, queries, wanted) if within is None and wanted <= MAX_ON_A_GPU else None
-    if named is not None:
-        scores, positions = named
+    candidates = (
+        indexed.gpu.search(indexed.index, queries, wanted) if within is None and wanted <= MAX_ON_A_GPU else None
+    )
+    if candidates is not None:
+        scores, positions = candidates
     elif len(queries) <= (MAX_ONE_BY_ONE if flat else MAX_ONE_BY_ONE_IN_HALVES):
         # Where there is a selector, FAISS never multiplies matrices.
         selector = faiss.IDSelectorAll() if within is None else _selector(index, within)
@@ -213,7 +217,7 @@ def _nearest(stock: FaissVectors, queries: "Matrix", wanted: int, within: "Posit
     return scores, positions
 
 
-def _by_chunks(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Named":
+def _by_chunks(index: Any, queries: "Matrix", wanted: int, within: "Positions | None") -> "Candidates":
     """As matrices multiply fastest: chunk by chunk of single-precision vectors that follow each other in memory."""
     import numpy as np
 

@@ -134,7 +134,7 @@ def search_items(
     if threads == 1:
         scores = score(places)
     else:
-        # Not lanes of an event loop: this is called where none runs, and no thread outlives the search.
+        # Not a pool of an event loop: this is called where none runs, and no thread outlives the search.
         with ThreadPoolExecutor(threads) as pool:
             scores = np.concatenate([*pool.map(score, np.array_split(places, threads))], axis=1)
     rows = items.rows[places]

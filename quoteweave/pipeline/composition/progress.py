@@ -35,7 +35,7 @@ class Progress(Protocol):
 
 
 class NoProgress:
-    """Meets `Progress` and `Task` by doing nothing."""
+    """Implements `Progress` and `Task` by doing nothing."""
 
     watched = False
 

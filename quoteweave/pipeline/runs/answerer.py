@@ -268,14 +268,14 @@ async def answer_all(
     async def one(example: Example) -> None:
         nonlocal failures
         try:
-            with record_spending() as account:
+            with record_spending() as recorder:
                 prediction, failures = await answerer.predict(example), 0
         except (EndpointError, SourceError) as error:
             prediction, failures = answerer.failed(example, error), failures + (not _concerns_one_question(error))
         except (ModelNotFound, MissingExtra, UsageError, StorageError) as error:
             ended.append(error)
             return
-        spent = account.spending if account.spending.calls else None
+        spent = recorder.spending if recorder.spending.calls else None
         write(prediction.model_copy(update={"spent": spent}))
         if failures >= MAX_FAILURES:
             message = f"{failures} questions in a row failed, the last one so: {prediction.error} — {_KEPT}"

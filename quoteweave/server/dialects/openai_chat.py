@@ -186,7 +186,7 @@ def _completion(request: ChatRequest, found: Answered, notes: tuple[str, ...]) -
 
 
 class ChatChunks:
-    """Writes the events of an answer as chunks of a chat completion. Meets `event_streams.EventWriter`.
+    """Writes the events of an answer as chunks of a chat completion. Implements `event_streams.EventWriter`.
 
     A mark and its annotation come in one chunk or in two that follow each other; the whole records of the citations
     come with them in `quoteweave.citations`, without the verdict, and with it in the last chunk, beside the context.

@@ -173,7 +173,7 @@ _MESSAGE = 1
 
 
 class ResponseEvents:
-    """Writes the events of an answer as those of a response. Meets `event_streams.EventWriter`.
+    """Writes the events of an answer as those of a response. Implements `event_streams.EventWriter`.
 
     Thoughts are left out: the API has none that are not the model's vendor's own.
     """

@@ -43,7 +43,7 @@ MAX_READING_PROCESSES = 4
 
 
 class Reporter:
-    """Writes how far the job is, a line for each step; meets `pipeline.composition.progress.Progress` and `Task`."""
+    """Writes how far the job is, a line for each step; implements `Progress` and `Task`."""
 
     watched = False
 

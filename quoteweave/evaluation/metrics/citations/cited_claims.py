@@ -183,7 +183,7 @@ class CachedEntailmentVerdict(Record):
 
 
 class CachedEntailment:
-    """Meets `core.protocols.Entailment` by another model, which is asked only of what `path` does not hold.
+    """Implements `core.protocols.Entailment` by another model, which is asked only of what `path` does not hold.
 
     Raises DatasetError for a file of something else, UsageError for one by another model, StorageError where it cannot
     be written.
