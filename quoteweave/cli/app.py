@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from types import ModuleType
@@ -37,14 +38,20 @@ class LazyCommand:
         """The command, imported; of a group, the group alone."""
         if self.commands:
             return typer.main.get_command(group(self.commands, self.help, name))
-        module = _import_quickly(self.module)
-        app = typer.Typer(add_completion=False, **OPTIONS)
-        app.command(name, cls=Command, epilog=getattr(module, self.epilog))(getattr(module, self.function))
-        return typer.main.get_command(app)
+        return _made(name, self.module, self.function, self.epilog)
 
     def summary(self, name: str) -> Any:
         """What stands for the command where commands are listed."""
         return TyperCommand(name, short_help=self.help)
+
+
+@cache
+def _made(name: str, module_name: str, function: str, epilog: str) -> Any:
+    """The command of a function, made once a process, as what converts its options is made when it is first called."""
+    module = _import_quickly(module_name)
+    app = typer.Typer(add_completion=False, **OPTIONS)
+    app.command(name, cls=Command, epilog=getattr(module, epilog))(getattr(module, function))
+    return typer.main.get_command(app)
 
 
 def _import_quickly(name: str) -> ModuleType:

@@ -1,6 +1,7 @@
 """Templates of HTML pages, and what their Content-Security-Policy allows."""
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +10,12 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
+@cache
 def open_template(folder: Path, name: str) -> "Template":
-    """Return a template of a folder: what it is given is escaped, unless it is `Markup`, and may not be missing."""
+    """Return a template of a folder: what it is given is escaped, unless it is `Markup`, and may not be missing.
+
+    It is compiled once a process, which takes a tenth of a second or more.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
