@@ -122,6 +122,10 @@ class ForkedProgram(subprocess.Popen[str]):
             self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
         self._child_created = True
 
+    def fileno(self) -> int:
+        """What `select` finds readable when the process has ended."""
+        return self._status.fileno()
+
     def _internal_poll(self, _deadstate: int | None = None) -> int | None:
         """The exit code, or None while the process runs: it is another's to wait for."""
         return self._ended(0)

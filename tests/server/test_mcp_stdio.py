@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import Quoteweave
+from forked_programs import ForkedProgram
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import ImageContent, TextResourceContents
 
@@ -18,10 +19,10 @@ from quoteweave.collection.collection import Collection
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "How many vessel calls did the port receive?"
-ENVIRONMENT = {
-    **{name: value for name, value in os.environ.items() if not name.startswith(("QUOTEWEAVE_", "OPENAI_"))},
-    "PYTHONPATH": str(ROOT),
+SETTINGS_LEFT_OUT = {
+    name: value for name, value in os.environ.items() if not name.startswith(("QUOTEWEAVE_", "OPENAI_"))
 }
+ENVIRONMENT = {**SETTINGS_LEFT_OUT, "PYTHONPATH": str(ROOT)}
 
 
 def command(*arguments: object) -> list[str]:
@@ -71,14 +72,13 @@ def test_standard_output_carries_the_protocol_alone(sample_collection: Path, tmp
         {"id": 2, "method": "tools/call", "params": {"name": "search", "arguments": {"query": QUESTION}}},
         {"id": 3, "method": "tools/call", "params": {"name": "search", "arguments": {}}},
     ]
-    with subprocess.Popen(
+    with ForkedProgram(
         [sys.executable, *command("--config", settings)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         encoding="utf-8",
-        env=ENVIRONMENT,
+        env=SETTINGS_LEFT_OUT,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -95,16 +95,16 @@ def test_standard_output_carries_the_protocol_alone(sample_collection: Path, tmp
 
 
 def test_an_interrupt_ends_it_while_it_waits(sample_collection: Path) -> None:
-    with subprocess.Popen(
+    with ForkedProgram(
         [sys.executable, *command("-c", sample_collection)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=ENVIRONMENT,
+        env=SETTINGS_LEFT_OUT,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        process.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["id"] == 1
         process.send_signal(signal.SIGINT)
