@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from quoteweave.core.records import Filter
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "quoteweave"
 PAGE = (ROOT / "docs" / "changing.md").read_text("utf-8")
@@ -84,3 +86,8 @@ def test_a_list_leads_to_every_file_that_knows_one_of_its_kind(new: str, named: 
     assert knowing
     folders = (*apart, *(place for place in places if place.endswith("/")))
     assert [path for path in sorted(knowing - places) if not path.startswith(folders)] == []
+
+
+@pytest.mark.parametrize("path", ["collection/filters.py", "index/milvus/schema.py"])
+def test_each_search_looks_at_every_field_of_a_filter(path: str) -> None:
+    assert [field for field in Filter.model_fields if f"where.{field}" not in SOURCES[path]] == []

@@ -214,7 +214,7 @@ _WANTED = "chat completion"
 
 
 class OpenAIChat:
-    """Implements `core.protocols.StreamingChatModel`.
+    """A chat model at an OpenAI-compatible endpoint; implements `core.protocols.StreamingChatModel`.
 
     Every call sends its messages, pictures included, to the endpoint.
 

@@ -92,7 +92,10 @@ class VectorIndex(Protocol):
         ...
 
     def add(self, shard: Shard) -> None:
-        """Add the items of a document; none of their rows is there yet. Raises ValueError for another dimension."""
+        """Add the items of a document; none of their rows is there yet.
+
+        Raises ValueError, with the dimension of the shard, where that is another than the index's.
+        """
         ...
 
     def remove(self, rows: "Rows") -> None:
