@@ -160,10 +160,10 @@ def _require_empty(root: Path) -> None:
             names = {path.name for path in root.iterdir()}
     except (FileExistsError, NotADirectoryError):
         raise CollectionError(f"{root} is not a folder; name a new or an empty folder for the collection") from None
-    strangers = sorted(name for name in names if not _is_ours(name))
-    if strangers and _HEADER not in names:
+    unexpected = sorted(name for name in names if not _is_ours(name))
+    if unexpected and _HEADER not in names:
         raise CollectionError(
-            f"{root} is no collection and holds other things ({strangers[0]!r}); name a new or an empty folder"
+            f"{root} is no collection and holds other things ({unexpected[0]!r}); name a new or an empty folder"
         )
 
 

@@ -286,7 +286,7 @@ class _PagesUnit:
             self._joining.advance()
             return
         self._refused = self._refused or self._stop()
-        if self._is_hopeless():
+        if self._should_give_up():
             for part in self._parts:
                 part.give_up()
         if not self.unfinished() and not self._has_failed():
@@ -296,7 +296,7 @@ class _PagesUnit:
     def _has_failed(self) -> bool:
         return self._refused is not None or any(part.error for part in self._parts)
 
-    def _is_hopeless(self) -> bool:
+    def _should_give_up(self) -> bool:
         """Whether more of it need not be read."""
         if self._has_failed() or self._is_overtime():
             return True

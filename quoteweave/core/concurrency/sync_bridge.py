@@ -115,7 +115,7 @@ class _Call(Generic[T]):
 _call: "ContextVar[_Call[Any] | None]" = ContextVar("_call", default=None)
 
 
-def _remembered(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":
+def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":
     """A task factory that notes what a call begins."""
     task, call = asyncio.Task(work, loop=loop, **options), _call.get()
     if call is not None:
@@ -164,7 +164,7 @@ def _serve(opened: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") ->
         await asyncio.gather(*left, return_exceptions=True)
 
     loop = asyncio.new_event_loop()
-    loop.set_task_factory(_remembered)
+    loop.set_task_factory(_make_task)
     try:
         loop.run_until_complete(until_stopped())
         # Not `asyncio.run`, which begins a thread at its end: too late when Python ends.

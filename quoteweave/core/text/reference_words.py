@@ -88,46 +88,46 @@ class ReferenceWords:
 def reference_words() -> ReferenceWords:
     """Read the words of all languages."""
     text = resources.files(__package__).joinpath("reference_words.toml").read_text("utf-8")
-    said = _Said(languages := list(tomllib.loads(text).values()))
-    numbers, ordinals = said.counted("numbers"), said.counted("ordinals") | said.counted("masculine")
+    tables = _LanguageTables(languages := list(tomllib.loads(text).values()))
+    numbers, ordinals = tables.counted("numbers"), tables.counted("ordinals") | tables.counted("masculine")
     for from_end, key in enumerate(("last", "next_to_last", "third_to_last"), 1):
-        ordinals |= dict.fromkeys(said.all_of(key), -from_end)
-    roles = {word: name for key, name in _NAMED.items() for word in said.all_of(key)}
-    ending = dict.fromkeys(said.all_of("contents_ending"), PlaceName("contents"))
+        ordinals |= dict.fromkeys(tables.all_of(key), -from_end)
+    roles = {word: name for key, name in _NAMED.items() for word in tables.all_of(key)}
+    ending = dict.fromkeys(tables.all_of("contents_ending"), PlaceName("contents"))
     roles |= ending
-    headings = dict.fromkeys(said.all_of("uncounted_heading"), PlaceName("chapter", UNREAD))
-    headings |= {word: PlaceName(name) for name in _ROLES for word in said.all_of(f"{name}_heading")}
-    parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in said.all_of(name)}
-    parts |= {word: word for word in said.all_of("part")}
-    counters = {word: name for name in ("chapter", "section", "part") for word in said.all_of(f"{name}_counter")}
-    kinds = {word.rstrip("."): kind for kind in KINDS for word in said.all_of(kind)}
+    headings = dict.fromkeys(tables.all_of("uncounted_heading"), PlaceName("chapter", UNREAD))
+    headings |= {word: PlaceName(name) for name in _ROLES for word in tables.all_of(f"{name}_heading")}
+    parts = {word.rstrip("."): name for name in ("chapter", "section", "appendix") for word in tables.all_of(name)}
+    parts |= {word: word for word in tables.all_of("part")}
+    counters = {word: name for name in ("chapter", "section", "part") for word in tables.all_of(f"{name}_counter")}
+    kinds = {word.rstrip("."): kind for kind in KINDS for word in tables.all_of(kind)}
     return ReferenceWords(
         numbers=numbers,
-        ordinals=ordinals | said.counted("before_noun"),
+        ordinals=ordinals | tables.counted("before_noun"),
         roles=roles,
         headings={**roles, **headings},
         parts={**parts, **counters},
-        plurals={word: parts[word] for word in said.all_of("plural_part")} | said.plurals(),
+        plurals={word: parts[word] for word in tables.all_of("plural_part")} | tables.plurals(),
         kinds=kinds,
-        before_pronoun=said.before_pronoun(),
+        before_pronoun=tables.before_pronoun(),
         numerals=Numerals(languages),
         function_words=tuple(frozenset(language["grammar"]) for language in languages if "grammar" in language),
         patterns={
-            **_patterns_of_pages(said, numbers, ordinals),
-            **_patterns_of_parts(said, ordinals, parts=parts, counters=counters, roles=roles),
-            "label": _label(kinds, [*said.all_of("and"), ",", "&"]),
-            "worded label": _worded_label(said),
+            **_patterns_of_pages(tables, numbers, ordinals),
+            **_patterns_of_parts(tables, ordinals, parts=parts, counters=counters, roles=roles),
+            "label": _label(kinds, [*tables.all_of("and"), ",", "&"]),
+            "worded label": _worded_label(tables),
             # "En el índice?", but not "en el índice de precios".
             "role": _pattern(
                 rf"{_alone(roles.keys() - ending)}|(?<!\w){alternation(ending)}(?=\s*(?:[^\w\s]|\Z))", roles
             ),
-            "continued": _pattern(_alone(said.all_of("continued")), said.all_of("continued")),
+            "continued": _pattern(_alone(tables.all_of("continued")), tables.all_of("continued")),
         },
     )
 
 
-class _Said:
-    """The words of each language, as data."""
+class _LanguageTables:
+    """The tables of some languages: what all of them have under a key, as a list or as a pattern."""
 
     def __init__(self, languages: list[dict[str, Any]]) -> None:
         self._languages = languages
@@ -147,7 +147,7 @@ class _Said:
             joining = {word.split()[0] for key in ("of", "within") for word in language.get(key, ())}
             for part in (word for key in _PARTS for word in language.get(key, ())):
                 found.setdefault(part, set()).update(joining)
-        speaking = _Said([language for language in self._languages if language.get("has_pronoun_i")])
+        speaking = _LanguageTables([language for language in self._languages if language.get("has_pronoun_i")])
         return {part: frozenset(found[part]) for key in _PARTS for part in speaking.all_of(key)}
 
     def counted(self, key: str) -> dict[str, int]:
@@ -159,7 +159,7 @@ class _Said:
             for word in words.split("|")
         }
 
-    def by_language(self, *keys: str, having: str = "numbers") -> "Iterator[tuple[str, _Said]]":
+    def by_language(self, *keys: str, having: str = "numbers") -> "Iterator[tuple[str, _LanguageTables]]":
         """Expressions of words there, each with what the languages that have them say, where that is `having`.
 
         What stands beside a word is of its own language: "once" is 11 after "capítulo" only, "of" is Dutch for "or".
@@ -169,7 +169,7 @@ class _Said:
             having_it = (i for i, each in enumerate(self._languages) if any(word in each.get(key, ()) for key in keys))
             groups.setdefault(tuple(having_it), []).append(word)
         for languages, words in groups.items():
-            own = _Said([self._languages[i] for i in languages])
+            own = _LanguageTables([self._languages[i] for i in languages])
             if own.all_of(having):
                 yield alternation(words), own
 
@@ -179,30 +179,30 @@ class _Said:
 
 
 def _patterns_of_pages(
-    said: _Said, numbers: Mapping[str, int], ordinals: Mapping[str, int]
+    tables: _LanguageTables, numbers: Mapping[str, int], ordinals: Mapping[str, int]
 ) -> dict[str, MentionPattern]:
-    page, pages, ordinal = said.either("page"), said.all_of("page"), _ordinal(said, ordinals)
+    page, pages, ordinal = tables.either("page"), tables.all_of("page"), _ordinal(tables, ordinals)
     # "page F-3" and "page IV" as printed; a lone "I" is a pronoun.
     plain = rf"\d{{1,4}}|(?-i:[A-Z]-?\d{{1,4}})|(?-i:{ROMAN}\b)|(?-i:(?!.\b){ROMAN.upper()}\b)"
     # "Pages II to V", but a lone "V" may be anything.
     listed = rf"{plain}|(?-i:[VXL])(?![-.'’])"
     numbered = "|".join(
-        rf"{words}\s*(?:{said.either('numbered')}\s*|#\s*)?"
+        rf"{words}\s*(?:{tables.either('numbered')}\s*|#\s*)?"
         rf"((?>(?:{plain}|{number})\b)(?:{_between(own, page)}(?>(?:{listed}|{number})\b))*)"
-        for words, own in said.by_language("page")
+        for words, own in tables.by_language("page")
         for number in [own.either("numbers")]
     )
     article = r"(?:[^\W\d_]{1,3}\s+)?"
-    several = rf"(?:{ordinal}(?:\s*,\s*|\s*&\s*|\s+{said.either('and')}\s+){article}){{0,5}}{ordinal}"
+    several = rf"(?:{ordinal}(?:\s*,\s*|\s*&\s*|\s+{tables.either('and')}\s+){article}){{0,5}}{ordinal}"
     ends = rf"(?:{alternation(word for word, at in ordinals.items() if at in (1, -1))}[nrs]?)"
     count = rf"(?:\d{{1,4}}|{alternation(numbers)})"
-    from_end = rf"(?:\s+(?:(?P<from_end>{said.either('from_end')})|{said.either('but')}\s+(?P<but>{count})\b))?"
-    before_last = rf"{said.either('before_last')}(?:\s+{page})?(?=\s*(?:[^\w\s]|\Z))"
-    uncounted = "".join(said.all_of("not_counted"))
+    from_end = rf"(?:\s+(?:(?P<from_end>{tables.either('from_end')})|{tables.either('but')}\s+(?P<but>{count})\b))?"
+    before_last = rf"{tables.either('before_last')}(?:\s+{page})?(?=\s*(?:[^\w\s]|\Z))"
+    uncounted = "".join(tables.all_of("not_counted"))
     return {
         "pages": _pattern(rf"(?<![\w.])(?={page})(?:{numbered})", pages),
         "page number": _pattern(rf"\b(?:{listed}|{alternation(numbers)})\b"),
-        "ranging": _pattern(rf"-|–|\b{said.either('range')}\b"),
+        "ranging": _pattern(rf"-|–|\b{tables.either('range')}\b"),
         "nth": _pattern(
             rf"{_BEFORE_ORDINAL}(?P<several>{several})(?P<to_last>{_TO_LAST})?\s+{page}(?!\w){from_end}", pages
         ),
@@ -210,15 +210,15 @@ def _patterns_of_pages(
         "several": _pattern(rf"(?<![\w-])(?:({ends})\s+({count})|({count})\s+({ends}))\s+{page}(?!\w)", pages),
         "before last": _pattern(rf"(?<!\w){page}\s+{before_last}", pages),
         "counted": _pattern(
-            rf"(?:(?P<to_last>{said.either('to_last_counted')})|(?P<first>{said.either('first_counted')})"
-            rf"|(?P<last>{said.either('last_counted')}))?(?<![{HAN_NUMERALS}{uncounted}])(?:第\s*)?"
-            rf"(?P<number>\d{{1,4}}|{alternation(numbers)})\s*{said.either('counter')}",
-            said.all_of("counter"),
+            rf"(?:(?P<to_last>{tables.either('to_last_counted')})|(?P<first>{tables.either('first_counted')})"
+            rf"|(?P<last>{tables.either('last_counted')}))?(?<![{HAN_NUMERALS}{uncounted}])(?:第\s*)?"
+            rf"(?P<number>\d{{1,4}}|{alternation(numbers)})\s*{tables.either('counter')}",
+            tables.all_of("counter"),
         ),
     }
 
 
-def _between(own: _Said, again: str = "") -> str:
+def _between(own: _LanguageTables, again: str = "") -> str:
     """What stands between two numbers of a list in a language; the word for what is listed may come `again`."""
     joining, ranging = own.either("and"), own.either("range", "and")
     again = rf"(?:{again}\s*)?" if again else ""
@@ -226,24 +226,24 @@ def _between(own: _Said, again: str = "") -> str:
 
 
 def _patterns_of_parts(
-    said: _Said,
+    tables: _LanguageTables,
     ordinals: Mapping[str, int],
     *,
     parts: Mapping[str, str],
     counters: Iterable[str],
     roles: Iterable[str],
 ) -> dict[str, MentionPattern]:
-    numbers, each_part = said.either("numbers"), alternation(parts)
-    ordinal = _ordinal_of_part(said, ordinals)
+    numbers, each_part = tables.either("numbers"), alternation(parts)
+    ordinal = _ordinal_of_part(tables, ordinals)
     titled = [word for word, part in parts.items() if part in _PARTS]
-    named = _named_part(said, parts)
+    named = _named_part(tables, parts)
     # "The last chapter but one" is not the last.
-    from_end = rf"(?:\s+(?:{said.either('from_end')}|{said.either('but')}\s+(?:\d+|{numbers})\b))"
+    from_end = rf"(?:\s+(?:{tables.either('from_end')}|{tables.either('but')}\s+(?:\d+|{numbers})\b))"
     nth = rf"(?i:(?:{ordinal})(?:{_TO_LAST})?\s+{each_part}{from_end}?)"
     part_of = rf"(?P<part>(?i:{each_part}))"
     return {
-        **_patterns_of_lists(said, numbers),
-        **_patterns_within_parts(said, rf"{named}|{nth}", parts, roles),
+        **_patterns_of_lists(tables, numbers),
+        **_patterns_within_parts(tables, rf"{named}|{nth}", parts, roles),
         "part": MentionPattern(
             rf"(?<!\w)(?=(?i:{each_part}))(?={named}){part_of}{_BEFORE_NAME}(?P<name>{_NAME}|(?i:{numbers})\b)",
             parts,
@@ -263,16 +263,16 @@ def _patterns_of_parts(
 
 
 def _patterns_within_parts(
-    said: _Said, named: str, parts: Iterable[str], roles: Iterable[str]
+    tables: _LanguageTables, named: str, parts: Iterable[str], roles: Iterable[str]
 ) -> dict[str, MentionPattern]:
     """Of where a part begins and ends, and of what is said to be of it; `named` is a part with its number."""
-    whole = rf"(?i:{said.either('appendix')}|{alternation(roles)})"
+    whole = rf"(?i:{tables.either('appendix')}|{alternation(roles)})"
     mention = rf"(?:[^\W\d_]{{1,3}}\s+)?(?P<part>{named}|{whole})(?!\w)"
-    begins, ends = (rf"(?i:{said.either(key)})" for key in ("begins", "ends"))
+    begins, ends = (rf"(?i:{tables.either(key)})" for key in ("begins", "ends"))
     # "What is chapter 6 about?", but not "the paragraph about chapter 6".
-    is_about = rf"(?i:{said.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
-    of, within = said.either("of"), said.either("of", "within")
-    having = {*parts, *said.all_of("appendix"), *roles}
+    is_about = rf"(?i:{tables.either('is_about')})(?=\s*(?:[^\w\s]|\Z))"
+    of, within = tables.either("of"), tables.either("of", "within")
+    having = {*parts, *tables.all_of("appendix"), *roles}
     return {
         "of part": MentionPattern(rf"\s*(?i:{of})\s*{mention}"),
         "within part": MentionPattern(rf"\s*(?i:{within})\s*{mention}"),
@@ -282,12 +282,12 @@ def _patterns_within_parts(
     }
 
 
-def _patterns_of_lists(said: _Said, numbers: str) -> dict[str, MentionPattern]:
+def _patterns_of_lists(tables: _LanguageTables, numbers: str) -> dict[str, MentionPattern]:
     """Of several parts, "chapters 3 and 5 to 7", and of each number in it."""
-    several = [*said.all_of("plural_part"), *said.all_of("part_plural")]
+    several = [*tables.all_of("plural_part"), *tables.all_of("part_plural")]
     listed = "|".join(
         rf"(?i:{words})\s+({each}(?:{_between(own)}{each})+)"
-        for words, own in said.by_language("plural_part", "part_plural")
+        for words, own in tables.by_language("plural_part", "part_plural")
         for pronoun in [
             rf"[Ii]\s+(?!(?i:{own.either('range', 'and')})\s+(?:{ROMAN.upper()}|{ROMAN}|\d+)\b)[a-z]"
         ]  # "3 and I think"
@@ -306,40 +306,40 @@ def _limit(before: str, behind: str, of: str, mention: str, having: Iterable[str
     return MentionPattern(rf"(?<!\w){before}\s+(?:{of}\s+)?{mention}|(?<!\w){first}\s+(?:{behind})(?!\w)", having)
 
 
-def _named_part(said: _Said, parts: Iterable[str]) -> str:
+def _named_part(tables: _LanguageTables, parts: Iterable[str]) -> str:
     # "In which part one finds it": no number.
-    asked = "".join(rf"(?<!\b{which}\s)" for which in said.all_of("which"))
-    worded = "|".join(rf"{words}\.?\s+{own.either('numbers')}\b" for words, own in said.by_language(*_PARTS))
+    asked = "".join(rf"(?<!\b{which}\s)" for which in tables.all_of("which"))
+    worded = "|".join(rf"{words}\.?\s+{own.either('numbers')}\b" for words, own in tables.by_language(*_PARTS))
     # "In parte i costi", "en partie l'effet", "a parte dos navios"; but "parte dos del libro".
-    of = set(said.all_of("share_of"))
-    small = rf"(?:[ivxl]|[lv]i|(?i:{alternation(of.intersection(said.all_of('numbers')))}))"
-    article = rf"(?i:{said.either('share')}\s+){small}(?:['’]|\s+(?!(?i:{alternation(of)})(?!\w))[^\W\d_])"
+    of = set(tables.all_of("share_of"))
+    small = rf"(?:[ivxl]|[lv]i|(?i:{alternation(of.intersection(tables.all_of('numbers')))}))"
+    article = rf"(?i:{tables.either('share')}\s+){small}(?:['’]|\s+(?!(?i:{alternation(of)})(?!\w))[^\W\d_])"
     return rf"(?!{article})(?:(?i:{alternation(parts)}){_BEFORE_NAME}(?:{_NAME})|(?i:{asked}(?:{worded})))"
 
 
-def _ordinal(said: _Said, ordinals: Iterable[str]) -> str:
-    full_stop = rf"\.(?=\s+{said.either('ordinal_full_stop')}(?![\w-]))"
+def _ordinal(tables: _LanguageTables, ordinals: Iterable[str]) -> str:
+    full_stop = rf"\.(?=\s+{tables.either('ordinal_full_stop')}(?![\w-]))"
     return rf"(?:{alternation(ordinals)}[nrs]?|\d{{1,3}}(?:st|nd|rd|th|e|ª|º|{full_stop}))"
 
 
-def _ordinal_of_part(said: _Said, ordinals: Iterable[str]) -> str:
+def _ordinal_of_part(tables: _LanguageTables, ordinals: Iterable[str]) -> str:
     """Like `_ordinal`; also "el primer capítulo", not "the primer chapter", "quarto parte", "tercera parte de ella"."""
-    shortened, share = said.by_language(*_PARTS, having="before_noun"), said.either("share")
-    known = [_ordinal(said, ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)]
-    unlike = rf"(?!{said.either('masculine', 'before_noun')}\s+{share}(?!\w))"
-    document = rf"\s*(?:[^\W\d_]{{1,15}}(?:\s+|['’])){{0,2}}{said.either('document')}(?!\w)"
-    of = rf"{said.either('share_of')}(?:(?<=['’])|(?!\w))"
+    shortened, share = tables.by_language(*_PARTS, having="before_noun"), tables.either("share")
+    known = [_ordinal(tables, ordinals), *(rf"{own.either('before_noun')}(?=\s+{words})" for words, own in shortened)]
+    unlike = rf"(?!{tables.either('masculine', 'before_noun')}\s+{share}(?!\w))"
+    document = rf"\s*(?:[^\W\d_]{{1,15}}(?:\s+|['’])){{0,2}}{tables.either('document')}(?!\w)"
+    of = rf"{tables.either('share_of')}(?:(?<=['’])|(?!\w))"
     return rf"{unlike}(?:{'|'.join(known)})(?!\s+{share}\s+{of}(?!{document}))"
 
 
-def _worded_label(said: _Said) -> MentionPattern:
+def _worded_label(tables: _LanguageTables) -> MentionPattern:
     """A label such as "figure two"; not where a noun follows: "In the chart two lines cross"."""
-    behind = rf"(?!\w|\s+(?!{said.either('said_of_places')}\b)[^\W\d_]+s\b)"
-    worded = "|".join(rf"{words}\s+{own.either('numbers')}" for words, own in said.by_language(*KINDS))
-    kind, number = said.either(*KINDS), said.either("numbers")
+    behind = rf"(?!\w|\s+(?!{tables.either('said_of_places')}\b)[^\W\d_]+s\b)"
+    worded = "|".join(rf"{words}\s+{own.either('numbers')}" for words, own in tables.by_language(*KINDS))
+    kind, number = tables.either(*KINDS), tables.either("numbers")
     return _pattern(
         rf"(?<!\w)(?={kind})(?=(?:{worded}){behind})({kind})\s+({number}){behind}",
-        [word for each in KINDS for word in said.all_of(each)],
+        [word for each in KINDS for word in tables.all_of(each)],
     )
 
 

@@ -73,11 +73,10 @@ def load_beir(path: Path) -> list[Example]:
             raise DatasetError(f"{queries}, line {number}, _id: {query.id!r} is there already")
         texts[query.id] = query.text
     grades = read_qrels(qrels)
-    strangers = [name for name in grades if name not in texts]
-    if strangers:
+    unknown = [name for name in grades if name not in texts]
+    if unknown:
         raise DatasetError(
-            f"{qrels} judges {pluralize(len(strangers), 'query', 'queries')} that {queries} lacks, "
-            f"such as {strangers[0]!r}"
+            f"{qrels} judges {pluralize(len(unknown), 'query', 'queries')} that {queries} lacks, such as {unknown[0]!r}"
         )
     return [_example(name, texts[name], items) for name, items in grades.items()]
 

@@ -84,11 +84,9 @@ def count_errors(labels: Labels, kinds: Sequence[str], examples: Sequence[Exampl
         (2, 1, 1)
     """
     known = {example.id: example for example in examples}
-    strangers = [name for name in labels if name not in known]
-    if strangers:
-        raise DatasetError(
-            f"{strangers[0]!r} is labelled, and is no question of this dataset; check the file of labels"
-        )
+    unknown = [name for name in labels if name not in known]
+    if unknown:
+        raise DatasetError(f"{unknown[0]!r} is labelled, and is no question of this dataset; check the file of labels")
     members: defaultdict[str, defaultdict[str, list[Sequence[str]]]] = defaultdict(lambda: defaultdict(list))
     for name, found in labels.items():
         for breakdown, groups in groups_of(known[name]).items():

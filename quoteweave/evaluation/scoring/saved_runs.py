@@ -227,11 +227,11 @@ def load_run(request: ScoringRequest, examples: Sequence[Example] | None = None)
     judgements = {} if request.judgements is None else _load_judgements(request.judgements)
     citations = {} if request.citations is None else load_evidence_verdicts(request.citations)
     for path, judged in ((request.judgements, judgements), (request.citations, citations)):
-        strangers = sorted(judged.keys() - {example.id for example in examples})
-        if strangers:
+        unknown = sorted(judged.keys() - {example.id for example in examples})
+        if unknown:
             raise DatasetError(
-                f"{path} judges {pluralize(len(strangers), 'answer')} to questions that {request.dataset} does not "
-                f"ask, such as {strangers[0]!r}; name the judgements of this dataset"
+                f"{path} judges {pluralize(len(unknown), 'answer')} to questions that {request.dataset} does not "
+                f"ask, such as {unknown[0]!r}; name the judgements of this dataset"
             )
     asked = {example.id: example for example in examples}
     of_now = {
