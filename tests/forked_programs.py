@@ -4,13 +4,18 @@ A program that is started anew first imports the package, which for a server tak
 fork of a process that has imported it and never had a thread is a process like any other, with arguments, streams,
 signals, limits and an end of its own, and begins in some milliseconds. What an interpreter does as it starts is not
 seen in it: that is for programs that are started with `subprocess`, among them those of tests/cli/test_app.py.
+
+The process whose forks read files for such a program is a fork too, made while the program has no thread: the
+interpreter that it would start for that imports once more what is imported here.
 """
 
 import atexit
 import gc
 import importlib
 import json
+import multiprocessing
 import os
+import resource
 import runpy
 import select
 import signal
@@ -22,6 +27,7 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any, TextIO
 
 # None of it starts a thread.
@@ -215,6 +221,54 @@ def _opened(number: int, before: TextIO) -> IO[Any]:
     return open(number, mode, buffering, encoding=before.encoding, errors=before.errors, closefd=False)
 
 
+class _ReadyProcess:
+    """A process that waits to become the first that this one starts to read files: for that, a fork instead of anew."""
+
+    def __init__(self) -> None:
+        self._ours, theirs = socket.socketpair()
+        # A daemon, which ends with this process, and Ctrl-C is not for it: as where it is spawned.
+        fork = multiprocessing.get_context("fork")
+        self._process = fork.Process(target=_read_when_told, args=(theirs, self._ours), daemon=True)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        self._process.start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        theirs.close()
+
+    def told(self, requests: socket.socket) -> "_ReadyProcess":
+        """The process, to be started: it takes its requests from there."""
+        self._requests = requests
+        return self
+
+    def start(self) -> None:
+        """Let it begin, with the limits that this process has now."""
+        for limit in (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_DATA, resource.RLIMIT_AS):
+            resource.prlimit(self._process.pid or 0, limit, resource.getrlimit(limit))
+        socket.send_fds(self._ours, [b"."], [self._requests.fileno()])
+
+    @property
+    def exitcode(self) -> int | None:
+        """None while it runs."""
+        return self._process.exitcode
+
+
+def _read_when_told(orders: socket.socket, other_end: socket.socket) -> None:
+    other_end.close()
+    _, handles, *_ = socket.recv_fds(orders, 1, 1)
+    if handles:  # else the program has ended
+        importlib.import_module("quoteweave.documents.worker_process").fork_on_request(socket.socket(fileno=handles[0]))
+
+
+def read_in_forks() -> None:
+    """Have a process ready to read files for this one, which has imported what that takes and has no thread."""
+    ready, spawn = [_ReadyProcess()], multiprocessing.get_context("spawn")
+
+    def process(*, target: Any, args: tuple[Any, ...], daemon: bool) -> Any:
+        return ready.pop().told(*args) if ready else spawn.Process(target=target, args=args, daemon=daemon)
+
+    start = SimpleNamespace(**vars(multiprocessing) | {"get_context": lambda _: SimpleNamespace(Process=process)})
+    vars(importlib.import_module("quoteweave.documents.process_start"))["multiprocessing"] = start
+
+
 def _become(request: Mapping[str, Any], streams: Sequence[int]) -> None:
     """Run the program in this process as Python runs its main program; its end is the interpreter's."""
     for number, stream in enumerate(streams):
@@ -229,6 +283,7 @@ def _become(request: Mapping[str, Any], streams: Sequence[int]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
+    read_in_forks()
     _, option, program, *arguments = request["args"]
     if option == "-m":
         sys.argv = ["-m", *arguments]

@@ -24,6 +24,9 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
     [
         "pytest",
+        "pdfplumber",
+        "pypdfium2",
+        "quoteweave.documents.file_reading",
         "quoteweave.attribution.literature.library.paper_library",
         "quoteweave.index.sync",
         "quoteweave.testing",

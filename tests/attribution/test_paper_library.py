@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from file_server import FileServer, Request, answer, file_server
+from forked_programs import read_in_forks
 from killed_processes import die_at, in_a_process
 from made_papers import paper_pdf
 
@@ -429,6 +430,7 @@ def test_two_processes_read_the_same_paper(server: FileServer, tmp_path: Path) -
 
 
 def _require_read(folder: Path, paper: Paper) -> None:
+    read_in_forks()
     assert read(folder, paper).outcome == "full_text"
 
 
@@ -538,6 +540,7 @@ def test_a_process_that_is_killed_while_it_describes_papers_leaves_all_or_none(t
 
 
 def _read_and_die(folder: Path, paper: Paper, moment: int) -> None:
+    read_in_forks()
     die_at(moment)
     read(folder, paper)
 

@@ -139,6 +139,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def add_and_die(folder: Path, root: Path, moment: int) -> None:
+    forked_programs.read_in_forks()
     killed_processes.STEPS.discard("open")  # imports are most of these
     killed_processes.die_at(moment)
     sys.argv = ["quoteweave", "add", str(folder), "-c", str(root), "--no-ocr", "--processes", "1"]
