@@ -52,6 +52,17 @@ def test_that_of_a_killed_process_goes_when_the_next_is_made(place: Path) -> Non
     assert list(place.iterdir()) == []
 
 
+def test_a_lock_of_this_process_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tried(*_: object, **__: object) -> FileLock:
+        raise AssertionError("another thread may be about to lock it")
+
+    with TemporaryFolder() as folder:
+        with monkeypatch.context() as patched:
+            patched.setattr("filelock.FileLock", tried)
+            remove_abandoned()
+        assert folder.is_dir()
+
+
 def test_what_only_looks_like_one_stays(place: Path, tmp_path: Path) -> None:
     (place / "quoteweave-used-x").mkdir()  # without a lock, which is none of ours
     (place / "quoteweave-used-y.lock").symlink_to(tmp_path / "elsewhere")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _PREFIX = "quoteweave-used-"
 _SUFFIX = ".lock"
+# The locks of this process: a thread whose lock another thread just tries has to wait for 50 ms.
+_held: set[Path] = set()
 
 
 class TemporaryFolder:
@@ -31,7 +33,9 @@ class TemporaryFolder:
         if clean:
             remove_abandoned()
         self.path = Path(tempfile.gettempdir(), f"{_PREFIX}{uuid4().hex}")
-        self._lock = _lock(self.path.with_name(self.path.name + _SUFFIX))
+        path = self.path.with_name(self.path.name + _SUFFIX)
+        _held.add(path)
+        self._lock = _lock(path)
         self._lock.acquire()
         try:
             self.path.mkdir(mode=0o700)
@@ -42,6 +46,7 @@ class TemporaryFolder:
     def remove(self) -> None:
         """Remove it with all that it holds; a second time nothing happens."""
         _remove(self.path, self._lock)
+        _held.discard(Path(self._lock.lock_file))
 
     def __enter__(self) -> Path:
         return self.path
@@ -56,7 +61,7 @@ def remove_abandoned() -> None:
     """Remove this user's folders whose processes have ended without removing them."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):  # it is in use, or another process has just removed it
-            if _is_ours(path):
+            if path not in _held and _is_ours(path):
                 lock = _lock(path)
                 lock.acquire(timeout=0)
                 _remove(path.with_suffix(""), lock)
