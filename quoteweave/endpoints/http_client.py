@@ -54,10 +54,12 @@ class BoundedClient(httpx2.AsyncClient):
     response, for the caller to report.
     """
 
-    def __init__(self, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, transport: httpx2.AsyncBaseTransport | None = None, *, encrypted: bool = True) -> None:
+        """Where it is not `encrypted`, no certificates are read, and no server that has one is trusted."""
         # Callers with different keys share it, so nothing that a server tells one of them may come back with another.
         cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-        super().__init__(transport=transport, verify=certificates(), limits=_LIMITS, cookies=cookies)
+        trusted = certificates() if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        super().__init__(transport=transport, verify=trusted, limits=_LIMITS, cookies=cookies)
         self.sdk_clients: dict[Hashable, AsyncOpenAI] = {}
         """Clients of OpenAI's SDK that send by this one, by what they were made of (`connection`)."""
 
@@ -156,7 +158,7 @@ async def shared_client(url: str) -> "BoundedClient":
     if key not in _clients:
         for other in [other for other in list(_clients) if other[0].is_closed()]:
             _clients.pop(other, None)
-        client = BoundedClient()
+        client = BoundedClient(encrypted=not url.lower().startswith("http://"))
         keeper = _closing(key, client)
         _clients[key] = client, keeper
         await anext(keeper)  # from its first step on, the loop knows the generator

@@ -1,6 +1,9 @@
 """The clients that whoever asks a server shares, and their connections."""
 
 import asyncio
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +54,18 @@ def test_a_connection_whose_response_was_left_early_or_was_cancelled_is_closed()
     with ModelServer([Reply(text="x" * 500_000), Reply(delay_s=5), Reply()]) as server:
         asyncio.run(work(server))
     assert server.connections == 3
+
+
+def test_no_certificates_are_read_for_a_server_without_encryption(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
+    program = (
+        "import asyncio; from quoteweave.endpoints.http_client import shared_client;"
+        "asyncio.run(shared_client('http://127.0.0.1:1/v1')); print('made')"
+    )
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert made.stdout == "made\n"
 
 
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
