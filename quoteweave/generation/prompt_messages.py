@@ -8,13 +8,16 @@ example's task: an answer that cites by these names, or the letter of an option.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from quoteweave.core.answers import Context
 from quoteweave.core.chat.prompts import Prompt, has_prompt, indented, is_shipped, load_prompt
 from quoteweave.core.errors import DatasetError, UsageError
-from quoteweave.core.examples import Example, Task
 from quoteweave.core.records import Query, Quote, place_of
 from quoteweave.generation.answer_text import clip
+
+if TYPE_CHECKING:
+    from quoteweave.core.examples import Example, Task
 
 ABSTENTION = "The quotes do not answer this question."
 """The line by which a model abstains; the prompt asks for exactly these words."""
@@ -122,7 +125,7 @@ class SourcePrompts:
     they cannot be read.
     """
 
-    def __init__(self, task: Task, prompts_folder: Path | None = None) -> None:
+    def __init__(self, task: "Task", prompts_folder: Path | None = None) -> None:
         self.system, self.user = (load_prompt(f"{task}_{part}", prompts_folder) for part in ("system", "user"))
 
     @property
@@ -137,7 +140,7 @@ class SourceMessages:
     `order` has the ids of its sources; `seeing` says that they are to be shown as pictures where they are.
     """
 
-    def __init__(self, prompts: SourcePrompts, example: Example, order: Sequence[str], *, seeing: bool) -> None:
+    def __init__(self, prompts: SourcePrompts, example: "Example", order: Sequence[str], *, seeing: bool) -> None:
         self._prompts = prompts
         self._example = example
         self._order = order

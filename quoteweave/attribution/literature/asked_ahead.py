@@ -98,7 +98,7 @@ def ask_ahead(
     if others:
         yield asked
         return
-    import httpx2  # noqa: F401 - else its import and those that follow take turns, and the first request waits for both
+    import httpcore2  # noqa: F401 - else the first client imports it, and takes turns with what is imported meanwhile
 
     with running(ask()):
         yield asked

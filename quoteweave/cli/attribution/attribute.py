@@ -115,7 +115,7 @@ def attribute(
         from quoteweave.attribution.literature.opening import open_literature
         from quoteweave.cli.attribution.found_sources import FoundSources
 
-        found = FoundSources(sentence, k, settings, quiet=as_json)
+        found = FoundSources(sentence, k, settings, quiet=as_json, page=open_it or html is not None)
         if collection is not None:
             found.add_documents(opened, collection, where)
         if names:

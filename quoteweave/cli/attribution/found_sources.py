@@ -1,11 +1,11 @@
 """What `quoteweave attribute` finds in documents and in the literature, printed and as a page."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer, describe_paper, how_sure
-from quoteweave.attribution.calls import attribute, attribute_by_agent
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
 from quoteweave.attribution.records import Attribution, Candidate
 from quoteweave.attribution.settings import AttributionSettings
@@ -16,7 +16,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import SourceError
 from quoteweave.core.records import Filter
-from quoteweave.pipeline.composition.make_rag import make_chat
+from quoteweave.pipeline.answer_page.render import prepare_page
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.settings import ChatSettings
 
@@ -32,8 +32,9 @@ OUTCOMES = {
 class FoundSources:
     """What is found for a sentence: at most `k` candidates each among documents and in the literature."""
 
-    def __init__(self, sentence: str, k: int, settings: AttributionSettings, *, quiet: bool) -> None:
-        self._sentence, self._k = sentence, k
+    def __init__(self, sentence: str, k: int, settings: AttributionSettings, *, quiet: bool, page: bool) -> None:
+        """`quiet` where no progress is shown; `page` where a page will be written."""
+        self._sentence, self._k, self._page = sentence, k, page
         self._settings, self._progress = name_chat_model(settings), TerminalProgress(quiet=quiet)
         self._found: list[tuple[Collection, Sequence[Attribution]]] = []
         self.refused: SourceError | None = None
@@ -41,6 +42,8 @@ class FoundSources:
 
     def add_documents(self, opened: ExitStack, folder: Path, where: Filter) -> None:
         """Search the collection of a folder, which `opened` closes. Raises what `attribute` raises."""
+        from quoteweave.attribution.calls import attribute  # with agents and drafts, which the literature needs not
+
         documents = opened.enter_context(Collection.open(folder))
         found = attribute(
             documents, self._sentence, self._k, settings=self._settings, where=where, progress=self._progress
@@ -54,19 +57,31 @@ class FoundSources:
         """
         literature.rank_by(self._settings, self._progress)
         try:
-            model = None if chat is None else make_chat(chat)
             with self._progress.task("searching the literature"):
-                found = (
-                    run_sync(literature.attribute(self._sentence, self._k))
-                    if model is None
-                    else attribute_by_agent(literature, self._sentence, model)
-                )
+                found = self._by_agent(literature, chat) if chat is not None else run_sync(self._search(literature))
         except SourceError as error:
             if not self._found:
                 raise
             self.refused = error
         else:
             self._found.append((literature.collection, found))
+
+    def _by_agent(self, literature: LiteratureAttributor, chat: ChatSettings) -> Sequence[Attribution]:
+        from quoteweave.attribution.calls import attribute_by_agent
+        from quoteweave.pipeline.composition.make_rag import make_chat
+
+        model = make_chat(chat)
+        if model is None:
+            return run_sync(self._search(literature))
+        return attribute_by_agent(literature, self._sentence, model)
+
+    async def _search(self, literature: LiteratureAttributor) -> Sequence[Attribution]:
+        """Search the literature; meanwhile what writes the page is made ready."""
+        preparing = asyncio.create_task(asyncio.to_thread(prepare_page)) if self._page else None
+        found = await literature.attribute(self._sentence, self._k)
+        if preparing is not None:
+            await preparing
+        return found
 
     def show(self, *, html: Path | None, open_it: bool, as_json: bool) -> Path | None:
         """Print what was found in each collection, and write its page; return the page's path."""

@@ -6,6 +6,7 @@ lets nothing else run. All text of questions, documents and models is escaped, a
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer
@@ -20,6 +21,9 @@ from quoteweave.pipeline.answer_page.sections import (
 )
 from quoteweave.pipeline.pictures_for_people import PagePicture, cited_pages, stored_crops
 from quoteweave.pipeline.rag import Answered
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 __all__ = [
     "AnswerView",
@@ -49,7 +53,7 @@ def render_answers(views: Sequence[AnswerView], title: str, *, wording: Wording 
     style = (_TEMPLATES / "answer.css").read_text("utf-8") + "".join(map(_placement, boxes))
     script = (_TEMPLATES / "answer.js").read_text("utf-8")
     wording = wording or Wording()
-    return open_template(_TEMPLATES, "answer.html.j2").render(
+    return _template().render(
         title=title,
         wording=wording,
         titles={name: one for view in views for name, one in view.titles.items()} if wording.by_title else {},
@@ -68,6 +72,15 @@ def _placement(box: MarkedBox) -> str:
         f"#{box.source.target}{{left:{box.left:.3f}%;top:{box.top:.3f}%;"
         f"width:{box.width:.3f}%;height:{box.height:.3f}%}}\n"
     )
+
+
+def _template() -> "Template":
+    return open_template(_TEMPLATES, "answer.html.j2")
+
+
+def prepare_page() -> None:
+    """Compile the page's template; else the first page waits for it."""
+    _template()
 
 
 def _policy(style: str, script: str) -> str:
