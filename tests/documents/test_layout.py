@@ -6,7 +6,7 @@ from quoteweave.core.boxes import iou
 from quoteweave.documents.layout.analyse import LayoutElement, analyse_layout
 from quoteweave.documents.layout.blocks import LineBlock
 from quoteweave.documents.layout.figures import Figure
-from quoteweave.documents.layout.tables import Table
+from quoteweave.documents.layout.tables.cells import Table
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Pixels
 

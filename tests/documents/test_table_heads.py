@@ -7,8 +7,9 @@ from made_pages import GREY, canvas, fill, line, paragraph, picture
 
 from quoteweave.documents.layout.analyse import analyse_layout
 from quoteweave.documents.layout.blocks import LineBlock
-from quoteweave.documents.layout.table_heads import with_heads
-from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of
+from quoteweave.documents.layout.tables.aligned import aligned_tables
+from quoteweave.documents.layout.tables.cells import Table, cells_of
+from quoteweave.documents.layout.tables.heads import with_heads
 from quoteweave.documents.sources.lines import Line
 
 BODY = [

@@ -8,7 +8,9 @@ from made_pages import A4, canvas, fill, grid, line, paragraph, picture, prose, 
 from quoteweave.core.boxes import Box, iou
 from quoteweave.documents.layout.blocks import block_of
 from quoteweave.documents.layout.drawing import PageGraphics, find_graphics
-from quoteweave.documents.layout.tables import Table, aligned_tables, cells_of, grid_tables, ruled_tables
+from quoteweave.documents.layout.tables.aligned import aligned_tables
+from quoteweave.documents.layout.tables.cells import Table, cells_of
+from quoteweave.documents.layout.tables.ruled import grid_tables, ruled_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Pixels
 

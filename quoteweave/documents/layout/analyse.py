@@ -8,15 +8,10 @@ from quoteweave.documents.layout.blocks import LineBlock, group_lines, lines_to_
 from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
-from quoteweave.documents.layout.table_heads import with_heads
-from quoteweave.documents.layout.tables import (
-    Table,
-    aligned_tables,
-    cells_of,
-    grid_tables,
-    numbers_beside,
-    ruled_tables,
-)
+from quoteweave.documents.layout.tables.aligned import aligned_tables
+from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_beside
+from quoteweave.documents.layout.tables.heads import with_heads
+from quoteweave.documents.layout.tables.ruled import grid_tables, ruled_tables
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
 

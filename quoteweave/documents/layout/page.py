@@ -18,7 +18,7 @@ from quoteweave.documents.layout.blocks import BrokenWord, LineBlock, block_of, 
 from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure
 from quoteweave.documents.layout.spatial import SpatialIndex
-from quoteweave.documents.layout.tables import Table, cells_of
+from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.unread_text import shows_unread_text
 from quoteweave.documents.sources.bookmarks import Bookmark
 from quoteweave.documents.sources.garbled import is_garbled

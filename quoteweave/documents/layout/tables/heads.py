@@ -14,12 +14,16 @@ from itertools import takewhile
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.core.text.tokens import RAISED
-from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
-from quoteweave.documents.layout.tables import (
-    ALIGNED,
+from quoteweave.documents.layout.blocks import lines_to_rows
+from quoteweave.documents.layout.tables.aligned import ALIGNED
+from quoteweave.documents.layout.tables.cells import (
     SIGN_ALONE,
+    Row,
     Table,
     cells_of,
+    has_but_years,
+    holds_number,
+    is_data,
     is_number,
     over_each_other,
     rows_of_cells,
@@ -43,15 +47,11 @@ MIN_NAMED = 0.5
 MAX_LINES_ABOVE = 500
 MAX_TABLES_ABOVE = 50
 
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?:[-–/](?:(?:1[5-9]|20|21)\d\d|\d\d))?[,:]?")
-_YEAR_OR_DAY = re.compile(rf"{_YEAR.pattern}|\d{{1,2}}[,:]?")
 # Of a code, such as "GA04": its form, by which the cells of a column are alike.
 _CODE = re.compile(r"[^\W\d_]+\d|\d[^\W\d_]+\d")
 # What stands behind a number, and in no column.
 _MARK = re.compile(rf"\(\w{{1,2}}\)|[*†‡§%){RAISED}]+")
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
-
-Row = Sequence[Line]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +158,9 @@ def _parts(tables: Iterable[Table]) -> Iterator[Table]:
                 first = Table(hull([above.box, first.box]), cells_of(lines), lines)
             else:
                 yield above
-        above = others[-1] if others and sum(map(_is_data, rows_of_cells(others[-1].lines))) == 1 else None
+        above = others[-1] if others and sum(map(is_data, rows_of_cells(others[-1].lines))) == 1 else None
         yield first
-        yield from (each for each in others if each is not above and any(map(_is_data, rows_of_cells(each.lines))))
+        yield from (each for each in others if each is not above and any(map(is_data, rows_of_cells(each.lines))))
     if above is not None:
         yield above
 
@@ -171,14 +171,14 @@ def _parted_at_years(table: Table) -> list[Table]:
         return [table]
     starts, ends, has_data = [0], list[int](), False
     for at, row in enumerate(rows):
-        if has_data and _has_but_years(row):
+        if has_data and has_but_years(row):
             start = at
-            while not _is_data(rows[start - 1]) and len(rows[start - 1]) > 1 and _stands_over(rows[start - 1], row):
+            while not is_data(rows[start - 1]) and len(rows[start - 1]) > 1 and _stands_over(rows[start - 1], row):
                 start -= 1
             ends.append(next(end for end in range(start, 0, -1) if len(rows[end - 1]) > 1))
             starts.append(start)
             has_data = False
-        has_data = has_data or _is_data(row)
+        has_data = has_data or is_data(row)
     if not ends:
         return [table]
     of_rows = lines_to_rows(table.lines)
@@ -193,20 +193,6 @@ def _parted_at_years(table: Table) -> list[Table]:
         Table((table.box[0], top, table.box[2], bottom), cells_of(lines), tuple(lines))
         for lines, top, bottom in zip(parts, tops, bottoms, strict=True)
     ]
-
-
-def _has_but_years(row: Row) -> bool:
-    """Whether a row names at least two columns by years or dates in such, and no rows but in brackets."""
-    named = row[1:] if row[0].text.startswith("(") else row
-    return len(named) > 1 and all(_has_year(cell) and not _holds_number(cell) for cell in named)
-
-
-def _has_year(cell: Line) -> bool:
-    return any(_YEAR.fullmatch(word.text) for word in cell.words)
-
-
-def _is_data(row: Row) -> bool:
-    return any(map(_holds_number, row[1:]))
 
 
 def _stands_over(row: Row, below: Row) -> bool:
@@ -356,7 +342,7 @@ def _bottom(line: Line) -> float:
 def _may_head(row: Row, left: float) -> bool:
     """Whether a row may be part of a head, or text that ends a statement: it reaches over columns that begin there."""
     over = row[-1]
-    if over.box[2] <= left or (len(row) > 1 and _is_data(row)):
+    if over.box[2] <= left or (len(row) > 1 and is_data(row)):
         return False
     return len(row) > 1 or len(over.words) > MAX_CELL_WORDS or _DIGIT.search(over.text) is not None
 
@@ -377,7 +363,7 @@ def _places(row: Row, columns: Sequence[_Column]) -> list[int | None]:
 
 def _place(cell: Line, columns: Sequence[_Column]) -> int | None:
     """The column, from 1, over which a cell of a head stands; 0 for one over the names of rows, None for other text."""
-    if len(cell.words) > MAX_CELL_WORDS or len(cell.text) < MIN_CELL_CHARACTERS or _holds_number(cell):
+    if len(cell.words) > MAX_CELL_WORDS or len(cell.text) < MIN_CELL_CHARACTERS or holds_number(cell):
         return None
     form = _form(cell.text)
     if any(column.overlaps(cell.box) and form in column.forms for column in columns):
@@ -386,13 +372,6 @@ def _place(cell: Line, columns: Sequence[_Column]) -> int | None:
     if not over:
         return 0 if cell.box[2] <= columns[0].left else None
     return over[0] if len(over) == 1 else None
-
-
-def _holds_number(cell: Line) -> bool:
-    """Whether a cell holds a number other than a year, or than the day of a date."""
-    numbers = [word.text for word in cell.words if NUMERIC.fullmatch(word.text)]
-    is_date = any(map(_YEAR.fullmatch, numbers)) or len(numbers) < len(cell.words)
-    return bool(numbers) and not (is_date and all(map(_YEAR_OR_DAY.fullmatch, numbers)))
 
 
 def _texts(row: Row) -> tuple[str, ...]:

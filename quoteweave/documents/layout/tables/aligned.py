@@ -1,0 +1,116 @@
+"""Tables without rules: rows whose cells stand under each other."""
+
+from collections.abc import Sequence
+
+from quoteweave.core.boxes import hull
+from quoteweave.core.text.mentions import rise_steadily
+from quoteweave.core.text.tokens import RAISED
+from quoteweave.documents.layout.blocks import NUMERIC, SIZE_RATIO, lines_to_rows
+from quoteweave.documents.layout.tables.cells import LEADERS, Table, cells_in, cells_of, numbers_beside, parts_of
+from quoteweave.documents.sources.lines import Line
+
+# A cell of more words than this, without a number beside it, is text.
+MAX_TEXT_WORDS = 9
+# More cells than this in a row are no table's.
+MAX_COLUMNS = 60
+# Points by which the edges of a column may differ from row to row.
+ALIGNED = 6.0
+# Rows between rows of cells that have but the name of a group, or the beginning of a long name; the space above them,
+# in heights of a line; and points by which they stand left or right of the other names.
+MAX_NAMES_BETWEEN = 3
+MAX_PITCH_BETWEEN = 1.5
+MAX_INDENT = 30.0
+_HANGING = f"%){RAISED}"
+"""What hangs at the right of a column, whose digits stand under each other."""
+
+
+def aligned_tables(lines: Sequence[Line]) -> list[Table]:
+    """Tables without rules: at least three rows in a row whose cells stand under each other.
+
+    Between them may stand the names of groups of rows, and the beginning of a long name.
+    """
+    found: list[Table] = []
+    run: list[_Row] = []
+    between: list[_Row] = []
+    for row in [*map(_Row, lines_to_rows(lines)), _Row([])]:
+        if row.has_cells and (not run or _follows(run[-1].parts, row.parts, (between or run)[-1].parts)):
+            run += [*between, row]
+            between = []
+        elif (
+            run
+            and len(between) < MAX_NAMES_BETWEEN
+            and _names_rows(row.cells, run[-1].cells, (between or run)[-1].cells)
+        ):
+            between.append(row)
+        else:
+            if sum(each.has_cells for each in run) >= 3 and not _lists_pages(run):
+                own = [line for each in run for line in each.lines]
+                found.append(Table(hull(line.box for line in own), cells_of(own), tuple(own)))
+            run, between = [row] if row.has_cells else [], []
+    return found
+
+
+class _Row:
+    """Lines that stand in one row, and its cells."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines, self.cells, self.parts = lines, cells_in(lines), parts_of(lines)
+        self.has_cells = _is_row(self.cells)
+
+
+def _lists_pages(rows: Sequence[_Row]) -> bool:
+    """Whether rows are those of a table of contents: dots lead from most names to one number, and no number falls."""
+    cells = [row.cells for row in rows if row.has_cells]
+    led = [row[1].text for row in cells if len(row) == 2 and LEADERS.search(row[0].text)]
+    pages = [int(text) for text in led if text.isdecimal()]
+    return 2 * len(led) > len(cells) and len(pages) == len(led) and rise_steadily(pages)
+
+
+def _names_rows(row: Sequence[Line], last: Sequence[Line], above: Sequence[Line]) -> bool:
+    """Whether a row has but the name of a group of rows, or the beginning of a long name.
+
+    It stands below the row `above`, and left of the cells of the last row that has some.
+    """
+    return (
+        len(row) == 1
+        and row[0].size <= SIZE_RATIO * last[0].size
+        and row[0].box[1] - max(line.box[3] for line in above) <= MAX_PITCH_BETWEEN * row[0].height
+        and last[0].box[0] - MAX_INDENT <= row[0].box[0] <= last[0].box[0] + MAX_INDENT
+        and row[0].box[2] <= last[1].box[0]
+    )
+
+
+def _is_row(row: Sequence[Line]) -> bool:
+    if (
+        not 2 <= len(row) <= MAX_COLUMNS
+        or any(len(line.words) > MAX_TEXT_WORDS and id(line) not in numbers_beside(row) for line in row)
+        or any(" . . " in line.text for line in row)
+    ):
+        return False
+    numbers = sum(bool(NUMERIC.fullmatch(line.words[0].text)) for line in row[1:])
+    return len(row) >= 3 or (numbers > 0 and len(row[-1].words) <= 3)
+
+
+def _follows(upper: Sequence[Line], lower: Sequence[Line], above: Sequence[Line]) -> bool:
+    """Whether a row below the row `above` has its cells under those of `upper`."""
+    gap = min(line.box[1] for line in lower) - max(line.box[3] for line in above)
+    if gap > 3 * lower[0].height:
+        return False
+    shared = sum(any(_same_column(a, b) for b in upper) for a in lower)
+    return shared >= 2 or shared == len(lower)
+
+
+def _same_column(one: Line, other: Line) -> bool:
+    a, b = one.box, other.box
+    centre = abs((a[0] + a[2]) - (b[0] + b[2])) / 2
+    digits = abs(_right_of_digits(one) - _right_of_digits(other))
+    return min(abs(a[0] - b[0]), abs(a[2] - b[2]), centre, digits) < ALIGNED
+
+
+def _right_of_digits(cell: Line) -> float:
+    """Where a cell ends but for what hangs: the digits of "18%" stand over those of "862.7"."""
+    left, _, right, _ = cell.words[-1].box
+    text = cell.words[-1].text
+    if text == "%" and len(cell.words) > 1:
+        return cell.words[-2].box[2]
+    return left + (right - left) * len(text.rstrip(_HANGING)) / len(text)

@@ -1,0 +1,165 @@
+"""Tables, and the rows of cells of one from where its lines stand: each number with its sign, apart from its name."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
+
+from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.layout.blocks import NUMERIC, lines_to_rows
+from quoteweave.documents.sources.lines import Line, Word
+
+# Words of a number beside a name: "$ 1,204".
+MAX_NUMBER_WORDS = 2
+LEADERS = re.compile(r"[.·…]{4}[.·…\s]*[A-Z]{0,3}[$€£¥₹]?\s*$")
+"""The dots that lead from a name to its numbers, with the sign of a currency."""
+SIGN_ALONE = re.compile(r"[A-Z]{0,3}\W{1,3}")
+"""A sign without a number: "—", "US$", and "*" where a note says why."""
+_SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
+_LEADING_WORD = re.compile(r"[.·…]{4}$")
+_FEW_DOTS = ("...", "…")
+"""What leads from a long name to amounts right behind it."""
+_SIGNED, _IN_BRACKETS = re.compile(r"[A-Z]{0,3}[$€£¥₹]\(?\d[\d.,]*\)?"), re.compile(r"\(\d{1,3}(?:,\d{3})+\)")
+_AMOUNT = re.compile(r"[(−–—-]?\s*[\d.]|[–—-](?!\S)")
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?:[-–/](?:(?:1[5-9]|20|21)\d\d|\d\d))?[,:]?")
+_YEAR_OR_DAY = re.compile(rf"{_YEAR.pattern}|\d{{1,2}}[,:]?")
+
+Row = Sequence[Line]
+"""The cells of a row, from left to right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table's box in points, its rows of cells (empty string for an empty cell), and the lines it took."""
+
+    box: Box
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """Rows joined by newlines, cells by ' | '."""
+        return "\n".join(" | ".join(cell or "-" for cell in row) for row in self.rows if any(row))
+
+
+def cells_of(lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
+    """Rows of cells from where the lines stand, for tables without a grid."""
+    return tuple(tuple(cell.text for cell in row) for row in rows_of_cells(lines))
+
+
+def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
+    """Rows of cells, each a line. A currency's sign, far as it may stand before its number, is in the same cell."""
+    return [cells_in(row) for row in lines_to_rows(lines)]
+
+
+def parts_of(row: Sequence[Line]) -> list[Line]:
+    """The cells of a row before signs are put to their numbers: columns are where the numbers are."""
+    return [part for line in row for part in _parted(line, signs_follow=_signs_follow(row))]
+
+
+def cells_in(row: Sequence[Line]) -> list[Line]:
+    """The cells of a row, with each sign at the end of one put before the number of the next, unless signs follow."""
+    cells, signs_follow = list[Line](), _signs_follow(row)
+    for cell in (cell for line in row for cell in _parted(line, signs_follow=signs_follow)):
+        *before, last = cells[-1].words if cells else (None,)
+        if last is not None and not signs_follow and _SIGN.fullmatch(last.text) and _AMOUNT.match(cell.text):
+            signed = _cell(cell, [last, *cell.words])
+            cells[-1:] = [_cell(cells[-1], before), signed] if before else [signed]
+        else:
+            cells.append(cell)
+    return cells
+
+
+def _signs_follow(row: Sequence[Line]) -> bool:
+    """Whether signs stand behind their numbers, as they do where the last one ends the row: "1.204 €"."""
+    *_, number, last = ("", "", *(word.text for line in row[-1:] for word in line.words))
+    return _SIGN.fullmatch(last) is not None and NUMERIC.fullmatch(number) is not None
+
+
+def _parted(line: Line, *, signs_follow: bool) -> Iterator[Line]:
+    """The name and the amounts of a line in which dots lead from one to the others, or amounts that have signs alone.
+
+    The space between such cells is no wider than that between words.
+    """
+    texts = [word.text for word in line.words]
+    begin = _begin_of_amounts(texts)
+    more = (at for at in range(begin + 1, len(texts)) if _begins_amount(texts, at, signs_follow=signs_follow))
+    starts = sorted({0, begin, *more} - {len(texts)})
+    for start, stop in pairwise([*starts, len(texts)]):
+        yield _cell(line, line.words[start:stop]) if len(starts) > 1 else line
+
+
+def _begin_of_amounts(texts: Sequence[str]) -> int:
+    """The first word behind the dots that lead to amounts; 0 where all are amounts, and their number where none is."""
+    name = len(texts) - sum(1 for _ in takewhile(_is_of_amount, reversed(texts)))
+    if name and texts[name - 1].endswith(_FEW_DOTS):
+        return name
+    return next((at for at, text in enumerate(texts, 1) if _LEADING_WORD.search(text)), len(texts)) if name else 0
+
+
+def _is_of_amount(text: str) -> bool:
+    return not text.endswith(_FEW_DOTS) and any(form.fullmatch(text) for form in (NUMERIC, _SIGN, _SIGNED, SIGN_ALONE))
+
+
+def _begins_amount(texts: Sequence[str], at: int, *, signs_follow: bool) -> bool:
+    """Whether a word is the first of an amount: one with a sign, or in brackets as the word before it is."""
+    if signs_follow:
+        return _SIGN.fullmatch(texts[at - 1]) is not None
+    if _SIGN.fullmatch(texts[at]):
+        return at + 1 < len(texts) and _AMOUNT.match(texts[at + 1]) is not None
+    return _SIGNED.fullmatch(texts[at]) is not None or all(map(_IN_BRACKETS.fullmatch, texts[at - 1 : at + 1]))
+
+
+def _cell(line: Line, words: Sequence[Word]) -> Line:
+    return replace(line, words=tuple(words), box=hull(word.box for word in words))
+
+
+def over_each_other(cells: Iterable[Line]) -> list[list[Line]]:
+    """The cells that stand over each other, from left to right."""
+    found: list[list[Line]] = []
+    right = 0.0
+    for cell in sorted(cells, key=lambda cell: cell.box):
+        if found and cell.box[0] < right:
+            found[-1].append(cell)
+        else:
+            found.append([cell])
+        right = max(right, cell.box[2])
+    return found
+
+
+def is_number(cell: Line) -> bool:
+    """Whether a cell has but a number, with signs and marks, or signs alone: "$ 1,204", "24.0 %", "—".
+
+    Two numbers are of two columns whose cells touch.
+    """
+    numbers = [word for word in cell.words if not SIGN_ALONE.fullmatch(word.text)]
+    return len(numbers) < 2 and all(NUMERIC.fullmatch(word.text) for word in numbers)
+
+
+def numbers_beside(row: Sequence[Line]) -> dict[int, str]:
+    """The ids of the lines of a row beside which a number stands next, with that; "" where dots lead to one."""
+    led = {id(line): "" for line in row if LEADERS.search(line.text)}
+    beside = ((name, cell.text) for name, cell in pairwise(row) if len(cell.words) <= MAX_NUMBER_WORDS)
+    return led | {id(name): number for name, number in beside if NUMERIC.fullmatch(number.split()[-1])}
+
+
+def has_but_years(row: Row) -> bool:
+    """Whether a row names at least two columns by years or dates in such, and no rows but in brackets."""
+    named = row[1:] if row[0].text.startswith("(") else row
+    return len(named) > 1 and all(_has_year(cell) and not holds_number(cell) for cell in named)
+
+
+def _has_year(cell: Line) -> bool:
+    return any(_YEAR.fullmatch(word.text) for word in cell.words)
+
+
+def is_data(row: Row) -> bool:
+    """Whether a row has a number, other than of a date, beside its name."""
+    return any(map(holds_number, row[1:]))
+
+
+def holds_number(cell: Line) -> bool:
+    """Whether a cell holds a number other than a year, or than the day of a date."""
+    numbers = [word.text for word in cell.words if NUMERIC.fullmatch(word.text)]
+    is_date = any(map(_YEAR.fullmatch, numbers)) or len(numbers) < len(cell.words)
+    return bool(numbers) and not (is_date and all(map(_YEAR_OR_DAY.fullmatch, numbers)))

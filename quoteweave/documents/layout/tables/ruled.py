@@ -1,0 +1,165 @@
+"""Tables that are ruled: grids, and stacks of horizontal rules.
+
+Grids are assembled by pdfplumber's table algorithms from rules found on the drawn page, so that a scanned table is
+found like a digital one, and no page is parsed a second time.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.documents.layout.blocks import group_lines
+from quoteweave.documents.layout.drawing import PageGraphics
+from quoteweave.documents.layout.reading_order import TOLERANCE, split_at_gaps
+from quoteweave.documents.layout.spatial import SpatialIndex
+from quoteweave.documents.layout.tables.cells import Table, cells_of
+from quoteweave.documents.sources.lines import Line, Word
+
+# Points by which rules may miss each other.
+SNAP = 4.0
+# Share of the space between two rules that icons may take; more is a chart between rules.
+MAX_DRAWN = 0.15
+# More rules are a drawing or a map; assembling cells takes time that grows with the square of where they meet.
+MAX_RULES = 1000
+MAX_CROSSINGS = 2500
+
+
+def grid_tables(drawing: PageGraphics, lines: Sequence[Line]) -> list[Table]:
+    """Tables whose cells are ruled on all sides."""
+    rules = len(drawing.horizontal) + len(drawing.vertical)
+    if min(len(drawing.horizontal), len(drawing.vertical)) < 2 or rules > 2 * MAX_RULES:
+        return []
+    from pdfplumber.table import cells_to_tables, edges_to_intersections, intersections_to_cells, merge_edges
+
+    edges = [_edge(box, "h") for box in drawing.horizontal] + [_edge(box, "v") for box in drawing.vertical]
+    merged = merge_edges(edges, SNAP, SNAP, SNAP, SNAP)
+    across = sum(edge["orientation"] == "h" for edge in merged)
+    if across * (len(merged) - across) > 40 * MAX_CROSSINGS:
+        return []
+    crossings = edges_to_intersections(merged, SNAP, SNAP)
+    if len(crossings) > MAX_CROSSINGS:
+        return []
+    near = SpatialIndex(lines)
+    found = (_from_cells(table, near) for table in cells_to_tables(intersections_to_cells(crossings)))
+    return [table for table in found if table is not None]
+
+
+def _edge(box: Box, orientation: str) -> dict[str, object]:
+    middle_x, middle_y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    x0, x1 = (box[0], box[2]) if orientation == "h" else (middle_x, middle_x)
+    top, bottom = (middle_y, middle_y) if orientation == "h" else (box[1], box[3])
+    size = {"x0": x0, "x1": x1, "top": top, "bottom": bottom, "width": x1 - x0, "height": bottom - top}
+    return {**size, "orientation": orientation, "object_type": "line", "page_number": 1}
+
+
+def _from_cells(cells: Sequence[Box], lines: SpatialIndex[Line]) -> Table | None:
+    tops = sorted({cell[1] for cell in cells})
+    lefts = sorted({cell[0] for cell in cells})
+    if len(tops) < 2 or len(lefts) < 2 or len(cells) < 4:
+        return None
+    words = {(cell[1], cell[0]): _words(cell, lines) for cell in cells}
+    rows = [[" ".join(word.text for word in words.get((top, left), ())) for left in lefts] for top in tops]
+    # The labels of a chart lie across its grid.
+    settled = sum(inside(word.box, cell) > 0.6 for cell in cells for word in words[cell[1], cell[0]])
+    box = hull(cells)
+    if not _is_filled(rows, len(cells)) or settled < 0.7 * len(_words(box, lines)):
+        return None
+    return Table(box, tuple(tuple(row) for row in rows), _held(box, lines))
+
+
+def _is_filled(rows: Sequence[Sequence[str]], cells: int) -> bool:
+    """A grid without words is a chart's; with words in few cells, or in half of its rows or columns, it is no table."""
+    filled = sum(bool(cell) for row in rows for cell in row)
+    lines = (sum(any(line) for line in part) > 0.5 * len(part) for part in (rows, list(zip(*rows, strict=True))))
+    return filled >= 3 and filled >= 0.3 * cells and all(lines)
+
+
+def _words(box: Box, lines: SpatialIndex[Line]) -> list[Word]:
+    return [word for line in lines.intersecting(box) for word in line.words if _holds(box, word.box)]
+
+
+def _held(box: Box, lines: SpatialIndex[Line]) -> tuple[Line, ...]:
+    return tuple(line for line in lines.intersecting(box, 1) if _holds(box, line.box))
+
+
+def _holds(outer: Box, inner: Box) -> bool:
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] - 1 <= x <= outer[2] + 1 and outer[1] - 1 <= y <= outer[3] + 1
+
+
+def ruled_tables(drawing: PageGraphics, lines: Sequence[Line], width: float) -> list[Table]:
+    """Tables between horizontal rules of one width, as typeset in papers and reports."""
+    found: list[Table] = []
+    near = SpatialIndex(lines)
+    rules = sorted((rule for rule in drawing.horizontal if rule[2] - rule[0] > 0.12 * width), key=lambda rule: rule[1])
+    waiting = dict.fromkeys(rules[:MAX_RULES])
+    while waiting:
+        first = next(iter(waiting))
+        alike = [rule for rule in waiting if _same_width(first, rule)]
+        stack = _stack(alike, drawing, near)
+        for rule in stack:
+            del waiting[rule]
+        box = hull(stack)
+        if len(stack) > 1 and not any(_cuts_through(box, cluster) for cluster in drawing.clusters):
+            own = _held(box, near)
+            found.append(Table(box, cells_of(own), own))
+    return [table for table in found if len(table.rows) > 1]
+
+
+def _stack(rules: Sequence[Box], drawing: PageGraphics, lines: SpatialIndex[Line]) -> list[Box]:
+    """The first rule, and those that follow it with a table between them."""
+    verticals = np.array(drawing.vertical, dtype=np.float64).reshape(-1, 4)
+    stack = [rules[0]]
+    for rule in rules[1:]:
+        # The steps of an algorithm follow its head down to a third rule.
+        steps = len(stack) == 2 and _is_listing(_between(stack[0], stack[1]), lines)
+        between = _between(stack[-1], rule)
+        if not steps and not _has_column(between, rules, verticals) and not _tabular(between, drawing, lines):
+            break
+        stack.append(rule)
+    return stack
+
+
+def _cuts_through(box: Box, cluster: Box) -> bool:
+    """Whether a drawing lies half in the box: then the rules around it are bars of a chart, or part its groups."""
+    return area(cluster) > 0.1 * area(box) and 0.05 < inside(cluster, box) < 0.7
+
+
+def _same_width(a: Box, b: Box) -> bool:
+    return abs(a[0] - b[0]) < SNAP * 2 and abs(a[2] - b[2]) < SNAP * 2
+
+
+def _between(upper: Box, lower: Box) -> Box:
+    return (upper[0], upper[3], upper[2], lower[1])
+
+
+def _tabular(box: Box, drawing: PageGraphics, lines: SpatialIndex[Line]) -> bool:
+    """Whether what stands between two rules is rows of cells, or the head of an algorithm."""
+    own = _held(box, lines)
+    drawn = sum(area(cluster) for cluster in drawing.clusters if inside(cluster, box) > 0.5)
+    if not own or drawn > MAX_DRAWN * area(box):
+        return False
+    if _is_listing(box, lines):
+        return True
+    # Bands, not rows: a cell of two lines has its neighbour's one line beside both.
+    bands = split_at_gaps(own, axis=1, gap=-TOLERANCE)
+    several = sum(len(split_at_gaps(band, axis=0, gap=0)) > 1 for band in bands)
+    running = sum(len(block.lines) for block in group_lines(own) if block.prose and len(block.lines) > 2)
+    wide = any(line.box[2] - line.box[0] > 0.8 * (box[2] - box[0]) for line in own)
+    return several >= 0.5 * len(bands) and (not wide or several > 1) and running < 0.5 * len(own)
+
+
+def _has_column(box: Box, rules: Sequence[Box], verticals: npt.NDArray[np.float64]) -> bool:
+    """Whether a vertical rule (n, 4) that starts and ends at these rules runs through the box."""
+    x1, y1, x2, y2 = verticals.T
+    within = (x1 > box[0] + SNAP) & (x2 < box[2] - SNAP) & (y1 < box[1] + SNAP) & (y2 > box[3] - SNAP)
+    ends = verticals[within][:, 1::2, None]
+    return bool((np.abs(ends - np.array([rule[1] for rule in rules])) < SNAP).any(axis=2).all(axis=1).any())
+
+
+def _is_listing(box: Box, lines: SpatialIndex[Line]) -> bool:
+    """Whether the head of an algorithm stands here."""
+    own = _held(box, lines)
+    return 0 < len(own) <= 3 and own[0].text.lower().startswith("algorithm")
