@@ -96,7 +96,7 @@ def test_no_row_of_a_shaded_table_is_lost() -> None:
     rows = [("", "", "2021", "", "2020"), ("REVENUE", "", "", "", ""), *BODY, *BODY]
     (table,) = analyse_layout(rows_at(rows, 100), picture(pixels), (600.0, 800.0))
     assert isinstance(table, Table)
-    assert table.rows == (("2021", "2020"), ("REVENUE",), *NUMBERS, *NUMBERS)
+    assert table.rows == (("", "2021", "2020"), ("REVENUE",), *NUMBERS, *NUMBERS)
 
 
 def test_two_names_over_one_column_are_no_row_of_a_head() -> None:
@@ -210,7 +210,7 @@ def test_a_row_of_years_below_numbers_begins_another_table() -> None:
     table = Table((40, 96, 400, 240), cells_of(lines), tuple(lines))
     first, second = with_heads([table], YEARS)
     assert first.rows == (("", "2021", "2020"), *NUMBERS)
-    assert second.rows == (("2019", "2018"), *NUMBERS)
+    assert second.rows == (("", "2019", "2018"), *NUMBERS)
     assert (first.box, second.box) == ((40, 84, 400, 142), (40, 164, 400, 240))
     found = analyse_layout([*YEARS, *lines], picture(canvas()), (600.0, 800.0))
     assert [element.text for element in found if isinstance(element, LineBlock)] == [text]

@@ -8,6 +8,7 @@ from quoteweave.documents.layout.blocks import LineBlock, group_lines, lines_to_
 from quoteweave.documents.layout.drawing import find_graphics
 from quoteweave.documents.layout.figures import Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
+from quoteweave.documents.layout.tables.adjoining import tables_below_years, with_adjoining_rows
 from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_beside
 from quoteweave.documents.layout.tables.heads import with_heads
@@ -60,6 +61,8 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
         if block.prose and len(block.lines) > 2 and not _names_rows(block, numbers)
     ]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
+    tables = with_adjoining_rows(tables, _lines_outside(free_lines, tables))
+    tables += tables_below_years(_lines_outside(free_lines, tables))
     tables = with_heads(tables, _lines_outside(free_lines, tables))
     blocks = group_lines(_lines_outside(lines, [*tables, *figures]))
     size = usual_size(lines)
@@ -111,8 +114,12 @@ def _merge_in_cluster(tables: Sequence[Table], clusters: Sequence[Box], lines: S
             box = hull([cluster, *(table.box for table in own)])
             taken = {id(line) for table in own for line in table.lines}
             more = [line for line in lines if id(line) not in taken and inside(line.box, box) > MIN_INSIDE]
-            rows = [*cells_of(more), *(row for table in own for row in table.rows)]
-            whole.append(Table(box, tuple(rows), (*more, *(line for table in own for line in table.lines))))
+            all_lines = (*more, *(line for table in own for line in table.lines))
+            if any(table.has_grid for table in own):
+                rows = (*cells_of(more), *(row for table in own for row in table.rows))
+            else:
+                rows = cells_of(all_lines)
+            whole.append(Table(box, rows, all_lines))
             left = [table for table in left if table not in own]
     return [*whole, *left]
 

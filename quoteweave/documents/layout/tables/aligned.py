@@ -27,12 +27,13 @@ _HANGING = f"%){RAISED}"
 def aligned_tables(lines: Sequence[Line]) -> list[Table]:
     """Tables without rules: at least three rows in a row whose cells stand under each other.
 
-    Between them may stand the names of groups of rows, and the beginning of a long name.
+    Where dots lead from each name to several numbers, two are enough. Between them may stand the names of groups of
+    rows, and the beginning of a long name.
     """
     found: list[Table] = []
-    run: list[_Row] = []
-    between: list[_Row] = []
-    for row in [*map(_Row, lines_to_rows(lines)), _Row([])]:
+    run: list[TableRow] = []
+    between: list[TableRow] = []
+    for row in [*map(TableRow, lines_to_rows(lines)), TableRow([])]:
         if row.has_cells and (not run or _follows(run[-1].parts, row.parts, (between or run)[-1].parts)):
             run += [*between, row]
             between = []
@@ -43,22 +44,37 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
         ):
             between.append(row)
         else:
-            if sum(each.has_cells for each in run) >= 3 and not _lists_pages(run):
+            if sum(each.has_cells for each in run) >= _least_rows(run) and not _lists_pages(run):
                 own = [line for each in run for line in each.lines]
                 found.append(Table(hull(line.box for line in own), cells_of(own), tuple(own)))
             run, between = [row] if row.has_cells else [], []
     return found
 
 
-class _Row:
-    """Lines that stand in one row, and its cells."""
+class TableRow:
+    """Lines that stand in one row, its cells, and the parts of which these are made."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.lines, self.cells, self.parts = lines, cells_in(lines), parts_of(lines)
         self.has_cells = _is_row(self.cells)
 
+    @property
+    def top(self) -> float:
+        """Where the first of its lines begins, in points from the top of the page."""
+        return min(line.box[1] for line in self.lines)
 
-def _lists_pages(rows: Sequence[_Row]) -> bool:
+    @property
+    def bottom(self) -> float:
+        """Where the last of its lines ends, in points from the top of the page."""
+        return max(line.box[3] for line in self.lines)
+
+
+def _least_rows(rows: Sequence[TableRow]) -> int:
+    """The rows of cells that make a table: dots that lead from each name to several numbers are no chance."""
+    return 2 if all(LEADERS.search(row.cells[0].text) and len(row.cells) > 2 for row in rows if row.has_cells) else 3
+
+
+def _lists_pages(rows: Sequence[TableRow]) -> bool:
     """Whether rows are those of a table of contents: dots lead from most names to one number, and no number falls."""
     cells = [row.cells for row in rows if row.has_cells]
     led = [row[1].text for row in cells if len(row) == 2 and LEADERS.search(row[0].text)]

@@ -41,6 +41,11 @@ class Table:
         """Rows joined by newlines, cells by ' | '."""
         return "\n".join(" | ".join(cell or "-" for cell in row) for row in self.rows if any(row))
 
+    @property
+    def has_grid(self) -> bool:
+        """Whether its cells are parted by rules, so that its rows cannot be had from its lines alone."""
+        return self.rows != cells_of(self.lines)
+
 
 def cells_of(lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
     """Rows of cells from where the lines stand, for tables without a grid."""
@@ -161,5 +166,5 @@ def is_data(row: Row) -> bool:
 def holds_number(cell: Line) -> bool:
     """Whether a cell holds a number other than a year, or than the day of a date."""
     numbers = [word.text for word in cell.words if NUMERIC.fullmatch(word.text)]
-    is_date = any(map(_YEAR.fullmatch, numbers)) or len(numbers) < len(cell.words)
+    is_date = any(map(_YEAR.fullmatch, numbers)) or any(word.text[0].isalpha() for word in cell.words)
     return bool(numbers) and not (is_date and all(map(_YEAR_OR_DAY.fullmatch, numbers)))

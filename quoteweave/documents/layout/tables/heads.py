@@ -153,7 +153,7 @@ def _parts(tables: Iterable[Table]) -> Iterator[Table]:
         first, *others = _parted_at_years(table)
         if above is not None:
             joins = _is_over(above.box, table.box) and table.box[1] - above.box[3] <= MAX_GAP * table.lines[0].height
-            if joins and table.rows == cells_of(table.lines):
+            if joins and not table.has_grid:
                 lines = (*above.lines, *first.lines)
                 first = Table(hull([above.box, first.box]), cells_of(lines), lines)
             else:
@@ -166,9 +166,9 @@ def _parts(tables: Iterable[Table]) -> Iterator[Table]:
 
 
 def _parted_at_years(table: Table) -> list[Table]:
-    rows = rows_of_cells(table.lines)
-    if table.rows != tuple(map(_texts, rows)):
+    if table.has_grid:
         return [table]
+    rows = rows_of_cells(table.lines)
     starts, ends, has_data = [0], list[int](), False
     for at, row in enumerate(rows):
         if has_data and has_but_years(row):
@@ -203,7 +203,7 @@ def _stands_over(row: Row, below: Row) -> bool:
 def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
     rows = rows_of_cells(table.lines)
     columns = _columns(rows)
-    if len(columns) < 2 or table.rows != tuple(map(_texts, rows)):
+    if len(columns) < 2 or table.has_grid:
         return _Headed(table)
     own = _rows_of_head(rows, columns)
     head, groups = _rows_above(table.box[1], lines_to_rows(lines.free(table.box)), columns, may_group=not own)
@@ -218,7 +218,7 @@ def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
     below = rows[len(own) if head or own else 1 :]
     placed = [_cells_under(row, columns) for row in below]
     # A row that names the rows too, but not each column, may name several with one cell.
-    if not head and len(own) < 2 and (placed == list(map(_texts, below)) or not (own or all(names[1:]))):
+    if not (head or own or all(names[1:])):
         return _Headed(table, columns, names)
     added = [line for row in (*head, *groups) for line in row]
     whole = replace(
@@ -263,7 +263,8 @@ def _rows_above(
     """The rows of a head above a table that begins at `top`, and the names of groups below them, from top to bottom."""
     head, groups = list[Row](), list[Row]()
     for row in reversed(rows):
-        places = _places(row, columns)
+        # The name of a group may be longer than a cell of a head.
+        places = [0] if len(row) == 1 and row[0].box[2] <= columns[0].left else _places(row, columns)
         is_far = top - max(line.box[3] for line in row) > MAX_GAP * row[0].height
         if is_far or None in places or len(head) == MAX_HEAD_ROWS:
             break
@@ -357,8 +358,17 @@ def _names(row: Row, columns: Sequence[_Column]) -> bool:
     return None not in named and len(set(named)) == len(named) >= max(2, MIN_NAMED * len(columns))
 
 
-def _places(row: Row, columns: Sequence[_Column]) -> list[int | None]:
+def _places(row: Row, columns: Sequence[_Column]) -> Sequence[int | None]:
+    if len(row) == len(columns) > 1 and has_but_years(row) and _are_between(row, columns):
+        return range(1, len(row) + 1)
     return [_place(cell, columns) for cell in row]
+
+
+def _are_between(row: Row, columns: Sequence[_Column]) -> bool:
+    """Whether each cell stands in the middle of the space that ends at its column: numbers stand at the right of it."""
+    space = columns[1].left - columns[0].right
+    lefts = [columns[0].left - space, *(column.right for column in columns)]
+    return all(left < _middle(cell) < column.right for left, cell, column in zip(lefts, row, columns, strict=False))
 
 
 def _place(cell: Line, columns: Sequence[_Column]) -> int | None:

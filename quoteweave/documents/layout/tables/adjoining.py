@@ -1,0 +1,137 @@
+"""Rows of a statement that stand outside its rules, and statements of one row.
+
+Statements shade or rule every other row, so that rules are found around some rows only, and the first and the last
+stand outside. A row alone below its years is found neither by rules nor by columns.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.layout.blocks import lines_to_rows
+from quoteweave.documents.layout.tables.aligned import MAX_NAMES_BETWEEN, MAX_PITCH_BETWEEN, TableRow
+from quoteweave.documents.layout.tables.cells import (
+    SIGN_ALONE,
+    Row,
+    Table,
+    cells_of,
+    has_but_years,
+    holds_number,
+    is_data,
+    is_number,
+    over_each_other,
+)
+from quoteweave.documents.sources.lines import Line
+
+# Points above and below a table in which its other rows are looked for: some twelve rows.
+MAX_REACH = 150.0
+
+
+def with_adjoining_rows(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
+    """The tables of a page, each with the rows right above and below it that go on in its columns, taken from `lines`.
+
+    Such a row has a name, and numbers each of which stands in a column of its own. Names of groups may stand between.
+    A table whose cells are ruled stays as it is.
+    """
+    found: list[Table] = []
+    free = [line for line in lines if line.upright]
+    for table in sorted(tables, key=lambda table: table.box[1]):
+        whole = _with_rows_beside(table, free)
+        taken = {id(line) for line in whole.lines}
+        free = [line for line in free if id(line) not in taken]
+        found.append(whole)
+    return found
+
+
+def tables_below_years(lines: Sequence[Line]) -> list[Table]:
+    """Tables that begin with a row of years and a row right below it: a name, and a number under each year."""
+    rows = [TableRow(row) for row in lines_to_rows([line for line in lines if line.upright])]
+    first = [_table([*years.lines, *row.lines]) for years, row in pairwise(rows) if _stands_below(years, row)]
+    taken = {id(line) for table in first for line in table.lines}
+    return with_adjoining_rows(first, [line for line in lines if id(line) not in taken])
+
+
+def _stands_below(years: TableRow, row: TableRow) -> bool:
+    name, *numbers = row.cells
+    return (
+        has_but_years(years.cells)
+        and len(numbers) == len(years.cells)
+        and all(is_number(number) and holds_number(number) for number in numbers)
+        and all(_stand_over(year.box, number.box) for year, number in zip(years.cells, numbers, strict=True))
+        and name.box[2] <= numbers[0].box[0]
+        and _is_near(years, row)
+    )
+
+
+def _with_rows_beside(table: Table, lines: Sequence[Line]) -> Table:
+    rows = [TableRow(row) for row in lines_to_rows(table.lines)]
+    numbers = [_without_signs(cell) for row in rows if is_data(row.cells) for cell in row.cells[1:] if is_number(cell)]
+    if not numbers or table.has_grid:
+        return table
+    columns = [hull(cell.box for cell in cells) for cells in over_each_other(numbers)]
+    left, top, right, bottom = table.box
+    beside = [
+        line
+        for line in lines
+        if left <= line.box[2] and line.box[0] <= right and top - MAX_REACH < line.box[1] < bottom + MAX_REACH
+    ]
+    around = [TableRow(row) for row in lines_to_rows(beside)]
+    above = [row for row in reversed(around) if row.bottom <= rows[0].bottom]
+    below = [row for row in around if row.top >= rows[-1].top]
+    found = [*_going_on(above, rows[0], columns), *_going_on(below, rows[-1], columns)]
+    if not found:
+        return table
+    whole = _table([*table.lines, *(line for row in found for line in row.lines)])
+    return Table(hull([table.box, whole.box]), whole.rows, whole.lines)
+
+
+def _going_on(rows: Iterable[TableRow], last: TableRow, columns: Sequence[Box]) -> list[TableRow]:
+    """Those of the rows, from the nearest to the farthest, that go on from the last row of a table."""
+    found, names = list[TableRow](), list[TableRow]()
+    for row in rows:
+        if not _is_near(last, row):
+            break
+        if _goes_on_in(columns, row.cells):
+            found += [*names, row]
+            names = []
+        elif len(row.cells) == 1 and row.cells[0].box[2] <= columns[0][0] and len(names) < MAX_NAMES_BETWEEN:
+            names.append(row)
+        else:
+            break
+        last = row
+    return found
+
+
+def _goes_on_in(columns: Sequence[Box], row: Row) -> bool:
+    """Whether a row has a name left of the columns, and numbers in at least two of them, or in the only one."""
+    name, *numbers = row
+    boxes = [_without_signs(number).box for number in numbers]
+    over = [[at for at, column in enumerate(columns) if _stand_over(column, box)] for box in boxes]
+    return (
+        name.box[2] <= columns[0][0]
+        and is_data(row)
+        and not has_but_years(row)
+        and all(map(is_number, numbers))
+        and all(len(places) == 1 for places in over)
+        and len({place for (place,) in over}) == len(over) >= min(2, len(columns))
+    )
+
+
+def _without_signs(cell: Line) -> Line:
+    """A cell without the signs beside its number: a currency's may stand under the column before it."""
+    words = tuple(word for word in cell.words if not SIGN_ALONE.fullmatch(word.text))
+    return replace(cell, words=words, box=hull(word.box for word in words)) if words else cell
+
+
+def _is_near(one: TableRow, other: TableRow) -> bool:
+    return max(one.top - other.bottom, other.top - one.bottom) <= MAX_PITCH_BETWEEN * other.lines[0].height
+
+
+def _stand_over(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2]
+
+
+def _table(lines: Sequence[Line]) -> Table:
+    """A table of these lines; its rows are where they stand."""
+    return Table(hull(line.box for line in lines), cells_of(lines), tuple(lines))
