@@ -118,8 +118,8 @@ def _show(report: AddReport, collection: Path) -> None:
     for refused in report.failed:
         reason = refused.reason if repr(refused.name) in refused.reason else f"{refused.name!r}: {refused.reason}"
         typer.echo(printable(f"not added: {_with_options(reason)}"), err=True)
-    print_notes((*_renamed(report), *report.index_notes, *report.remaining_traces))
-    print_notes(_passed_over(report.passed_over))
+    passed_over = _passed_over(report.passed_over)
+    print_notes((*_renamed(report), *report.index_notes, *report.remaining_traces, *passed_over))
     outcome = [(len(names), what) for what, names in _outcomes(report) if names]
     counts = ", ".join(f"{count} {what}" for count, what in outcome) or "nothing to add"
     typer.echo(f"{collection}: {counts}")
