@@ -108,13 +108,13 @@ def bytes_checksum(data: bytes) -> bytes:
     return xxhash.xxh3_64_digest(data)
 
 
-def sealed_json(record: Record) -> bytes:
-    """A record as JSON with its own checksum in it, for `unsealed`."""
+def sealed_record(record: Record) -> bytes:
+    """A record as JSON with its own checksum in it, for `unsealed_record`."""
     return json.dumps({**record.model_dump(mode="json"), _FIELD: record_checksum(record)}, ensure_ascii=False).encode()
 
 
-def unsealed(model: type[R], data: bytes) -> R:
-    """The record that `sealed_json` wrote. Raises ValueError where it is not what was written."""
+def unsealed_record(model: type[R], data: bytes) -> R:
+    """The record that `sealed_record` wrote. Raises ValueError where it is not what was written."""
     fields = json.loads(data)
     checksum = fields.pop(_FIELD, None) if isinstance(fields, dict) else None
     record = model.model_validate(fields)

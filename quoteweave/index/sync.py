@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quoteweave.collection.checksums import sealed_json
+from quoteweave.collection.checksums import sealed_record
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
 from quoteweave.collection.stores.generations import (
@@ -213,7 +213,7 @@ def _shard(collection: Collection, name: str, vectors: StoredVectors, rows: "Row
 def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
     if index is not None:
         index.save(folder)
-    (folder / MANIFEST).write_bytes(sealed_json(manifest))
+    (folder / MANIFEST).write_bytes(sealed_record(manifest))
     write_plan(folder, manifest)
 
 

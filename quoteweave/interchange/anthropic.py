@@ -22,7 +22,7 @@ from quoteweave.interchange.cited_text import (
     statements,
     with_evidence,
 )
-from quoteweave.interchange.quotes import QuoteUrls, quote_title, quote_words
+from quoteweave.interchange.quotes import QuoteUrls, quote_text, quote_title
 
 MAX_PICTURE_PIXELS = 1_568 * 1_568
 """Larger pictures are shrunk before they are sent, as Claude would shrink them."""
@@ -150,7 +150,7 @@ def _search_result(page: Sequence[_Numbered], urls: QuoteUrls | None) -> SearchR
         "type": "search_result",
         "source": first.document if urls is None else urls.quote(first.id),
         "title": quote_title(first),
-        "content": [{"type": "text", "text": quote_words(hit.quote)} for _, _, hit in page],
+        "content": [{"type": "text", "text": quote_text(hit.quote)} for _, _, hit in page],
         "citations": {"enabled": True},
     }
 
@@ -171,7 +171,7 @@ def _locations(context: Context, first_result: int) -> dict[tuple[Kind, int], Se
             "search_result_index": first_result + result,
             "start_block_index": block,
             "end_block_index": block + 1,
-            "cited_text": quote_words(hit.quote),
+            "cited_text": quote_text(hit.quote),
             "source": page[0][2].quote.document,
             "title": quote_title(page[0][2].quote),
         }

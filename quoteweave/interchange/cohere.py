@@ -23,7 +23,7 @@ from quoteweave.interchange.cited_text import (
     statements,
     with_evidence,
 )
-from quoteweave.interchange.quotes import QuoteUrls, quote_title, quote_words
+from quoteweave.interchange.quotes import QuoteUrls, quote_text, quote_title
 
 # A stop or the end of a line, after which something follows: Cohere cites a sentence before it writes the next.
 _SENTENCE_END = re.compile(r"(?:[.!?…]\s+|[。！？]\s*|\n\s*)(?=\S)")
@@ -179,7 +179,7 @@ class CohereReader:
 
 
 def _document(quote: Quote, urls: QuoteUrls | None) -> CohereDocument:
-    data = {"title": quote_title(quote), "text": quote_words(quote)}
+    data = {"title": quote_title(quote), "text": quote_text(quote)}
     return {"id": quote.id, "data": data if urls is None else {**data, "url": urls.quote(quote.id)}}
 
 

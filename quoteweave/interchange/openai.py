@@ -9,7 +9,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from quoteweave.core.answers import Answer, Citation
 from quoteweave.core.records import Hit, Quote
-from quoteweave.interchange.quotes import QuoteUrls, citation_title, quote_words
+from quoteweave.interchange.quotes import QuoteUrls, citation_title, quote_text
 from quoteweave.interchange.shown_text import ShownText, shown_text
 
 MAX_ATTRIBUTE_CHARACTERS = 512
@@ -176,7 +176,7 @@ def _file_search_result(hit: Hit, urls: QuoteUrls, *, score: float | None) -> Fi
     return {
         "file_id": quote.id.rsplit(":", 2)[0],
         "filename": quote.document,
-        "text": quote_words(quote),
+        "text": quote_text(quote),
         "score": score,
         "attributes": {"rank": float(hit.rank), "score": hit.score, **_attributes(quote, urls)},
     }

@@ -47,7 +47,7 @@ def citation_title(citation: Citation) -> str:
     return f"{citation.document}, {citation.place}"
 
 
-def quote_words(quote: Quote) -> str:
+def quote_text(quote: Quote) -> str:
     """All text of a quote; of one without any, what it is and where, since an empty text is refused by many systems."""
     words = quote.all_text()
     return words if words.strip() else f"{quote.layout.capitalize()} without readable text ({quote_title(quote)})."

@@ -12,7 +12,7 @@ from quoteweave.collection.catalog.database import Catalog
 from quoteweave.collection.catalog.file_checksum import count_lost, describe_lost, verify_catalog
 from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import read_words
-from quoteweave.collection.checksums import CHECKSUMS, row_checksum, unsealed
+from quoteweave.collection.checksums import CHECKSUMS, row_checksum, unsealed_record
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import LEXICAL_FOLDER, RECOVERED_FOLDER, CollectionFolder, check_format
 from quoteweave.collection.records import IndexPlan, IndexState
@@ -196,7 +196,7 @@ class _Check:
         if not path.exists():
             return  # of an index that an earlier version has built
         try:
-            unsealed(IndexPlan, self._visit(path).read_bytes())
+            unsealed_record(IndexPlan, self._visit(path).read_bytes())
         except (OSError, ValueError):
             yield Damage(part="index", file=self._place(path), what="its content is not what was written")
 

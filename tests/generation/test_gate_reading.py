@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from quoteweave.generation.gate.amounts import stated_scales
-from quoteweave.generation.gate.facts import plain, read_evidence, read_sentence
+from quoteweave.generation.gate.facts import normalize_notation, read_evidence, read_sentence
 
 
 def numbers(text: str) -> list[Decimal]:
@@ -142,7 +142,7 @@ def test_confusions_of_ocr_are_read_both_ways_in_quotes_only() -> None:
     ],
 )
 def test_what_tables_say_that_their_numbers_are_in(text: str, scales: list[int]) -> None:
-    assert list(stated_scales(plain(text))) == scales
+    assert list(stated_scales(normalize_notation(text))) == scales
 
 
 @pytest.mark.parametrize("text", ["3 × 10⁻⁵", "3 x 10^-5", "3·10^{-5}", "3 * 10**-5", "3e-5", "3.0E-05", "0.00003"])

@@ -14,7 +14,7 @@ import pytest
 from killed_processes import STEPS, in_a_process
 from made_collections import made_quote, make_collection, put
 
-from quoteweave.collection.checksums import unsealed
+from quoteweave.collection.checksums import unsealed_record
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.unreferenced import MILVUS_POINTER as POINTER
 from quoteweave.index.encoder_index import EncoderIndex, make_plan
@@ -88,7 +88,7 @@ def mend(root: Path, found_before: list[str]) -> None:
         opened = store_of(collection).current()
         assert opened.index is not None
         assert opened.manifest.count == len(opened.index.rows) == len(texts)
-        pointer = unsealed(MilvusPointer, (state.folder / POINTER).read_bytes())
+        pointer = unsealed_record(MilvusPointer, (state.folder / POINTER).read_bytes())
         assert [path.name for path in (root / "milvus" / "collections").iterdir()] == [pointer.collection]
 
 

@@ -17,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 from uuid import uuid4
 
-from quoteweave.collection.checksums import checksum_of, sealed_json, unsealed
+from quoteweave.collection.checksums import checksum_of, sealed_record, unsealed_record
 from quoteweave.collection.storage_errors import damage_error, guard_writing
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
@@ -121,7 +121,7 @@ def _settled_count_path(path: Path) -> Path:
 def read_catalog_checksum(path: Path) -> FileChecksum | None:
     """Read the checksum of the catalogue at `path`; None while somebody writes, or if it is missing or damaged."""
     try:
-        return unsealed(FileChecksum, checksum_path(path).read_bytes())
+        return unsealed_record(FileChecksum, checksum_path(path).read_bytes())
     except (OSError, ValueError):
         return None
 
@@ -173,7 +173,7 @@ def begin_counting(path: Path, committed: int) -> None:
     try:
         with checksum_path(path).open("r+b") as file:
             file.truncate()
-            file.write(sealed_json(CommittedCount(committed=committed)))
+            file.write(sealed_record(CommittedCount(committed=committed)))
             file.flush()
             os.fsync(file.fileno())
     except OSError:  # there is none yet, or no room for it
@@ -189,12 +189,12 @@ def count_committed(path: Path, committed: int) -> None:
 def _write_count(path: Path, committed: int) -> None:
     # Where a full disk does not take it, or a kill cuts it short, none counts as known.
     with suppress(OSError):
-        path.write_bytes(sealed_json(CommittedCount(committed=committed)))
+        path.write_bytes(sealed_record(CommittedCount(committed=committed)))
 
 
 def _read_count(path: Path) -> int:
     try:
-        return unsealed(CommittedCount, path.read_bytes()).committed
+        return unsealed_record(CommittedCount, path.read_bytes()).committed
     except (OSError, ValueError):
         return 0
 
@@ -237,7 +237,7 @@ def write_catalog_checksum(path: Path, committed: int) -> FileChecksum:
     with DESCRIPTORS.opened(path) as file:
         found = FileChecksum(content=checksum_of(file), written=uuid4().hex)
     with guard_writing(checksum_path(path)):
-        checksum_path(path).write_bytes(sealed_json(found))  # cut short by a kill, it counts as none
+        checksum_path(path).write_bytes(sealed_record(found))  # cut short by a kill, it counts as none
     return found
 
 

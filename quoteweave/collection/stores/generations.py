@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from quoteweave.collection.checksums import CHECKSUMS, bytes_checksum, sealed_json, unsealed
+from quoteweave.collection.checksums import CHECKSUMS, bytes_checksum, sealed_record, unsealed_record
 from quoteweave.collection.records import IndexPlan, IndexState, Manifest
 from quoteweave.collection.storage_errors import guard_writing
 from quoteweave.collection.stores.content import atomic_write, folder_name
@@ -79,7 +79,7 @@ def read_manifest(state: IndexState) -> Manifest | None:
     """
     path = state.folder / MANIFEST
     try:
-        manifest = unsealed(Manifest, path.read_bytes())
+        manifest = unsealed_record(Manifest, path.read_bytes())
         if state.seal not in (None, generation_seal(state.folder)):
             raise CollectionError(f"{state.folder} is damaged: its files are not those that were written for it")
     except FileNotFoundError:
@@ -98,7 +98,7 @@ def try_read_manifest(state: IndexState | None) -> Manifest | None:
 
 def write_plan(folder: Path, plan: IndexPlan) -> None:
     """Say beside the generation in `folder` how its index is built. Raises StorageError where the disk refuses."""
-    data = sealed_json(IndexPlan.model_validate(plan.model_dump(include=set(IndexPlan.model_fields))))
+    data = sealed_record(IndexPlan.model_validate(plan.model_dump(include=set(IndexPlan.model_fields))))
     path = folder.parent / PLAN
     if not path.exists() or path.read_bytes() != data:
         with atomic_write(path) as file:
@@ -109,7 +109,7 @@ def read_plan(state: IndexState) -> IndexPlan | None:
     """How an index is built, as its manifest says or the file beside its generations; None if both cannot be read."""
     manifest = try_read_manifest(state)
     with suppress(OSError, ValueError):
-        return manifest or unsealed(IndexPlan, (state.folder.parent / PLAN).read_bytes())
+        return manifest or unsealed_record(IndexPlan, (state.folder.parent / PLAN).read_bytes())
     return None
 
 

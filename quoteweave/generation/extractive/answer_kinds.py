@@ -22,7 +22,7 @@ from quoteweave.generation.extractive.answer_names import names_person, names_pl
 from quoteweave.generation.extractive.asked_verbs import asks_what_it_does, tells_what_it_does
 from quoteweave.generation.extractive.statements import Statement, tells_effect
 from quoteweave.generation.gate.amounts import Amount
-from quoteweave.generation.gate.facts import Facts, plain, read_evidence
+from quoteweave.generation.gate.facts import Facts, normalize_notation, read_evidence
 from quoteweave.generation.relevance import QuestionTerms, is_spread, subject_terms
 from quoteweave.generation.sentence_kinds import INSTRUCTION, NO_NOUN, says_what
 
@@ -172,7 +172,7 @@ def _counts(statement: Statement, question: QuestionTerms) -> bool:
 
 def _following(amount: Amount, text: str) -> list[str]:
     """What an amount counts: at most three words after it, up to the first stop word or punctuation mark."""
-    words_alone = plain(text)
+    words_alone = normalize_notation(text)
     place = re.search(rf"(?<![\w.,]){re.escape(amount.text)}(?!\d)", words_alone)
     found: list[str] = []
     following = _JOINED.sub(r"\1 ", words_alone[place.start() :]) if place else ""
@@ -206,7 +206,7 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
 
     "A guarantee of five years, and worn batteries are taken back at no charge" does not say how long charging takes.
     """
-    text, asked = plain(statement.text), set(subject_terms(question))
+    text, asked = normalize_notation(statement.text), set(subject_terms(question))
     if (wanted := asked_quantity(question.analysis.asked_by, question.analysis.text)) is not None:
         asked |= wanted.named  # "Range: 60 km"
     own = [clause for clause in _CLAUSES.split(text) if not asked.isdisjoint(words(clause))]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from quoteweave.generation.gate.amounts import Amount, read_amounts
-from quoteweave.generation.gate.facts import plain
+from quoteweave.generation.gate.facts import normalize_notation
 
 MAX_CHARACTERS = 1000
 """Of a sentence that is looked at."""
@@ -60,7 +60,7 @@ def find_other_year(statement: str, sentences: Sequence[str]) -> OtherYear | Non
     A sentence of the evidence must have another amount for that year, and none may have this one otherwise.
     """
     said = [one for one in _pairs(statement) if any(_has_two_years(text, one.year) for text in sentences)]
-    known = [(text, read_amounts(plain(text))) for text in sentences] if said else []
+    known = [(text, read_amounts(normalize_notation(text))) for text in sentences] if said else []
     for amount, year in said:
         having = [text for text, amounts in known if any(amount.same(one) for one in amounts)]
         found = [_other_year(amount, year, _pairs(text)) for text in having]
@@ -87,7 +87,7 @@ def _other_year(amount: Amount, year: str, pairs: Sequence[_OfYear]) -> OtherYea
 def _pairs(text: str) -> list[_OfYear]:
     if len(text) > MAX_CHARACTERS:
         return []
-    text = plain(text)
+    text = normalize_notation(text)
     if "respectively" in text:
         return _in_lists(text)
     pairs, taken = list[_OfYear](), list[tuple[int, int]]()

@@ -11,7 +11,7 @@ from quoteweave.core.records import Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.gate.amounts import Amount, ordinal_words, stated_scales
 from quoteweave.generation.gate.dates import Date
-from quoteweave.generation.gate.facts import code_key, code_letters, plain, read_evidence, squeezed
+from quoteweave.generation.gate.facts import code_key, code_letters, normalize_notation, read_evidence, squeezed
 from quoteweave.generation.sentences import split_sentences
 
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*|[A-Z])[.)]?\s+")
@@ -61,7 +61,7 @@ class CitedEvidence:
     @cached_property
     def scales(self) -> frozenset[Decimal]:
         """The scales that tables state for their numbers: 1000 for `in thousand tonnes`."""
-        return frozenset(scale for text in self.texts for scale in stated_scales(plain(text)))
+        return frozenset(scale for text in self.texts for scale in stated_scales(normalize_notation(text)))
 
     @cached_property
     def runs(self) -> list[list[Amount]]:
@@ -129,7 +129,7 @@ class CitedEvidence:
 
     @cached_property
     def _digits(self) -> frozenset[str]:
-        return frozenset(_digits(number) for text in self.texts for number in _NUMBER.findall(plain(text)))
+        return frozenset(_digits(number) for text in self.texts for number in _NUMBER.findall(normalize_notation(text)))
 
     @cached_property
     def _years(self) -> frozenset[int]:

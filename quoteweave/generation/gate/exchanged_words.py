@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.generation.gate.facts import plain
+from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.languages import guess_language
 
 MAX_WORDS = 100
@@ -88,7 +88,7 @@ class _Text:
     """A text as folded words, without articles; a capital "A" within a sentence is none, but a name: "group A"."""
 
     def __init__(self, text: str) -> None:
-        self._text = plain(text)
+        self._text = normalize_notation(text)
         noticed = (match for match in _WORD.finditer(self._text) if match[0].casefold() not in _UNNOTICED)
         self._found = sorted((*noticed, *_NAME_A.finditer(self._text)), key=re.Match.start)
         self.words = [match[0] if match[0] == "A" else _folded(match[0]) for match in self._found]

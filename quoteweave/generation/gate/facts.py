@@ -72,7 +72,7 @@ class Facts:
     """Quotations, split where the sentence omits words."""
 
 
-def plain(text: str, *, may_be_note: bool = False) -> str:
+def normalize_notation(text: str, *, may_be_note: bool = False) -> str:
     """Normalise `text`: compatibility forms (NFKC), one kind of dash and space, fractions and powers as decimals.
 
     Superscripts behind longer numbers and behind words are footnotes, and left out. Behind a number of one or two
@@ -104,14 +104,14 @@ def read_sentence(text: str) -> Facts:
     """Extract the facts of a sentence, keeping quotations apart from the rest."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
     pieces = (piece.strip(" .,;:!?") for quotation in quoted for piece in _OMISSION.split(quotation))
-    rest = _facts(plain(_QUOTED.sub(" ", text)))
+    rest = _facts(normalize_notation(_QUOTED.sub(" ", text)))
     return Facts(rest.amounts, rest.dates, rest.clocks, rest.codes, tuple(piece for piece in pieces if piece))
 
 
 @lru_cache(maxsize=1024)  # a quote is parsed for each sentence that cites it, or another quote of its document
 def read_evidence(text: str) -> Facts:
     """Extract the facts of a quote; where OCR may have misread it, those of the text as it is and as repaired."""
-    text = plain(text, may_be_note=True)
+    text = normalize_notation(text, may_be_note=True)
     repaired = repair(text)
     facts = _facts(text)
     if repaired == text:

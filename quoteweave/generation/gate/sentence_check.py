@@ -31,7 +31,7 @@ from quoteweave.generation.gate.cited_evidence import CitedEvidence
 from quoteweave.generation.gate.claims import strip_marks
 from quoteweave.generation.gate.derived_numbers import is_derived, is_rounded
 from quoteweave.generation.gate.exchanged_words import Exchange, find_exchange
-from quoteweave.generation.gate.facts import Facts, code_key, plain, read_sentence
+from quoteweave.generation.gate.facts import Facts, code_key, normalize_notation, read_sentence
 
 MIN_SAME_LANGUAGE = 0.2
 """Below this share of common words, sentence and quotes may be in different languages."""
@@ -183,7 +183,7 @@ def _findings(statement: str, facts: Facts, evidence: CitedEvidence) -> Iterator
     amounts = [amount for amount in facts.amounts if not _is_article(amount)]
     occurs = [evidence.has_amount(amount) for amount in amounts]
     present = [amount for amount, there in zip(amounts, occurs, strict=True) if there]
-    normalised = plain(statement)
+    normalised = normalize_notation(statement)
     for amount, there in zip(amounts, occurs, strict=True):
         if not there:
             yield _missing_amount(amount, evidence, normalised, present)

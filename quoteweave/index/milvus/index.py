@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from quoteweave.collection.checksums import sealed_json, unsealed
+from quoteweave.collection.checksums import sealed_record, unsealed_record
 from quoteweave.collection.stores.content import atomic_write
 from quoteweave.collection.unreferenced import MILVUS_NAME_PATTERN, MILVUS_POINTER
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, QuoteweaveError, StorageError
@@ -219,7 +219,7 @@ class MilvusIndex:
 
     def _write_pointer(self, pointer: MilvusPointer, folder: Path) -> None:
         with atomic_write(folder / MILVUS_POINTER) as file:
-            file.write(sealed_json(pointer))
+            file.write(sealed_record(pointer))
         self._pointer, self._saved_in = pointer, folder
 
     def _create(self) -> None:
@@ -309,13 +309,13 @@ def _server(pointer: MilvusPointer | None, uri: str | None, token: str | None) -
 def _pointed(folder: Path) -> str | None:
     """The collection that an index in that folder points to; None where there is none."""
     with suppress(OSError, ValueError):
-        return unsealed(MilvusPointer, (folder / MILVUS_POINTER).read_bytes()).collection
+        return unsealed_record(MilvusPointer, (folder / MILVUS_POINTER).read_bytes()).collection
     return None
 
 
 def _read_pointer(path: Path, dimension: int) -> MilvusPointer:
     try:
-        pointer = unsealed(MilvusPointer, path.read_bytes())
+        pointer = unsealed_record(MilvusPointer, path.read_bytes())
     except (OSError, ValueError) as error:
         raise CollectionError(f"{path} is missing or damaged; build the index again") from error
     if pointer.dimension != dimension:

@@ -15,7 +15,7 @@ from quoteweave.core.errors import QuoteweaveError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Quote, Record
 from quoteweave.interchange.problems import Problem
-from quoteweave.interchange.quotes import citation_title, quote_title, quote_words
+from quoteweave.interchange.quotes import citation_title, quote_text, quote_title
 from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.rag import SourcesEvent
 from quoteweave.server.answers.answering import Asked, find
@@ -140,7 +140,7 @@ def fetched(call: Call, collection: ServedCollection, quote: Quote) -> FetchedIt
     return FetchedItem(
         id=id_of(collection, quote),
         title=_title(quote),
-        text=quote_words(quote),
+        text=quote_text(quote),
         url=call.urls(collection).quote(quote.id),
         metadata=metadata,
     )

@@ -15,7 +15,7 @@ from quoteweave.generation.extractive.statements import Statement, picture_text
 from quoteweave.generation.extractive.tables.cells import FoundRow, read_rows
 from quoteweave.generation.gate.amounts import Amount, read_amounts
 from quoteweave.generation.gate.dates import MONTHS, is_of_date
-from quoteweave.generation.gate.facts import plain
+from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, coverage
 
 SCALES = (Decimal(1), Decimal(1000), Decimal(1_000_000))
@@ -78,7 +78,7 @@ def _same(one: FoundRow, other: FoundRow) -> bool:
 
 def _same_value(one: str, other: str) -> bool:
     """Whether two cells have the same words, or one number; of numbers one may be rounded, or in thousands."""
-    first, second = (read_amounts(plain(cell)) for cell in (one, other))
+    first, second = (read_amounts(normalize_notation(cell)) for cell in (one, other))
     if len(first) != 1 or len(second) != 1:
         return words(one) == words(other)
     return _rounds_to(first[0], second[0]) or _rounds_to(second[0], first[0])

@@ -25,7 +25,7 @@ from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.tables.cells import cell_of, read_rows
 from quoteweave.generation.extractive.tables.heads import Rows, split_header, without_numbering
 from quoteweave.generation.gate.amounts import read_amounts
-from quoteweave.generation.gate.facts import plain
+from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
 
 MIN_ROWS = 3
@@ -166,7 +166,7 @@ def _in_order_of(question: str, rows: Rows) -> Rows:
 def _cells(of: str, found: Sequence[tuple[str, str]], *, whole: bool) -> CellSelection | None:
     cells = []
     for name, text in found:
-        amounts, form = read_amounts(plain(text)), _CELL.fullmatch(text.strip())
+        amounts, form = read_amounts(normalize_notation(text)), _CELL.fullmatch(text.strip())
         if form is None or len(amounts) != 1:
             return None
         negative = set(form["sign"] + form["inner"]) & set("-−–(")
@@ -188,7 +188,7 @@ def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
 
 def _describe_beyond(found: CellSelection, threshold: Threshold) -> str:
     """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell equals the limit."""
-    amounts = read_amounts(plain(threshold.number))
+    amounts = read_amounts(normalize_notation(threshold.number))
     if len(found.cells) < MIN_ROWS or not found.whole or len(amounts) != 1:
         return ""
     value, unit = amounts[0].value, found.cells[0].unit
