@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.core.text.tokens import RAISED
@@ -78,7 +78,7 @@ class _Headed:
         """Whether another table, which has no head, stands right below this one and has its columns.
 
         Between them is at most the name of the second, or of rows. Numbers over its columns, names side by side and
-        text may be a head of its own that was not read.
+        text may be a head of its own that was not read. Below a second head among its rows, its first is of no use.
         """
         below = other.table.box[1] - self.table.box[3]
         reach = MAX_APART * other.table.lines[0].height
@@ -86,11 +86,16 @@ class _Headed:
             -2 <= below <= reach
             and len(self.columns) == len(other.columns)
             and all(abs(one.right - two.right) <= ALIGNED for one, two in zip(self.columns, other.columns, strict=True))
+            and not self._has_second_head()
             and not any(
                 _may_head(row, self.columns[0].left)
                 for row in lines_to_rows(lines.over(other.table.box, self.table.box[3] - 2))
             )
         )
+
+    def _has_second_head(self) -> bool:
+        rows = dropwhile(lambda row: not is_data(row), rows_of_cells(self.table.lines))
+        return any(_names(row, self.columns) for row in rows)
 
 
 class _LinesAbove:
