@@ -7,6 +7,8 @@ from made_pages import BLACK, GREY, canvas, fill, line, picture
 from test_table_heads import BODY, NUMBERS, YEARS, rows_at
 
 from quoteweave.documents.layout.analyse import analyse_layout
+from quoteweave.documents.layout.blocks import lines_to_rows
+from quoteweave.documents.layout.tables import adjoining
 from quoteweave.documents.layout.tables.adjoining import tables_below_years, with_adjoining_rows
 from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, is_data, rows_of_cells
@@ -70,6 +72,20 @@ def test_a_row_is_taken_by_one_table_alone() -> None:
     tables = aligned_tables(rows_at(BODY, 100)) + aligned_tables(rows_at(BODY, 164))
     first, second = with_adjoining_rows(tables, rows_at([TOTAL], 148))
     assert (len(first.rows), len(second.rows)) == (4, 3)
+
+
+def test_however_many_lines_stand_around_a_table_few_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def counted(lines: Sequence[Line]) -> list[list[Line]]:
+        seen.append(len(lines))
+        return lines_to_rows(lines)
+
+    monkeypatch.setattr(adjoining, "lines_to_rows", counted)
+    (table,) = aligned_tables(rows_at(BODY, 100))
+    many = [line("Total", 50, 148 + at / 100, size=0.1) for at in range(5000)]
+    assert with_adjoining_rows([table], many) == [table]
+    assert max(seen) <= 2 * adjoining.MAX_LINES_BESIDE
 
 
 def test_one_row_below_its_years_is_a_table_with_them_as_its_head() -> None:

@@ -4,6 +4,7 @@ Statements shade or rule every other row, so that rules are found around some ro
 stand outside. A row alone below its years is found neither by rules nor by columns.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -26,6 +27,8 @@ from quoteweave.documents.sources.lines import Line
 
 # Points above and below a table in which its other rows are looked for: some twelve rows.
 MAX_REACH = 150.0
+# Of the lines in that reach, those nearest to its top and to its bottom; no page that people read needs more.
+MAX_LINES_BESIDE = 200
 
 
 def with_adjoining_rows(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
@@ -35,13 +38,31 @@ def with_adjoining_rows(tables: Sequence[Table], lines: Sequence[Line]) -> list[
     A table whose cells are ruled stays as it is.
     """
     found: list[Table] = []
-    free = [line for line in lines if line.upright]
+    free = sorted((line for line in lines if line.upright), key=_top)
+    taken = set[int]()
     for table in sorted(tables, key=lambda table: table.box[1]):
-        whole = _with_rows_beside(table, free)
-        taken = {id(line) for line in whole.lines}
-        free = [line for line in free if id(line) not in taken]
+        near = _lines_near(table.box, free)
+        whole = _with_rows_beside(table, [line for line in near if id(line) not in taken])
+        taken.update(id(line) for line in whole.lines)
         found.append(whole)
     return found
+
+
+def _lines_near(box: Box, lines: Sequence[Line]) -> list[Line]:
+    """Those of the lines, which are sorted by their tops, within reach of a box's top or bottom."""
+    left, top, right, bottom = box
+    spans = []
+    for edge in (top, bottom):
+        at = bisect_left(lines, edge, key=_top)
+        first = max(bisect_right(lines, edge - MAX_REACH, key=_top), at - MAX_LINES_BESIDE)
+        spans.append((first, min(bisect_left(lines, edge + MAX_REACH, key=_top), at + MAX_LINES_BESIDE)))
+    (first, middle), (begin, last) = spans
+    near = (*lines[first:middle], *lines[max(middle, begin) : last])
+    return [line for line in near if left <= line.box[2] and line.box[0] <= right]
+
+
+def _top(line: Line) -> float:
+    return line.box[1]
 
 
 def tables_below_years(lines: Sequence[Line]) -> list[Table]:
@@ -70,13 +91,7 @@ def _with_rows_beside(table: Table, lines: Sequence[Line]) -> Table:
     if not numbers or table.has_grid:
         return table
     columns = [hull(cell.box for cell in cells) for cells in over_each_other(numbers)]
-    left, top, right, bottom = table.box
-    beside = [
-        line
-        for line in lines
-        if left <= line.box[2] and line.box[0] <= right and top - MAX_REACH < line.box[1] < bottom + MAX_REACH
-    ]
-    around = [TableRow(row) for row in lines_to_rows(beside)]
+    around = [TableRow(row) for row in lines_to_rows(lines)]
     above = [row for row in reversed(around) if row.bottom <= rows[0].bottom]
     below = [row for row in around if row.top >= rows[-1].top]
     found = [*_going_on(above, rows[0], columns), *_going_on(below, rows[-1], columns)]
