@@ -113,8 +113,8 @@ def test_what_is_no_row_of_numbers_below_years_is_no_table(row: Sequence[str]) -
 
 
 def test_amounts_with_signs_and_percentages_are_numbers_and_dates_are_none() -> None:
-    rows = [("Costs", "", "16 %", "", "$ 30"), ("", "", "29 August", "", "2020")]
-    assert [is_data(row) for row in rows_of_cells(rows_at(rows, 100))] == [True, False]
+    rows = [("Costs", "", "16 %", "", "$ 30"), ("", "", "29 August", "", "2020"), ("Fees", "", "US$ 30", "", "—")]
+    assert [is_data(row) for row in rows_of_cells(rows_at(rows, 100))] == [True, False, True]
 
 
 def test_every_line_of_a_page_stays_in_one_element() -> None:
@@ -155,3 +155,12 @@ def test_two_rows_are_a_table_where_dots_lead_to_several_numbers() -> None:
         (("Swaps ........", "663", "12"), ("Total ........", "663", "12"))
     ]
     assert aligned_tables(rows_at([(*row[:3], "", "") for row in rows], 100)) == []
+
+
+def test_two_rows_of_a_form_or_of_two_lists_of_pages_are_no_table() -> None:
+    form = [
+        ("Name ..........", "", "Date ........", "", "Town ...."),
+        ("Firm ..........", "", "Sign ........", "", "Seal"),
+    ]
+    pages = [("Aim ......", "3", "Tools ......", "", "12"), ("Data ......", "5", "End ......", "", "14")]
+    assert [aligned_tables(rows_at(rows, 100)) for rows in (form, pages)] == [[], []]

@@ -6,7 +6,15 @@ from quoteweave.core.boxes import hull
 from quoteweave.core.text.mentions import rise_steadily
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.layout.blocks import NUMERIC, SIZE_RATIO, lines_to_rows
-from quoteweave.documents.layout.tables.cells import LEADERS, Table, cells_in, cells_of, numbers_beside, parts_of
+from quoteweave.documents.layout.tables.cells import (
+    LEADERS,
+    Table,
+    cells_in,
+    cells_of,
+    is_number,
+    numbers_beside,
+    parts_of,
+)
 from quoteweave.documents.sources.lines import Line
 
 # A cell of more words than this, without a number beside it, is text.
@@ -71,7 +79,12 @@ class TableRow:
 
 def _least_rows(rows: Sequence[TableRow]) -> int:
     """The rows of cells that make a table: dots that lead from each name to several numbers are no chance."""
-    return 2 if all(LEADERS.search(row.cells[0].text) and len(row.cells) > 2 for row in rows if row.has_cells) else 3
+    names_and_numbers = [(row.cells[0], row.cells[1:]) for row in rows if row.has_cells]
+    led = (
+        LEADERS.search(name.text) and len(numbers) > 1 and all(map(is_number, numbers))
+        for name, numbers in names_and_numbers
+    )
+    return 2 if all(led) else 3
 
 
 def _lists_pages(rows: Sequence[TableRow]) -> bool:

@@ -166,5 +166,6 @@ def is_data(row: Row) -> bool:
 def holds_number(cell: Line) -> bool:
     """Whether a cell holds a number other than a year, or than the day of a date."""
     numbers = [word.text for word in cell.words if NUMERIC.fullmatch(word.text)]
-    is_date = any(map(_YEAR.fullmatch, numbers)) or any(word.text[0].isalpha() for word in cell.words)
+    named = any(word.text[0].isalpha() and not SIGN_ALONE.fullmatch(word.text) for word in cell.words)  # not by "US$"
+    is_date = named or any(map(_YEAR.fullmatch, numbers))
     return bool(numbers) and not (is_date and all(map(_YEAR_OR_DAY.fullmatch, numbers)))
