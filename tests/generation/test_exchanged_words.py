@@ -61,6 +61,8 @@ def test_what_stands_in_another_ones_place_is_exchanged(sentence: str, evidence:
         ("Take it after tea and before lunch.", "Take it before lunch and after tea."),
         ("Before lunch, take it; after tea, rest.", "Rest after tea and take it before lunch."),
         ("It rose over time under both.", "Under both it rose over time."),
+        ("Above it is the castle, below it the mill.", "The inn stands above the mill and below the castle."),
+        ("The inn, after which is tea, before which lunch, shut.", "The inn shut after lunch and before tea."),
         ("Den Hund jagt die Katze.", "Die Katze jagt den Hund."),
     ],
 )

@@ -103,6 +103,10 @@ class _Text:
         start = self.words.index(word)
         return _Part(start, start + 1, self.words[start - 1] if start else "")
 
+    def has_before_noun(self, word: str) -> bool:
+        """Whether the text has a word once, and not right before a pronoun."""
+        return self.counts[word] == 1 and _PRONOUNS.isdisjoint(self.words[self.at(word).end :][:1])
+
     def parts(self) -> dict[_Words, _Part]:
         """The parts that begin and end with a content word, by their words."""
         found: dict[_Words, _Part] = {}
@@ -154,10 +158,13 @@ class _Comparison:
                     yield self._pair(one, other)
 
     def _opposites(self) -> Iterator[tuple["_Place", "_Place"]]:
-        """Opposites that both texts have once, of which each stands before what the other stands before there."""
+        """Opposites that both texts have once, of which each stands before what the other stands before there.
+
+        Before a pronoun they are converses: what is above the mill and below the castle has "above it the castle".
+        """
         own, its = self._landmarks
         for pair in (tuple(map(_folded, opposites)) for opposites in _OPPOSITES):
-            if all(text.counts[word] == 1 for text in (self._said, self._cited) for word in pair):
+            if all(text.has_before_noun(word) for text in (self._said, self._cited) for word in pair):
                 here = [_place(self._said.at(word), own, set()) for word in pair]
                 there = [_place(self._cited.at(word), its, set()) for word in pair]
                 behind, behind_there = ([place.neighbours[1] for place in places] for places in (here, there))
@@ -340,3 +347,4 @@ def _folded(word: str) -> str:
 
 
 _RESPECTIVELY = _folded("respectively")
+_PRONOUNS = frozenset(map(_folded, ("it", "them", "him", "which", "whom")))
