@@ -97,7 +97,10 @@ def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
         perhaps = "; a removal was not finished: if that file was to be removed, delete it"
         removed = perhaps if collection.may_have_traces() else ""
         for path in gone.aside:
-            lost.append(_lost(f"the name of a document is lost; its file is {path} now{removed}", None))
+            what = (
+                "what stood in place of the catalogue" if path.is_dir() else "the name of a document is lost; its file"
+            )
+            lost.append(_lost(f"{what} is {path} now{removed}", None))
         writer.rebuild_lexical()
         for name, read in _read_again(collection, gone.words).items():
             if isinstance(read, str):

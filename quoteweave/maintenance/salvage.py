@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 from quoteweave.collection.catalog.database import Catalog, create_catalog
@@ -87,6 +88,9 @@ def _set_aside(folder: CollectionFolder, known: set[str]) -> list[Path]:
 def _moved_aside(folder: CollectionFolder, path: Path) -> Path:
     aside = folder.root / RECOVERED_FOLDER / path.name
     aside.parent.mkdir(exist_ok=True)
+    if path.is_dir():  # files are named by their content; a folder may not take the place of another
+        numbered = (aside.with_name(f"{path.name}-{at}") for at in count(2))
+        aside = next(one for one in chain([aside], numbered) if not one.exists())
     return path.replace(aside)
 
 

@@ -215,6 +215,11 @@ def test_a_folder_in_the_place_of_the_catalogue_is_damage_and_is_kept(copy: Path
     check_and_repair(copy)
     assert check(copy).whole
     assert (copy / RECOVERED_FOLDER / "catalog.sqlite" / "within").is_dir()
+    (copy / "catalog.sqlite").unlink()
+    (copy / "catalog.sqlite" / "again").mkdir(parents=True)
+    what = f"what stood in place of the catalogue is {copy / RECOVERED_FOLDER / 'catalog.sqlite-2'} now"
+    assert what in {damage.what for damage in check_and_repair(copy).damaged}
+    assert (copy / RECOVERED_FOLDER / "catalog.sqlite-2" / "again").is_dir()
 
 
 def test_a_whole_collection_is_found_whole_and_left_alone(copy: Path) -> None:
