@@ -103,7 +103,8 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
             path = Path(parent, name)
             suffix = path.suffix.lower()
             if name.startswith((".", "~$")):
-                if name[0] == "." and suffix in SUFFIXES:
+                # "._a.pdf" is what macOS keeps beside "a.pdf" on a disk of another system.
+                if name[0] == "." and not name.startswith("._") and suffix in SUFFIXES:
                     passed_over[HIDDEN] += 1
                 continue
             if suffix in SUFFIXES:
