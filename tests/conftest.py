@@ -15,6 +15,7 @@ from typing import Any
 import hypothesis
 import pytest
 from command_line import Outcome, Quoteweave
+from shared_rewriting import rewrite_share
 from slow_files import SLOW_FILES
 
 pytest_plugins = ["live_server", "made_runs", "page_visits"]
@@ -82,10 +83,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Imports modules without the garbage collector, and has it never look at what they hold, as all of it stays."""
     gc.disable()
     try:
+        rewrite_share(session.config, SLOW_FILES if session.config.option.markexpr == "not slow" else ())
         return (yield)
     finally:
         gc.freeze()
