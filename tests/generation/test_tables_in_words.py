@@ -165,3 +165,32 @@ def test_the_places_of_a_columns_names_are_those_of_its_name(first: str) -> None
     _, places = head_places(rows)
     assert header[1:] == [" ".join(rows[y][x] for y, x in places[at]) for at in range(1, 7)]
     assert [places[at][0] for at in (1, 6)] == [(0, 1), (0, 2)]
+
+
+GROUPED = """- | 2022 | 2021
+Assets:
+Domestic | 160 | 176
+Abroad | 14 | 14
+Total assets | 174 | 190
+Spending
+Domestic | 6 | 8
+Abroad | 3 | 3"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["asset", "abroad", "2022"], "Assets: Abroad (2022: 14)"),
+        (["spend", "abroad", "2021"], "Spending: Abroad (2021: 3)"),
+        (["total", "asset", "domest", "2021"], "Assets: Domestic (2021: 176)"),
+        (["total", "asset", "2021"], "Total assets (2021: 190)"),
+        (["abroad", "2021"], ""),
+        (["asset", "spend", "abroad", "2021"], ""),
+    ],
+)
+def test_of_rows_with_one_name_that_of_the_asked_group_is_taken(words: list[str], expected: str) -> None:
+    assert said(GROUPED, *words) == expected
+
+
+def test_a_group_ends_with_its_total() -> None:
+    assert said(GROUPED.replace("Spending\n", ""), "asset", "abroad", "2021") == "Assets: Abroad (2021: 14)"

@@ -1,6 +1,7 @@
 """Express in words the cells of a table that a question asks for. Rows are lines, with ` | ` between cells."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +31,7 @@ _LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
 _NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _TOTAL_ALONE = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\W*", re.IGNORECASE)
+_TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?total|sum|gesamt|summe|insgesamt)\b", re.IGNORECASE)
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
 _ROMAN = re.compile("[ivx]+")
 
@@ -49,6 +51,8 @@ class FoundRow:
     """The name of each cell's column, or "", and the cell."""
     is_part: bool = False
     """Whether it is but a part of what is asked for by its name, such as "Current portion of long-term debt"."""
+    group: str = ""
+    """The name of the group of rows that tells it from others of its name: "Assets" over "Domestic"."""
 
     @property
     def days(self) -> str:
@@ -58,14 +62,15 @@ class FoundRow:
 
     @property
     def named(self) -> frozenset[str]:
-        """The words that name it, or that of which it is a part."""
-        own = name_of_row(self.name)
+        """The words that name it and its group, or that of which it is a part."""
+        own = name_of_row(self.name) | frozenset(words(self.group))
         return own - _OF_A_PART if self.is_part else own
 
     def __str__(self) -> str:
-        """`Grain (2021: 486; 2022: 512)`."""
+        """`Grain (2021: 486; 2022: 512)`, or `Exports: Grain (2021: 486)` of a group."""
         shown = [f"{heading}: {cell}" if heading else cell for heading, cell in self.cells[:MAX_COLUMNS]]
-        return " ".join(filter(None, [self.name, f"({'; '.join(shown)})" if self.name else "; ".join(shown)]))
+        name = f"{self.group}: {self.name}" if self.group else self.name
+        return " ".join(filter(None, [name, f"({'; '.join(shown)})" if name else "; ".join(shown)]))
 
 
 def cells_in_words(
@@ -117,10 +122,11 @@ def find_cells(
     its unit, or is the total of the others; a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without
     names of columns only where the row, or the title with no other, has the year asked for.
     "Total" alone is a row that is asked for where title and headings have all else. Where more than `MAX_ROWS` rows
-    remain, several columns with one name, or cells of two amounts, the result is uncertain.
+    remain, several columns with one name, or cells of two amounts, the result is uncertain. Of rows with one name, that
+    is taken which stands in a group of rows whose name is asked for too.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
-    chosen = _chosen_rows(header, rows, asked, weights, titled)
+    chosen, group = _of_asked_group(_chosen_rows(header, rows, asked, weights, titled), asked, text)
     columns = (
         _columns_named(header, _besides_names(asked, chosen), weights)
         or _columns_of_dates(header, dates)
@@ -131,13 +137,19 @@ def find_cells(
     )
     if not columns and _are_of_asked_years(header, chosen, asked, titled):
         columns = _all_columns(rows, chosen)
-    headings = [header[at] for at in columns if at < len(header)]
-    cells = [cell_of(row, column) for row in chosen for column in columns]
-    if not 0 < len(chosen) <= MAX_ROWS or not columns or len(set(headings)) < len(headings):
+    if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
-    if any(map(holds_amounts, cells)) or (header and any(len(row) != len(header) for row in chosen)):
-        return []  # it is not certain which cell belongs to which name
-    return [FoundRow(row[0], tuple(_named_cells(row, header, columns))) for row in chosen]
+    return [FoundRow(row[0], tuple(_named_cells(row, header, columns)), group=group) for row in chosen]
+
+
+def _are_certain(header: Sequence[str], rows: Rows, columns: Sequence[int]) -> bool:
+    """Whether it is certain which cell of these columns belongs to which name."""
+    headings = [header[at] for at in columns if at < len(header)]
+    cells = (cell_of(row, column) for row in rows for column in columns)
+    has_own_headings = len(set(headings)) == len(headings)
+    return has_own_headings and not (
+        any(map(holds_amounts, cells)) or (header and any(len(row) != len(header) for row in rows))
+    )
 
 
 def find_parts(text: str, subject: Collection[str]) -> list[FoundRow]:
@@ -180,6 +192,31 @@ def _chosen_rows(
     if any(_TOTAL_ALONE.fullmatch(rows[at][0]) for at in best) and not _are_of(asked, of):
         return []  # a total of other things
     return [rows[at] for at in sorted((*best, *besides))]
+
+
+def _of_asked_group(rows: Rows, asked: Collection[str], text: str) -> tuple[Rows, str]:
+    """Of rows that have one name, the only one of a group that the question names, and that group.
+
+    All rows, and no group, where each has a name of its own, or none or several are of such a group.
+    """
+    times = Counter(row[0] for row in rows)
+    groups = _groups(text) if len(times) < len(rows) else {}
+    found = [(row, groups.get(tuple(row), "")) for row in rows if times[row[0]] > 1]
+    found = [(row, group) for row, group in found if group and set(words(group)).issubset(asked)]
+    return ([found[0][0]], found[0][1]) if len(found) == 1 else (rows, "")
+
+
+def _groups(text: str) -> dict[tuple[str, ...], str]:
+    """The name of the group of each row: the line of one cell above it, until a row of totals."""
+    found: dict[tuple[str, ...], str] = {}
+    group = ""
+    for line in text.splitlines():
+        if rows := read_rows(line):
+            found[tuple(rows[0])] = group
+            group = "" if _TOTAL.match(rows[0][0]) else group
+        else:
+            group = line.strip(" :")
+    return found
 
 
 def _are_of_asked_years(header: Sequence[str], rows: Rows, asked: Collection[str], titled: Collection[str]) -> bool:
