@@ -502,6 +502,11 @@ def test_the_first_cell_of_a_table_says_what_its_columns_are() -> None:
     assert "Revenue (January 2023: 46)" in ask("What was the revenue in fiscal 2023?", context(images=[table])).text
 
 
+def test_a_sum_of_money_counts_nothing() -> None:
+    text = "In 2021 the board approved a $5 billion share repurchase programme."
+    assert ask("How many shares were repurchased in 2021?", context([text])).status == "located"
+
+
 @pytest.mark.parametrize("year", ["2021", "FY2021", "fiscal 2021", "Fiscal year 2021", "the financial year 2021"])
 def test_a_fiscal_year_is_its_year(year: str) -> None:
     table = image("Segments", "- | 2021 | 2020\nTotal depreciation | 759 | 787", layout="table")

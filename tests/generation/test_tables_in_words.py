@@ -194,3 +194,9 @@ def test_of_rows_with_one_name_that_of_the_asked_group_is_taken(words: list[str]
 
 def test_a_group_ends_with_its_total() -> None:
     assert said(GROUPED.replace("Spending\n", ""), "asset", "abroad", "2021") == "Assets: Abroad (2021: 14)"
+
+
+def test_rows_of_other_things_are_taken_where_these_are_asked_for() -> None:
+    table = "- | 2022 | 2021\nInterest income | 6 | 8\nInterest income and other, net | 9 | 7"
+    assert said(table, "interest", "incom", "net", "2021") == "Interest income (2021: 8)"
+    assert said(table, "interest", "incom", "other", "net", "2021") == "Interest income and other, net (2021: 7)"

@@ -16,7 +16,7 @@ from quoteweave.core.text.question_analysis import (
 )
 from quoteweave.core.text.question_words import asked_quantity, colour_words
 from quoteweave.core.text.tokens import STOP_WORDS, words
-from quoteweave.core.text.units import CURRENCIES, dimensions_in
+from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_code
 from quoteweave.generation.extractive.answer_names import names_person, names_place
 from quoteweave.generation.extractive.asked_verbs import asks_what_it_does, tells_what_it_does
@@ -160,6 +160,7 @@ def counted_numbers(statement: Statement, question: QuestionTerms) -> frozenset[
     counted = _COUNTED.search(question.analysis.text)
     nouns = words(_ENDS_COUNTED.split(counted[1])[0])[-2:] if counted else []
     amounts = [one for one in _facts(statement, question)[1] if not one.year] if nouns else []
+    amounts = [one for one in amounts if not one.is_money or one.text[0].isdigit()]  # no "$5 billion share programme"
     return frozenset(one.value for one in amounts if nouns[-1] in _following(one, statement.text))
 
 
@@ -236,9 +237,7 @@ def _percents(statement: Statement, question: QuestionTerms) -> bool:
 def _costs(statement: Statement, question: QuestionTerms) -> bool:
     amounts = _facts(statement, question)[1]
     named = _OTHER_MONEY.search(statement.text) is not None
-    return any(one.unit is not None and one.unit.dimension in CURRENCIES for one in amounts) or (
-        (statement.is_row or named) and bool(amounts)
-    )
+    return any(one.is_money for one in amounts) or ((statement.is_row or named) and bool(amounts))
 
 
 def _dates(statement: Statement, question: QuestionTerms) -> bool:

@@ -20,6 +20,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
 from quoteweave.generation.extractive.tables.cells import (
+    OTHER,
     FoundRow,
     find_cells,
     find_parts,
@@ -319,7 +320,8 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     titled = words(quote.caption or "")
     dates, _ = extract_dates(question.analysis.text)
-    return find_cells(picture_text(quote), question.terms, weights, wanted, titled, dates)
+    others = {OTHER} & set(words(question.analysis.text, keep_stop_words=True))
+    return find_cells(picture_text(quote), {*question.terms, *others}, weights, wanted, titled, dates)
 
 
 def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:

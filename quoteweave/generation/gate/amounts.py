@@ -110,6 +110,11 @@ class Amount:
     year: bool = False
     """Whether it looks like a year: four digits after `in`, `since` or the like, a capital, or opening a cell."""
 
+    @property
+    def is_money(self) -> bool:
+        """Whether its unit is a currency."""
+        return self.unit is not None and self.unit.dimension in CURRENCIES
+
     def same(self, other: "Amount", scale: Decimal = Decimal(1)) -> bool:
         """Whether the other number, times `scale`, equals this one; units are converted where both have one."""
         if self.unit is None or other.unit is None:

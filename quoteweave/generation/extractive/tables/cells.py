@@ -29,7 +29,9 @@ MAX_COLUMNS = 6
 
 _LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
 _NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
-_OTHER = re.compile(r"\bother\b", re.IGNORECASE)
+OTHER = "other"
+"""A stop word which, asked for, is one of the words of a question for cells."""
+_OTHER = re.compile(rf"\b{OTHER}\b", re.IGNORECASE)
 _TOTAL_ALONE = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\W*", re.IGNORECASE)
 _TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?total|sum|gesamt|summe|insgesamt)\b", re.IGNORECASE)
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
@@ -113,17 +115,18 @@ def find_cells(
 ) -> list[FoundRow]:
     """Find the cells whose row and column the question names; none where it is uncertain which these are.
 
-    `asked` are the question's words. A row is named by all words of its first cell, except those that only ask ("number
-    of"); a column by half of the words of its heading, of those that do not name the rows already, or by a number of
-    the question in one of its cells in a named row. Of several, those with most of the question's weight in their names
-    are taken, and rows that it names besides: of "inventories in Canada" the row is "Canada", where `titled`, the words
-    of the table's title, hold the other. One of its `dates` names the columns that have it, however it is written, and
-    a year the column that has it alone. Else it is the one that has the quantity `wanted` by its name, or else alone by
-    its unit, or is the total of the others; a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without
-    names of columns only where the row, or the title with no other, has the year asked for.
-    "Total" alone is a row that is asked for where title and headings have all else. Where more than `MAX_ROWS` rows
-    remain, several columns with one name, or cells of two amounts, the result is uncertain. Of rows with one name, that
-    is taken which stands in a group of rows whose name is asked for too.
+    `asked` are the question's words, and OTHER where it asks for other things. A row is named by all words of its
+    first cell, except those that only ask ("number of"); a column by half of the words of its heading, of those
+    that do not name the rows already, or by a number of the question in one of its cells in a named row. Of
+    several, those with most of the question's weight in their names are taken, and rows that it names besides: of
+    "inventories in Canada" the row is "Canada", where `titled`, the words of the table's title, hold the other. One
+    of its `dates` names the columns that have it, however it is written, and a year the column that has it alone.
+    Else it is the one that has the quantity `wanted` by its name, or else alone by its unit, or is the total of the
+    others; a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where
+    the row, or the title with no other, has the year asked for. "Total" alone is a row that is asked for where
+    title and headings have all else. Where more than `MAX_ROWS` rows remain, several columns with one name, or
+    cells of two amounts, the result is uncertain. Of rows with one name, that is taken which stands in a group of
+    rows whose name is asked for too.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
     chosen, group = _of_asked_group(_chosen_rows(header, rows, asked, weights, titled), asked, text)
@@ -184,7 +187,7 @@ def _chosen_rows(
         if at not in best
         and own
         and own.issubset(asked)
-        and not _OTHER.search(rows[at][0])
+        and not _is_of_others(rows[at][0], asked)
         and not any(own <= names[chosen] for chosen in best)
     ]
     if besides and all(names[at].issubset(titled) for at in best):
@@ -262,7 +265,7 @@ def _years(asked: Collection[str]) -> set[str]:
 
 def _are_of(asked: Collection[str], said: Collection[str]) -> bool:
     """Whether the words that are said include those asked for, but for years, totals and words that only ask."""
-    rest = {word for word in asked if not _TOTAL_ALONE.fullmatch(word)} - _years(asked)
+    rest = {word for word in asked if not _TOTAL_ALONE.fullmatch(word)} - _years(asked) - {OTHER}
     return rest - interrogative_words() - _request_stems() <= {*said}
 
 
@@ -299,12 +302,16 @@ def _best_matching_names(
         common = own.intersection(asked)
         # "Wave I" and "Q3 2022" are not what asks for Wave III or for 2023.
         numbers = any(any(map(str.isdigit, word)) or _ROMAN.fullmatch(word) for word in own - common)
-        rest = _OTHER.search(name)  # "Other debt" is not what asks for debt
-        if common and not numbers and not rest and len(common) >= least * len(own):
+        if common and not numbers and not _is_of_others(name, asked) and len(common) >= least * len(own):
             worth[at] = coverage(weights, common) - 1e-3 * len(own - common)
     best = max(worth.values(), default=0.0)
     # A question may name several columns equally well, such as years.
     return [at for at, value in worth.items() if value >= 0.8 * best]
+
+
+def _is_of_others(name: str, asked: Collection[str]) -> bool:
+    """Whether a name is of other things than those asked for: "Other debt" is not what asks for debt."""
+    return _OTHER.search(name) is not None and OTHER not in asked
 
 
 def name_of_row(name: str) -> frozenset[str]:
