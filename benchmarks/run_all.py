@@ -17,6 +17,7 @@ PARTS = (
     ("answers.py",),
     ("off_topic.py",),
     ("natural_questions.py",),
+    ("statement_questions.py",),
     ("parsing_mmdocir.py",),
     ("gold_boxes.py",),
     ("parsing_speed.py", "--only", "digital", "ocr", "memory"),

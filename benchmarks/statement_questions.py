@@ -1,0 +1,65 @@
+"""Questions for cells of financial statements, over three annual reports: how often the right cell is given.
+
+`statement_questions.jsonl` holds questions that we wrote from the text of pages picked by chance, before any was asked,
+and the amount that each asks for. Each is asked within its document, without a model. What is answered is right if it
+says the amount, and what is located is shown if a place has it.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+from answer_rows import found_for, search_of, without_marks
+from common import Table, add_collection_options, arguments, collection_of, finish, machine, research_folders
+from pydantic import BaseModel
+
+from quoteweave.core.answers import Answer
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.records import Query
+from quoteweave.generation.extractive import ExtractiveGenerator
+
+QUESTIONS = Path(__file__).with_name("statement_questions.jsonl")
+OUTCOMES = ("right", "wrong", "shown", "located", "abstained")
+
+
+class Asked(BaseModel):
+    """A question, the name of its document, and the amount that it asks for, in each form that the document has."""
+
+    question: str
+    document: str
+    says: tuple[str, ...]
+
+    def judge(self, answer: Answer) -> str:
+        """One of `OUTCOMES`."""
+        says = any(amount in without_marks(answer.text) for amount in self.says)
+        if answer.status == "answered":
+            return "right" if says else "wrong"
+        return "shown" if answer.status == "located" and says else answer.status
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    add_collection_options(parser)
+    options = parser.parse_args()
+    found = machine()
+    questions = [Asked.model_validate_json(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+    told, counts = list[dict[str, str]](), Counter[tuple[str, str]]()
+    with collection_of(research_folders(), options) as collection:
+        search, generator = search_of(collection), ExtractiveGenerator()
+        for asked in questions:
+            context = found_for(search, asked.question, asked.document)
+            answer = run_sync(generator.answer(Query(text=asked.question), context))
+            judged = asked.judge(answer)
+            counts.update([(asked.document, judged), ("all", judged)])
+            told.append({"question": asked.question, "judged": judged, "answer": answer.text})
+    if not options.json:
+        print(*(f"{one['question']} [{one['judged']}]\n{one['answer']}" for one in told), sep="\n\n", end="\n\n")
+    documents = [*sorted({asked.document for asked in questions}), "all"]
+    rows = [[each, *(str(counts[each, outcome]) for outcome in OUTCOMES)] for each in documents]
+    figures = {each: {outcome: counts[each, outcome] for outcome in OUTCOMES} for each in documents}
+    tables = [Table(f"{len(questions)} questions for cells of statements", ["", *OUTCOMES], rows)]
+    finish(found, {"counts": figures, "answers": told}, tables, options)
+
+
+if __name__ == "__main__":
+    main()
