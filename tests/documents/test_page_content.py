@@ -157,6 +157,17 @@ def test_a_large_table_is_also_given_in_parts_that_cut_no_row(images: ImageStore
     assert parts[0].box[3] == parts[1].box[1]
 
 
+def test_a_wide_table_is_cut_between_rows_too(images: ImageStore) -> None:
+    pixels = canvas((600.0, 400.0))
+    ys = [20 + 20 * i for i in range(18)]
+    grid(pixels, [20, 300, 580], ys)
+    rows = [line(text, x, y + 5) for i, y in enumerate(ys[:-1]) for text, x in ((f"row {i:02d}", 30), (str(i), 310))]
+    elements = PageReader(images, None).read(RawPage(0, picture(pixels), lines=rows)).elements
+    assert [element.text for element in elements if element.part] == [
+        "\n".join(f"row {i:02d} | {i}" for i in numbers) for numbers in (range(9), range(9, 17))
+    ]
+
+
 def test_a_large_picture_is_cut_across_its_longer_side(images: ImageStore) -> None:
     noise = np.random.default_rng(1).integers(0, 255, (1400, 800, 3)).astype(np.uint8)
     pixels = canvas()

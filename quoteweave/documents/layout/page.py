@@ -336,10 +336,10 @@ def _panel(whole: PageElement, figure: Figure, panel: Box, part: str) -> PageEle
 
 
 def _cut(whole: PageElement, element: Figure | Table, page_size: tuple[float, float]) -> list[PageElement]:
-    """Cut a large table or figure across its longer side, between rows of its text where there are any."""
+    """Cut a large table between rows, which keep their names, and a large figure across its longer side."""
     box = whole.box
     count = int(area(box) / (SPLIT_FROM_SHARE * page_size[0] * page_size[1])) + 1
-    axis = 1 if box[3] - box[1] >= box[2] - box[0] else 0
+    axis = 1 if isinstance(element, Table) or box[3] - box[1] >= box[2] - box[0] else 0
     step = (box[axis + 2] - box[axis]) / count
     edges = [
         box[axis],
