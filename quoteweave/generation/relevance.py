@@ -43,6 +43,7 @@ _ASKED_OF = re.compile(
 _ONE = re.compile(r"\b(on|in|with|per|for|at|by|of)\s+(?:(?:a|one)\s+single|one)\s+(?=[a-z])")
 # Financial statements for 2015 seldom contain "FY2015", and many of their tables no "fiscal".
 _FISCAL_YEAR = re.compile(r"\b(?:FY[ ']?|(?i:fiscal|financial) (?:year )?)((?:19|20)\d\d)\b")
+_CALENDAR_YEAR = re.compile(r"\bcalendar (?:year )?((?:19|20)\d\d)\b", re.IGNORECASE)
 # Chinese and Japanese have their question words at the end; answers do not repeat them.
 _ASKED_AT_THE_END = re.compile(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
@@ -151,6 +152,12 @@ def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> f
         return held
     clauses = (clause for clause in _CLAUSE.split(text) if not wanted.named.isdisjoint(words(clause)))
     return held.union(wanted.acts) if any(wanted.dimensions & dimensions_in(clause) for clause in clauses) else held
+
+
+def says_calendar_year(question: QuestionTerms, text: str) -> bool:
+    """Whether the fiscal year that a question asks for is in a text as a calendar year alone, which is another one."""
+    asked = set(_FISCAL_YEAR.findall(question.analysis.text))
+    return not asked.isdisjoint(_CALENDAR_YEAR.findall(text)) and asked.isdisjoint(_FISCAL_YEAR.findall(text))
 
 
 def weigh_terms(

@@ -516,6 +516,12 @@ def test_a_fiscal_year_is_its_year(year: str) -> None:
     )
 
 
+@pytest.mark.parametrize("year", ["fiscal 2021", "FY2021", "the financial year 2021"])
+def test_a_calendar_year_is_no_fiscal_year(year: str) -> None:
+    texts = ["Revenue was 6 million in calendar 2021.", "Revenue was 5 million in fiscal 2021.", "Rent fell in 2020."]
+    assert ask(f"What was the revenue in {year}?", context(texts)).text.startswith("Revenue was 5 million")
+
+
 def test_of_two_columns_both_headings_belong_to_each_row() -> None:
     table = image("Lamps", "Lamp | Meaning\nOrange | No current\nRed | Too hot", layout="table")
     assert "Orange (No current)" in ask("What does the orange lamp mean?", context(images=[table])).text

@@ -50,7 +50,7 @@ from quoteweave.generation.extractive.statements import (
 )
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.gate.dates import is_of_date
-from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms, with_quantity
+from quoteweave.generation.relevance import QuestionTerms, coverage, says_calendar_year, subject_terms, with_quantity
 from quoteweave.generation.sentence_kinds import denies, has_denying_word, only_denied_words, says_what
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
@@ -331,14 +331,14 @@ class AnswerCriteria:
     def _is_of_another_year(self, statement: Statement) -> bool:
         """Whether a statement has another year than the question's, which only the document's name or title has.
 
-        In a report of 2021, what is headed "2020" is of that year.
+        In a report of 2021, what is headed "2020" is of that year. "Calendar 2021" is not fiscal 2021.
         """
-        quote = statement.quote
-        own = quote_words(quote) if quote.kind == "image" else statement.words
-        said = {*own, *words(f"{statement.before}\n{quote.section or ''}")}
+        own = quote_words(statement.quote) if statement.quote.kind == "image" else statement.words
+        said = {*own, *words(f"{statement.before}\n{statement.quote.section or ''}")}
         asked = set(filter(_YEAR.fullmatch, self._question.names))
         told = set(filter(_YEAR.fullmatch, statement.words))
-        return bool(asked) and asked.isdisjoint(said | told) and bool(told)
+        of_another = bool(asked and told) and asked.isdisjoint(said | told)
+        return of_another or says_calendar_year(self._question, statement.text)
 
     def _named(self, statement: Statement, own: frozenset[str], around: frozenset[str]) -> frozenset[str]:
         """The words among which the question's names must be: of the statement, the one before it, and what is above.
