@@ -48,4 +48,5 @@ $(VENV)/.base: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) torch --editable '.[dev]'
 	$(PIP) --target $(VENV)/visual --upgrade --no-deps torchvision colpali-engine
+	$(BIN)/python -m compileall -q quoteweave  # else each process of the tests compiles it beside the others
 	touch $@ $(VENV)/.base
