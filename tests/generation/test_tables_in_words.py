@@ -200,3 +200,29 @@ def test_rows_of_other_things_are_taken_where_these_are_asked_for() -> None:
     table = "- | 2022 | 2021\nInterest income | 6 | 8\nInterest income and other, net | 9 | 7"
     assert said(table, "interest", "incom", "net", "2021") == "Interest income (2021: 8)"
     assert said(table, "interest", "incom", "other", "net", "2021") == "Interest income and other, net (2021: 7)"
+
+
+@pytest.mark.parametrize(
+    ("spending", "words"),
+    [
+        pytest.param("Of which", ["wage", "abroad", "2022"], id="no name"),
+        pytest.param("Other wages", ["wage", "abroad", "2022"], id="other things"),
+        pytest.param("(1)", ["level", "1", "abroad", "2022"], id="a mark"),
+        pytest.param("Gain on\nhedges | 5 | 5", ["gain", "abroad", "2022"], id="the beginning of a long name"),
+        pytest.param("Rent | 5 | 4\nSpending", ["asset", "rent", "abroad", "2022"], id="another row is asked for"),
+    ],
+)
+def test_what_names_no_group_or_not_all_that_is_asked_tells_no_row_from_another(
+    spending: str, words: list[str]
+) -> None:
+    assert said(GROUPED.replace("Spending", spending), *words) == ""
+
+
+def test_totals_end_a_group() -> None:
+    table = GROUPED.replace("Total assets", "Totals").replace("Spending\n", "")
+    assert said(table, "asset", "abroad", "2022") == "Assets: Abroad (2022: 14)"
+
+
+def test_a_mark_between_its_rows_does_not_end_a_group() -> None:
+    table = GROUPED.replace("Abroad | 14", "(1)\nAbroad | 14")
+    assert said(table, "asset", "abroad", "2022") == "Assets: Abroad (2022: 14)"

@@ -32,8 +32,10 @@ _NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 OTHER = "other"
 """A stop word which, asked for, is one of the words of a question for cells."""
 _OTHER = re.compile(rf"\b{OTHER}\b", re.IGNORECASE)
-_TOTAL_ALONE = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\W*", re.IGNORECASE)
-_TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?total|sum|gesamt|summe|insgesamt)\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\b", re.IGNORECASE)
+_TOTAL_ALONE = re.compile(rf"{_TOTAL.pattern}\W*", re.IGNORECASE)
+# The mark of a note that stands in a line of its own, "(1)", names nothing.
+_MARK = re.compile(r"\W*(?:\d{1,2}|\w)?\W*")
 _OF_A_PART = frozenset(words("current noncurrent non-current portion long-term short-term long short"))
 _ROMAN = re.compile("[ivx]+")
 
@@ -200,25 +202,35 @@ def _chosen_rows(
 def _of_asked_group(rows: Rows, asked: Collection[str], text: str) -> tuple[Rows, str]:
     """Of rows that have one name, the only one of a group that the question names, and that group.
 
-    All rows, and no group, where each has a name of its own, or none or several are of such a group.
+    All rows, and no group, where each has a name of its own, where none or several are of such a group, and where the
+    question asks for other rows as well, but for the group's total.
     """
     times = Counter(row[0] for row in rows)
     groups = _groups(text) if len(times) < len(rows) else {}
     found = [(row, groups.get(tuple(row), "")) for row in rows if times[row[0]] > 1]
-    found = [(row, group) for row, group in found if group and set(words(group)).issubset(asked)]
-    return ([found[0][0]], found[0][1]) if len(found) == 1 else (rows, "")
+    found = [(row, group) for row, group in found if not _is_of_others(group, asked)]
+    found = [(row, group) for row, group in found if (named := set(words(group))) and named.issubset(asked)]
+    if len(found) != 1:
+        return rows, ""
+    row, group = found[0]
+    others = (_TOTAL.sub("", other[0]) for other in rows if other[0] != row[0])
+    return ([row], group) if all(set(words(other)).issubset(words(group)) for other in others) else (rows, "")
 
 
 def _groups(text: str) -> dict[tuple[str, ...], str]:
-    """The name of the group of each row: the line of one cell above it, until a row of totals."""
+    """The name of the group of each row: the line of one cell above it, until a row of totals.
+
+    A line that goes on in the next one, "Gain on" above "hedges", begins the name of that row, and is of no group.
+    """
     found: dict[tuple[str, ...], str] = {}
-    group = ""
+    group = last = ""
     for line in text.splitlines():
         if rows := read_rows(line):
+            group = last if last and not rows[0][0][:1].islower() else group
             found[tuple(rows[0])] = group
-            group = "" if _TOTAL.match(rows[0][0]) else group
-        else:
-            group = line.strip(" :")
+            group, last = "" if _TOTAL.match(rows[0][0]) else group, ""
+        elif not _MARK.fullmatch(line):
+            last = line.strip(" :")
     return found
 
 
