@@ -13,6 +13,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from quoteweave.attribution.checked_passages import CheckedPassage, check_passage, confirm, passage_context
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
@@ -126,6 +127,14 @@ def hits_by_document(context: Context) -> dict[str, list[Hit]]:
     for hit in sorted(context.hits, key=lambda hit: -hit.score):
         by_document.setdefault(hit.quote.document, []).append(hit)
     return by_document
+
+
+def by_turns(hits: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+    """Return the hits of two searches by turns, each quote once."""
+    found: dict[str, Hit] = {}
+    for hit in (hit for pair in zip_longest(hits, others) for hit in pair if hit is not None):
+        found.setdefault(hit.quote.id, hit)
+    return list(found.values())
 
 
 def attribution_of(excerpt: Excerpt, candidates: Sequence[Candidate], trace: Trace) -> Attribution:

@@ -13,6 +13,7 @@ from quoteweave.attribution.as_answers import attribution_as_answer, how_sure
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
     EARLIEST,
+    FOLLOWED,
     MAX_EXCERPTS,
     NOT_CITED,
     NOTHING_FOUND,
@@ -439,3 +440,41 @@ def test_how_sure_it_is_decides_whether_the_source_counts_as_found(server: Libra
         outcomes.add(found.outcome)
     assert "not_found" in outcomes, "the library lacks the sources of three"
     assert len(outcomes) > 1
+
+
+def test_an_abstract_that_has_it_from_others_is_shown_in_place_of_the_title(tmp_path: Path) -> None:
+    abstract = "It has been reported that LLZO cracks at high currents. Here we measure how slowly it heals."
+    reporting = Paper(id="1", title="Healing of solid electrolytes after charging", abstract=abstract)
+    with open_literature(MadeSource([reporting]), papers=tmp_path / "papers") as literature:
+        (found,) = asyncio.run(literature.attribute("LLZO cracks at high currents."))
+    best = found.candidates[0]
+    assert best.passage == abstract
+    assert (best.rejection, found.outcome) == ("secondhand", "not_found")
+    assert best.citation.reason == "The passage has it from others."
+
+
+def test_a_title_that_has_more_of_the_claim_than_the_abstract_is_its_passage(tmp_path: Path) -> None:
+    abstract = "It has been reported that LLZO is stable in air."
+    stating = Paper(id="1", title="LLZO cracks at high currents", abstract=abstract)
+    with open_literature(MadeSource([stating]), papers=tmp_path / "papers") as literature:
+        (found,) = asyncio.run(literature.attribute("LLZO cracks at high currents."))
+    assert found.candidates[0].passage == stating.title
+    assert found.candidates[0].rejection is None
+
+
+def test_papers_of_passages_are_added_while_papers_are_searched_for(server: LibraryServer, tmp_path: Path) -> None:
+    excerpt, _ = of_kind(server, "plain")
+    held = server.hold("/graph/v1/paper/search", 1)
+    with open_literature("semantic-scholar", papers=tmp_path / "papers", options=options(server)) as literature:
+
+        async def work() -> tuple[int, tuple[Attribution, ...]]:
+            finding = asyncio.create_task(literature.attribute(excerpt.text))
+            async with asyncio.timeout(60):
+                while (added := len(list(literature.collection.documents()))) <= FOLLOWED:  # noqa: ASYNC110 - no event tells it
+                    await asyncio.sleep(0)
+            held.set()
+            return added, await finding
+
+        added, (found,) = asyncio.run(work())
+    assert added == 10, "half as many as are kept"
+    assert found.candidates

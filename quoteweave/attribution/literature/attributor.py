@@ -20,7 +20,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from itertools import zip_longest
 from types import MappingProxyType
 from typing import get_args
 
@@ -28,6 +27,7 @@ from quoteweave.attribution.attribute import (
     PASSAGES,
     Attributor,
     attribution_of,
+    by_turns,
     hits_by_document,
     require_candidates,
 )
@@ -35,8 +35,10 @@ from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.candidate_papers import CandidatePapers, find_candidate_papers
 from quoteweave.attribution.literature.followed_citations import (
     ReferenceList,
+    better_than_titles,
     cited_for,
     in_references,
+    is_entry_of,
     is_secondhand,
 )
 from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, PaperLibrary
@@ -84,7 +86,6 @@ EARLIEST = "Later papers say the same; the earliest stands first."
 NEARLY_EQUAL = 0.1
 """Of the claim's words by their rarity, by which passages that say the same may differ."""
 SECONDHAND = "The passage has it from others."
-_MIN_TITLE_LETTERS = 12  # below which a title may stand within another
 
 
 class LiteratureAttributor:
@@ -198,8 +199,8 @@ class LiteratureAttributor:
         """What the sources find. Meanwhile what reads papers is imported, and papers of passages are read at once."""
         reading: list[asyncio.Task[object]] = [asyncio.create_task(asyncio.to_thread(self._library.import_readers))]
 
-        def read_early(papers: Sequence[Paper]) -> None:
-            reading.append(asyncio.create_task(self._texts(_keyed(papers), self._followed)))
+        def read_early(papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]) -> None:
+            reading.append(asyncio.create_task(self._read_early(papers, snippets)))
 
         try:
             found = await find_candidate_papers(self._sources, excerpt, before=before, on_passages=read_early)
@@ -210,6 +211,11 @@ class LiteratureAttributor:
             raise
         await asyncio.gather(*reading)
         return found
+
+    async def _read_early(self, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]) -> None:
+        """Add the first papers of a ranking, which are among the best in whatever others rank, and read some."""
+        await self._library.add_papers(papers[: KEPT // 2], snippets)
+        await self._texts(_keyed(papers), self._followed)
 
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""
@@ -234,7 +240,7 @@ class LiteratureAttributor:
         titles = {at: letters(paper.title) for at, paper in papers.items()}
         cited = dict[str, float]()
         for entry, share in cited_for(excerpt.claim, found.context.texts, references).items():
-            for at in (at for at, title in titles.items() if _names(letters(entry), title)):
+            for at in (at for at, title in titles.items() if is_entry_of(letters(entry), title)):
                 cited.setdefault(at, share)
         return cited
 
@@ -249,15 +255,17 @@ class LiteratureAttributor:
             where = Filter(documents=tuple(names))
             found = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
             others = hits_by_document(found.context)
-            hits = {name: _by_turns(hits.get(name, ()), others.get(name, ())) for name in hits.keys() | others.keys()}
-        by_document, secondhand = dict[str, list[Hit]](), set[str]()
+            hits = {name: by_turns(hits.get(name, ()), others.get(name, ())) for name in hits.keys() | others.keys()}
+        by_document, reporting, secondhand = dict[str, list[Hit]](), dict[str, list[Hit]](), set[str]()
         for name in names:
             # A paper without a word of the excerpt may still be what the sources found.
             own = hits.get(name) or self._first_quote(name)
-            firsthand = [hit for hit in own if not in_references(hit.quote)][:PASSAGES]
-            firsthand = [hit for hit in firsthand if not is_secondhand(excerpt.claim, hit.quote.text)]
+            passages = [hit for hit in own if not in_references(hit.quote)][:PASSAGES]
+            firsthand = [hit for hit in passages if not is_secondhand(excerpt.claim, hit.quote.text)]
             by_document[name] = firsthand or own
             secondhand.update([] if firsthand else [name])
+            if firsthand and (better := better_than_titles(excerpt.claim, firsthand, passages)):
+                reporting[name] = better
         checked = self._attributor.check(excerpt.claim, by_document, found.context)
         checked = await self._attributor.confirm(excerpt.claim, checked)
         told = [_secondhand(one) if one.citation.document in secondhand else one for one in checked]
@@ -267,7 +275,10 @@ class LiteratureAttributor:
             lacks = one.citation.verdict == "unsupported"
             return outcomes.index(one.outcome), lacks, names.index(one.citation.document)
 
-        return sorted(told, key=order)
+        reports = self._attributor.check(excerpt.claim, reporting, found.context)
+        shown = {one.citation.document: _secondhand(one) for one in reports}
+        ranked = sorted(told, key=order)
+        return [shown.get(one.citation.document, one) if one.outcome == "not_found" else one for one in ranked]
 
     def _first_quote(self, name: str) -> list[Hit]:
         return [Hit(rank=1, score=0.0, quote=one) for one in self._library.collection.document_quotes(name)[:1]]
@@ -285,14 +296,6 @@ class LiteratureAttributor:
         return found.model_copy(update={"title": paper.title, "paper": paper, "read": read, "note": note})
 
 
-def _by_turns(hits: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
-    """The hits of two searches by turns, each quote once."""
-    found: dict[str, Hit] = {}
-    for hit in (hit for pair in zip_longest(hits, others) for hit in pair if hit is not None):
-        found.setdefault(hit.quote.id, hit)
-    return list(found.values())
-
-
 def _without_snippets(found: Context) -> Context:
     """What was found, to rank papers by: only some have snippets, those that the sources ranked high already."""
     return found.model_copy(update={"texts": tuple(hit for hit in found.texts if hit.quote.section != SNIPPETS)})
@@ -301,11 +304,6 @@ def _without_snippets(found: Context) -> Context:
 def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
     """Papers by their places, as keys that rankings can be fused by."""
     return {str(at): paper for at, paper in enumerate(papers)}
-
-
-def _names(entry: str, title: str) -> bool:
-    """Whether an entry of a list of references, in letters alone, is of a paper with that title."""
-    return len(title) >= _MIN_TITLE_LETTERS and title in entry
 
 
 def ranked_attribution(

@@ -113,6 +113,10 @@ MIN_PAPERS = 10
 """Papers found for the claim, below which a source is asked the other queries too."""
 
 
+OnPassages = Callable[[Sequence[Paper], Mapping[str, Sequence[str]]], None]
+"""Gets papers, and the passages that Semantic Scholar sent of them, by the papers' ids."""
+
+
 class CandidatePaper(Record):
     """A paper that sources found for a claim."""
 
@@ -141,7 +145,7 @@ async def find_candidate_papers(
     excerpt: Excerpt,
     *,
     before: PublicationDate | None = None,
-    on_passages: Callable[[Sequence[Paper]], None] = lambda _: None,
+    on_passages: OnPassages = lambda _papers, _snippets: None,
 ) -> CandidatePapers:
     """Ask each source for papers and passages by the claim, and fuse the rankings of what they find.
 
@@ -193,12 +197,20 @@ class _Answers:
         """The papers of the passages that it found, best first, each once; one of the rankings too."""
         return list({one.paper.id: one.paper for one in self.snippets}.values())
 
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """The passages of each paper, best first, by its id."""
+        found: dict[str, list[str]] = {}
+        for one in self.snippets:
+            found.setdefault(one.paper.id, []).append(one.text)
+        return found
+
 
 async def _ask_within(
     source: PaperSource,
     queries: Sequence[str],
     before: PublicationDate | None,
-    on_passages: Callable[[Sequence[Paper]], None],
+    on_passages: OnPassages,
 ) -> _Answers:
     """Ask a source for no longer than it may take for one claim."""
     with count_waiting():
@@ -209,7 +221,7 @@ async def _ask(
     source: PaperSource,
     queries: Sequence[str],
     before: PublicationDate | None,
-    on_passages: Callable[[Sequence[Paper]], None],
+    on_passages: OnPassages,
 ) -> _Answers:
     answers = _Answers()
 
@@ -233,7 +245,7 @@ async def _ask(
             answers.snippets = found.snippets
             answers.rankings.append(answers.passages)
             answers.notes += found.notes
-            on_passages(answers.passages)
+            on_passages(answers.passages, answers.texts if source.name == SENDS_SNIPPETS else {})
 
     # Passages first: their papers are read while a slow source is asked for papers, whether passages come or not.
     first = asyncio.create_task(passages())

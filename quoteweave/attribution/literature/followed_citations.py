@@ -55,6 +55,7 @@ _REPORTED = re.compile(
 _AUTHOR = re.compile(r"[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,2}(?:,\s|\s+[A-Z]\.|\s+and\s|\s+[A-Z]{1,3}\b)")
 _YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 _MAX_NAME_CHARACTERS = 60
+_MIN_TITLE_LETTERS = 12  # below which a title may stand within another
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,4})\]|(\d{1,4})\.)\s+", re.MULTILINE)
 
 
@@ -129,9 +130,29 @@ def _is_of(entry: str, author: str, year: str) -> bool:
     return first is not None and len(first[0]) <= _MAX_NAME_CHARACTERS and re.search(rf"\b{year}\b", entry) is not None
 
 
+def is_entry_of(entry: str, title: str) -> bool:
+    """Whether an entry of a list of references is of a paper with that title, both in letters alone."""
+    return len(title) >= _MIN_TITLE_LETTERS and title in entry
+
+
 def in_references(quote: Quote) -> bool:
     """Whether a quote stands in a list of references."""
     return _HEADING.match(quote.section or "") is not None
+
+
+def better_than_titles(claim: str, firsthand: Sequence[Hit], passages: Sequence[Hit]) -> list[Hit]:
+    """Return the passages of a paper to be shown in place of `firsthand`, those that do not have it from others.
+
+    These are the others, where there is nothing but titles firsthand, which say what the paper is about, and one of the
+    others has more of the claim's words.
+    """
+    if any(hit.quote.layout != "title" for hit in firsthand):
+        return []
+    held = {hit.quote.id: frozenset(words(hit.quote.text)) for hit in passages}
+    weights = weigh_terms(question_terms(claim), list(held.values()))
+    others = [hit for hit in passages if hit.quote.layout != "title"]
+    most = max((coverage(weights, held[hit.quote.id]) for hit in firsthand), default=0.0)
+    return others if any(coverage(weights, held[hit.quote.id]) > most for hit in others) else []
 
 
 def is_secondhand(claim: str, text: str) -> bool:
