@@ -94,8 +94,9 @@ def test_folding_twice_is_folding_once(text: str) -> None:
     assert normalize_text(normalize_text(text)) == normalize_text(text)
 
 
+# "İ" is folded to "i" and a mark, behind which a raised digit is a footnote's number, as behind any mark.
 @settings(deadline=None)
-@given(st.text(alphabet=st.characters(max_codepoint=0x17F)))
+@given(st.text(alphabet=st.characters(max_codepoint=0x17F, exclude_characters="İ")))
 def test_case_makes_no_difference(text: str) -> None:
     assert words(text.casefold()) == words(text)
 

@@ -14,6 +14,7 @@ from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
+from quoteweave.generation.extractive.generator import TABLES_DIFFER
 from quoteweave.generation.extractive.selection import keep_best_document
 from quoteweave.generation.extractive.statements import caption_title, image_name, text_statements
 from quoteweave.generation.relevance import question_terms
@@ -378,7 +379,7 @@ def test_any_text_gives_an_answer_whose_every_mark_resolves(
     generator = ExtractiveGenerator(keep=0.0)
     answer = ask(f"harbour dues {question}", context(texts, pictures), generator)
     assert answer.unresolved == ()
-    assert answer.status == "abstained" or answer.warnings == ()
+    assert answer.status == "abstained" or {TABLES_DIFFER}.issuperset(answer.warnings)
     assert answer == ask(f"harbour dues {question}", context(texts, pictures), generator)
     assert (answer.status == "abstained") == (not answer.citations)
 
