@@ -16,7 +16,7 @@ SKIPPED_SUFFIXES = frozenset(
     (".json", ".gif", ".bmp", ".svg", ".psd", ".avif", ".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst")
 )
 HIDDEN = "hidden"
-"""Under which documents whose names begin with a dot are counted, as users of a shell expect them to be passed over."""
+"""Under this, documents whose names begin with a dot are counted, which are passed over as a shell does."""
 # What marks a folder as a collection: it holds copies of documents, which are not the user's files.
 COLLECTION_FILES = frozenset(("collection.json", "catalog.sqlite"))
 

@@ -1,9 +1,10 @@
 """Cells of tables, said in words."""
 
 import pytest
+from cells_said import cells_in_words
 from harbour_quotes import DUES, TRAINS
 
-from quoteweave.generation.extractive.tables.cells import cells_in_words, find_cells, read_rows
+from quoteweave.generation.extractive.tables.cells import find_cells, read_rows
 from quoteweave.generation.extractive.tables.heads import head_places, split_header
 from quoteweave.generation.gate.dates import extract_dates
 

@@ -36,13 +36,11 @@ class AskedAhead:
     """
 
     def __init__(self, name: SourceName, options: SourceOptions | None = None) -> None:
-        self.name, self.reader = name, None
+        self.name: SourceName = name
+        self.reader: PaperReader | None = None
         self._service = make_source(name, self, options)
         self._papers: dict[Question, asyncio.Task[PapersFound]] = {}
         self._snippets: dict[Question, asyncio.Task[SnippetsFound]] = {}
-
-    name: SourceName
-    reader: PaperReader | None
 
     async def search(
         self, query: str, k: int = 10, *, by: SortBy = "relevance", before: PublicationDate | None = None

@@ -42,7 +42,7 @@ class FoundSources:
 
     def add_documents(self, opened: ExitStack, folder: Path, where: Filter) -> None:
         """Search the collection of a folder, which `opened` closes. Raises what `attribute` raises."""
-        from quoteweave.attribution.calls import attribute  # with agents and drafts, which the literature needs not
+        from quoteweave.attribution.calls import attribute  # with agents and drafts, which the literature does not need
 
         documents = opened.enter_context(Collection.open(folder))
         found = attribute(

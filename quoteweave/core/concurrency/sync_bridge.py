@@ -49,7 +49,7 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
 def running(work: Coroutine[Any, Any, object]) -> Iterator[None]:
     """Run a coroutine beside this block, in the loop of `run_sync`, and cancel it where the block ends before.
 
-    What it returns or raises is nobody's.
+    What it returns or raises is left aside.
     """
     loop, call = _loop(_level.get()), _Call(work)
     loop.call_soon_threadsafe(call.begin)

@@ -2,11 +2,11 @@
 
 "Stroke reduced the risk of aspirin" has all words of "Aspirin reduced the risk of stroke". The words that both texts
 have once are compared: two of them are exchanged where each stands, in the sentence, behind the same word and beside
-the same neighbours as the other does in the evidence. Parts of a list ("grain and coal"), whole clauses that moved, and
-the passive ("the risk was reduced by aspirin") are no exchange. Opposites, such as "before" and
-"after", are exchanged where each stands before what the other stands before in the evidence. Converse words are not
-known: where what stands between the two is said otherwise ("is slower than"), nothing is found. In other languages than
-English, whose words may change places without a change of meaning, only numbers are compared.
+the same neighbours as the other does in the evidence. Parts of a list ("grain and coal"), whole clauses that moved,
+and the passive ("the risk was reduced by aspirin") are no exchange. Opposites, such as "before" and "after", are
+exchanged where each stands before what the other stands before in the evidence. Converse words are not known: where
+what stands between the two is said otherwise ("is slower than"), nothing is found. In other languages than English,
+whose words may change places without a change of meaning, only numbers are compared.
 """
 
 import re

@@ -16,12 +16,13 @@ from quoteweave.documents.layout.tables.cells import (
     SIGN_ALONE,
     Row,
     Table,
-    cells_of,
     has_but_years,
     holds_number,
     is_data,
     is_number,
     over_each_other,
+    stands_over,
+    table_of,
 )
 from quoteweave.documents.sources.lines import Line
 
@@ -68,7 +69,7 @@ def _top(line: Line) -> float:
 def tables_below_years(lines: Sequence[Line]) -> list[Table]:
     """Tables that begin with a row of years and a row right below it: a name, and a number under each year."""
     rows = [TableRow(row) for row in lines_to_rows([line for line in lines if line.upright])]
-    first = [_table([*years.lines, *row.lines]) for years, row in pairwise(rows) if _stands_below(years, row)]
+    first = [table_of([*years.lines, *row.lines]) for years, row in pairwise(rows) if _stands_below(years, row)]
     taken = {id(line) for table in first for line in table.lines}
     return with_adjoining_rows(first, [line for line in lines if id(line) not in taken])
 
@@ -79,7 +80,7 @@ def _stands_below(years: TableRow, row: TableRow) -> bool:
         has_but_years(years.cells)
         and len(numbers) == len(years.cells)
         and all(is_number(number) and holds_number(number) for number in numbers)
-        and all(_stand_over(year.box, number.box) for year, number in zip(years.cells, numbers, strict=True))
+        and all(stands_over(year.box, number.box) for year, number in zip(years.cells, numbers, strict=True))
         and name.box[2] <= numbers[0].box[0]
         and _is_near(years, row)
     )
@@ -97,7 +98,7 @@ def _with_rows_beside(table: Table, lines: Sequence[Line]) -> Table:
     found = [*_going_on(above, rows[0], columns), *_going_on(below, rows[-1], columns)]
     if not found:
         return table
-    whole = _table([*table.lines, *(line for row in found for line in row.lines)])
+    whole = table_of([*table.lines, *(line for row in found for line in row.lines)])
     return Table(hull([table.box, whole.box]), whole.rows, whole.lines)
 
 
@@ -122,7 +123,7 @@ def _goes_on_in(columns: Sequence[Box], row: Row) -> bool:
     """Whether a row has a name left of the columns, and numbers in at least two of them, or in the only one."""
     name, *numbers = row
     boxes = [_without_signs(number).box for number in numbers]
-    over = [[at for at, column in enumerate(columns) if _stand_over(column, box)] for box in boxes]
+    over = [[at for at, column in enumerate(columns) if stands_over(column, box)] for box in boxes]
     return (
         name.box[2] <= columns[0][0]
         and is_data(row)
@@ -141,12 +142,3 @@ def _without_signs(cell: Line) -> Line:
 
 def _is_near(one: TableRow, other: TableRow) -> bool:
     return max(one.top - other.bottom, other.top - one.bottom) <= MAX_PITCH_BETWEEN * other.lines[0].height
-
-
-def _stand_over(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2]
-
-
-def _table(lines: Sequence[Line]) -> Table:
-    """A table of these lines; its rows are where they stand."""
-    return Table(hull(line.box for line in lines), cells_of(lines), tuple(lines))

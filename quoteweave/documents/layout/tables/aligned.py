@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from quoteweave.core.boxes import hull
 from quoteweave.core.text.mentions import rise_steadily
 from quoteweave.core.text.tokens import RAISED
 from quoteweave.documents.layout.blocks import NUMERIC, SIZE_RATIO, lines_to_rows
@@ -10,10 +9,10 @@ from quoteweave.documents.layout.tables.cells import (
     LEADERS,
     Table,
     cells_in,
-    cells_of,
     is_number,
     numbers_beside,
     parts_of,
+    table_of,
 )
 from quoteweave.documents.sources.lines import Line
 
@@ -48,13 +47,12 @@ def aligned_tables(lines: Sequence[Line]) -> list[Table]:
         elif (
             run
             and len(between) < MAX_NAMES_BETWEEN
-            and _names_rows(row.cells, run[-1].cells, (between or run)[-1].cells)
+            and _is_name_alone(row.cells, run[-1].cells, (between or run)[-1].cells)
         ):
             between.append(row)
         else:
             if sum(each.has_cells for each in run) >= _least_rows(run) and not _lists_pages(run):
-                own = [line for each in run for line in each.lines]
-                found.append(Table(hull(line.box for line in own), cells_of(own), tuple(own)))
+                found.append(table_of([line for each in run for line in each.lines]))
             run, between = [row] if row.has_cells else [], []
     return found
 
@@ -95,7 +93,7 @@ def _lists_pages(rows: Sequence[TableRow]) -> bool:
     return 2 * len(led) > len(cells) and len(pages) == len(led) and rise_steadily(pages)
 
 
-def _names_rows(row: Sequence[Line], last: Sequence[Line], above: Sequence[Line]) -> bool:
+def _is_name_alone(row: Sequence[Line], last: Sequence[Line], above: Sequence[Line]) -> bool:
     """Whether a row has but the name of a group of rows, or the beginning of a long name.
 
     It stands below the row `above`, and left of the cells of the last row that has some.

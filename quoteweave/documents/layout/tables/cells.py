@@ -52,6 +52,11 @@ def cells_of(lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(cell.text for cell in row) for row in rows_of_cells(lines))
 
 
+def table_of(lines: Sequence[Line]) -> Table:
+    """A table without a grid, of these lines."""
+    return Table(hull(line.box for line in lines), cells_of(lines), tuple(lines))
+
+
 def rows_of_cells(lines: Sequence[Line]) -> list[list[Line]]:
     """Rows of cells, each a line. A currency's sign, far as it may stand before its number, is in the same cell."""
     return [cells_in(row) for row in lines_to_rows(lines)]
@@ -117,6 +122,11 @@ def _begins_amount(texts: Sequence[str], at: int, *, signs_follow: bool) -> bool
 
 def _cell(line: Line, words: Sequence[Word]) -> Line:
     return replace(line, words=tuple(words), box=hull(word.box for word in words))
+
+
+def stands_over(one: Box, other: Box) -> bool:
+    """Whether two boxes share some of their width, at whatever height each is."""
+    return one[0] < other[2] and other[0] < one[2]
 
 
 def over_each_other(cells: Iterable[Line]) -> list[list[Line]]:

@@ -27,6 +27,7 @@ from quoteweave.documents.layout.tables.cells import (
     is_number,
     over_each_other,
     rows_of_cells,
+    stands_over,
 )
 from quoteweave.documents.sources.lines import Line
 
@@ -202,7 +203,7 @@ def _parted_at_years(table: Table) -> list[Table]:
 
 def _stands_over(row: Row, below: Row) -> bool:
     """Whether each cell of a row stands over a cell of the row below."""
-    return all(any(cell.box[0] < one.box[2] and cell.box[2] > one.box[0] for one in below) for cell in row)
+    return all(any(stands_over(cell.box, one.box) for one in below) for cell in row)
 
 
 def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
@@ -220,11 +221,10 @@ def _with_head(table: Table, lines: _LinesAbove) -> _Headed:
         for place, cell in zip(_places(row, columns), row, strict=True):
             cells[place or 0].append(cell.text)
     names = tuple(map(" ".join, cells))
-    below = rows[len(own) if head or own else 1 :]
-    placed = [_cells_under(row, columns) for row in below]
     # A row that names the rows too, but not each column, may name several with one cell.
     if not (head or own or all(names[1:])):
         return _Headed(table, columns, names)
+    placed = [_cells_under(row, columns) for row in rows[len(own) if head or own else 1 :]]
     added = [line for row in (*head, *groups) for line in row]
     whole = replace(
         table,

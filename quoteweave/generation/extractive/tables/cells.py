@@ -77,21 +77,6 @@ class FoundRow:
         return " ".join(filter(None, [name, f"({'; '.join(shown)})" if name else "; ".join(shown)]))
 
 
-def cells_in_words(
-    text: str,
-    asked: Collection[str],
-    weights: Mapping[str, float],
-    wanted: Quantity | None = None,
-    titled: Collection[str] = (),
-) -> str:
-    """List the cells whose row and column the question names, with both names: `Grain (2021: 486; 2022: 512)`.
-
-    See `find_cells`; "" where rows have one name, so that the result is uncertain.
-    """
-    rows = find_cells(text, asked, weights, wanted, titled)
-    return said_of(rows) if have_own_names(rows) else ""
-
-
 def said_of(rows: Sequence[FoundRow]) -> str:
     """The rows that have cells, in words."""
     return join_with_and([str(row) for row in rows if row.cells])
@@ -151,10 +136,9 @@ def _are_certain(header: Sequence[str], rows: Rows, columns: Sequence[int]) -> b
     """Whether it is certain which cell of these columns belongs to which name."""
     headings = [header[at] for at in columns if at < len(header)]
     cells = (cell_of(row, column) for row in rows for column in columns)
-    has_own_headings = len(set(headings)) == len(headings)
-    return has_own_headings and not (
-        any(map(holds_amounts, cells)) or (header and any(len(row) != len(header) for row in rows))
-    )
+    if len(set(headings)) < len(headings) or any(map(holds_amounts, cells)):
+        return False
+    return not header or all(len(row) == len(header) for row in rows)
 
 
 def find_parts(text: str, subject: Collection[str]) -> list[FoundRow]:
