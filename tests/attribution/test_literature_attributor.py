@@ -12,21 +12,23 @@ from made_sources import MadeSource
 from quoteweave.attribution.as_answers import attribution_as_answer, how_sure
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
-    EARLIEST,
     FOLLOWED,
     MAX_EXCERPTS,
-    NOT_CITED,
     NOTHING_FOUND,
     SECONDHAND,
     SNIPPET,
     LiteratureAttributor,
-    earliest_of_equals,
-    literature_calibration,
-    ranked_attribution,
 )
 from quoteweave.attribution.literature.library.fetching import PdfFetcher
 from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, PaperLibrary
 from quoteweave.attribution.literature.opening import open_literature
+from quoteweave.attribution.literature.ranked_candidates import (
+    EARLIEST,
+    NOT_CITED,
+    earliest_of_equals,
+    literature_calibration,
+    ranked_attribution,
+)
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
@@ -291,8 +293,9 @@ def test_the_default_retriever_searches_no_more_when_it_is_named(
     monkeypatch.setattr(LexicalRetriever, "search", count)
     with open_literature(MadeSource(CEREALS), papers=tmp_path / "papers") as literature:
         asyncio.run(literature.attribute("Grain was shipped abroad from the port."))
-        unnamed = list(searched)
-        searched.clear()
+    unnamed = list(searched)
+    searched.clear()
+    with open_literature(MadeSource(CEREALS), papers=tmp_path / "others") as literature:
         literature.rank_by(AttributionSettings())
         asyncio.run(literature.attribute("Grain was shipped abroad from the port."))
     assert searched == unnamed

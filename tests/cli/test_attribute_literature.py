@@ -9,7 +9,7 @@ import pytest
 from command_line import Quoteweave
 from made_collections import made_quote, make_collection
 
-from quoteweave.attribution.literature.attributor import NOT_CITED, UNSURE
+from quoteweave.attribution.literature.ranked_candidates import NOT_CITED, UNSURE
 from quoteweave.testing import LibraryServer, ModelServer, Reply
 
 KEY = "a-secret-key"

@@ -8,19 +8,12 @@
    order by the sources, by citations, and by this search are fused.
 4. The best are checked as documents of any collection (`attribution.attribute`). A passage that has it from others, as
    it cites them or says so, is not taken for the source.
-5. Of papers whose passages support the claim alike the earliest stands first: what others repeat is cited from who
-   found it.
-6. The chance that the first is the source is estimated from how far it stands before the others, its passage's words,
-   and the gate's verdict. Below the threshold of the calibration the source counts as not found, and from there on as
-   likely at least, also where its passage has few of the claim's words: papers word what they found otherwise than
-   those who cite them.
+5. Of papers that say the same the earliest stands first, and the chance is estimated that the first is the source
+   (`literature.ranked_candidates`).
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
-from types import MappingProxyType
 from typing import get_args
 
 from quoteweave.attribution.attribute import (
@@ -42,12 +35,12 @@ from quoteweave.attribution.literature.followed_citations import (
     is_secondhand,
 )
 from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, PaperLibrary
+from quoteweave.attribution.literature.ranked_candidates import ranked_attribution
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS, is_only_described
 from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText, PublicationDate
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
 from quoteweave.attribution.settings import CANDIDATES, make_confirming_checker
-from quoteweave.core.answers import Context, ContextSize, Verdict
-from quoteweave.core.confidence import Calibration, Signals
+from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Filter, Hit, Query
@@ -73,18 +66,11 @@ CITED_WEIGHT = 2.0
 """Of the order of the papers that sentences like the claim cite; the other orders have 1."""
 CHECKED = 10
 """Candidates that are checked, if no more are asked for."""
-SUPPORT: Mapping[Verdict, float] = MappingProxyType({"supported": 1.0, "unchecked": 0.5, "unsupported": 0.0})
-"""Of the gate's verdict on the passage, as a signal of confidence."""
 MAX_EXCERPTS = 20
 """Citation marks that are looked for at once; each takes several requests."""
 NOT_FETCHED = "Its full text was not fetched, as other papers rank before it."
 SNIPPET = "The passage is from Semantic Scholar's snippet of its text, and has no page."
 NOTHING_FOUND = "The sources found no paper for its words."
-UNSURE = "Other papers speak for it nearly as much."
-NOT_CITED = "Its passage alone does not show it, and nothing that was read cites it for such a claim."
-EARLIEST = "Later papers say the same; the earliest stands first."
-NEARLY_EQUAL = 0.1
-"""Of the claim's words by their rarity, by which passages that say the same may differ."""
 SECONDHAND = "The passage has it from others."
 
 
@@ -104,6 +90,7 @@ class LiteratureAttributor:
         """The collection of the papers that were found."""
         self._search = self._lexical = Search(LexicalRetriever(library.collection))
         self._attributor = Attributor(library.collection, self._search)
+        self._has_checked = False
 
     async def attribute(
         self, text: str, k: int = CANDIDATES, *, before: PublicationDate | None = None
@@ -200,7 +187,7 @@ class LiteratureAttributor:
         reading: list[asyncio.Task[object]] = [asyncio.create_task(asyncio.to_thread(self._library.import_readers))]
 
         def read_early(papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]) -> None:
-            reading.append(asyncio.create_task(self._read_early(papers, snippets)))
+            reading.append(asyncio.create_task(self._read_early(excerpt, papers, snippets)))
 
         try:
             found = await find_candidate_papers(self._sources, excerpt, before=before, on_passages=read_early)
@@ -212,10 +199,20 @@ class LiteratureAttributor:
         await asyncio.gather(*reading)
         return found
 
-    async def _read_early(self, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]) -> None:
+    async def _read_early(
+        self, excerpt: Excerpt, papers: Sequence[Paper], snippets: Mapping[str, Sequence[str]]
+    ) -> None:
         """Add the first papers of a ranking, which are among the best in whatever others rank, and read some."""
-        await self._library.add_papers(papers[: KEPT // 2], snippets)
-        await self._texts(_keyed(papers), self._followed)
+        names = await self._library.add_papers(papers[: KEPT // 2], snippets)
+        await asyncio.gather(self._texts(_keyed(papers), self._followed), self._check_first(excerpt, names))
+
+    async def _check_first(self, excerpt: Excerpt, names: Sequence[str]) -> None:
+        """Check papers once while a source is waited for, as the first check of a process compiles all that it uses."""
+        if not self._has_checked:
+            self._has_checked = True
+            where = Filter(documents=tuple(dict.fromkeys(names)))
+            found = await self._lexical.context(Query(text=excerpt.text), POOL, where=where)
+            self._attributor.check(excerpt.claim, hits_by_document(found.context), found.context)
 
     async def _texts(self, papers: Mapping[str, Paper], most: int) -> dict[str, PaperText]:
         """The texts of the first `most` papers that have an open-access file, by their keys."""
@@ -306,90 +303,10 @@ def _keyed(papers: Sequence[Paper]) -> dict[str, Paper]:
     return {str(at): paper for at, paper in enumerate(papers)}
 
 
-def ranked_attribution(
-    excerpt: Excerpt,
-    candidates: Sequence[Candidate],
-    scores: Mapping[str, float],
-    cited: Mapping[str, float],
-    trace: Trace,
-) -> Attribution:
-    """What was found: the candidates, of those that say the same the earliest first, and how sure that is.
-
-    `scores` are those of the candidates' documents; `cited` has the share of the claim's words in a sentence that cites
-    a document, for those that one cites.
-    """
-    first = earliest_of_equals(candidates)
-    ranked = [
-        one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
-        for rank, one in enumerate([first, *(each for each in candidates if each is not first)], 1)
-    ]
-    found = _sure(attribution_of(excerpt, ranked, trace), scores, cited)
-    if first is candidates[0]:
-        return found
-    return found.model_copy(update={"reason": " ".join(part for part in (found.reason, EARLIEST) if part)})
-
-
-def earliest_of_equals(candidates: Sequence[Candidate]) -> Candidate:
-    """The candidate that has to stand first: the best, or else the earliest of those that say the same.
-
-    Passages say the same where they support the claim and have nearly as much of its words. Those that are only likely
-    may be of another subject, or say something else of it.
-    """
-    best = candidates[0]
-    same = [
-        one
-        for one in candidates
-        if one.outcome == best.outcome == "supported" and abs(one.coverage - best.coverage) <= NEARLY_EQUAL
-    ]
-    return next((one for one in same if all(_is_earlier(one, other) for other in same if other is not one)), best)
-
-
-def _is_earlier(one: Candidate, other: Candidate) -> bool:
-    mine, its = (each.paper.published if each.paper is not None else None for each in (one, other))
-    return mine is not None and its is not None and its.may_follow(mine) and not mine.may_follow(its)
-
-
 def _secondhand(found: Candidate) -> Candidate:
     """A candidate whose passages have from others what they say, so that it is not the source."""
     citation = found.citation.model_copy(update={"reason": SECONDHAND})
     return found.model_copy(update={"outcome": "not_found", "citation": citation, "rejection": "secondhand"})
-
-
-def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, float]) -> Attribution:
-    """What was found, with how sure that is; below the threshold the first candidate does not count as the source."""
-    if not found.candidates:
-        return found
-    best = found.candidates[0]
-    following = max((score for name, score in scores.items() if name != best.citation.document), default=0.0)
-    support = 0.0 if best.rejection == "secondhand" else SUPPORT[best.citation.verdict or "unchecked"]
-    signals = Signals(
-        score=best.score - following,
-        bearing=best.coverage,
-        support=support,
-        cited=cited.get(best.citation.document, 0.0),
-    )
-    fitted = literature_calibration().after
-    confidence = fitted.confidence(signals)
-    outcome: Outcome = "not_found"
-    # A passage that lacks a number of the claim, or has it from another paper, is not its source, whoever cites it.
-    if confidence >= fitted.threshold and support > 0:
-        outcome = "supported" if best.outcome == "supported" else "likely"
-    if best.citation.checker_verdict is not None:
-        outcome = best.outcome  # the checker has said it of this passage
-    # What the passage lacks may be little, and not why the chance is too low.
-    by_chance = outcome == "not_found" and support > 0 and best.citation.checker_verdict is None
-    unsure = (UNSURE if signals.cited else NOT_CITED) if by_chance else None
-    reason = " ".join(part for part in (best.citation.reason, unsure) if part) or None
-    update = {"signals": signals, "confidence": confidence, "outcome": outcome, "reason": reason}
-    candidates = (best.model_copy(update={"outcome": outcome}), *found.candidates[1:])
-    return found.model_copy(update={**update, "candidates": candidates})
-
-
-@cache
-def literature_calibration() -> Calibration:
-    """The chance that a first candidate is the source; `benchmarks/source_confidence.py` fitted it over made papers."""
-    text = resources.files("quoteweave.attribution.literature").joinpath("confidence.json").read_text("utf-8")
-    return Calibration.model_validate_json(text)
 
 
 def _trace(found: CandidatePapers, context: RetrievedContext) -> Trace:

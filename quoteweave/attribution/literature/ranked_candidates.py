@@ -1,0 +1,108 @@
+"""The order of candidates for a source in the literature, and how sure it is that the first is the source.
+
+Of papers whose passages support the claim alike the earliest stands first: what others repeat is cited from who found
+it. The chance that the first is the source is estimated from how far it stands before the others, its passage's words,
+the gate's verdict, and the sentences that cite it for such a claim. Below the threshold of the calibration the source
+counts as not found, and from there on as likely at least, also where its passage has few of the claim's words: papers
+word what they found otherwise than those who cite them.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+
+from quoteweave.attribution.attribute import attribution_of
+from quoteweave.attribution.excerpts import Excerpt
+from quoteweave.attribution.records import Attribution, Candidate, Outcome
+from quoteweave.core.answers import Verdict
+from quoteweave.core.confidence import Calibration, Signals
+from quoteweave.pipeline.search import Trace
+
+SUPPORT: Mapping[Verdict, float] = MappingProxyType({"supported": 1.0, "unchecked": 0.5, "unsupported": 0.0})
+"""Of the gate's verdict on the passage, as a signal of confidence."""
+UNSURE = "Other papers speak for it nearly as much."
+NOT_CITED = "Its passage alone does not show it, and nothing that was read cites it for such a claim."
+EARLIEST = "Later papers say the same; the earliest stands first."
+NEARLY_EQUAL = 0.1
+"""Of the claim's words by their rarity, by which passages that say the same may differ."""
+
+
+def ranked_attribution(
+    excerpt: Excerpt,
+    candidates: Sequence[Candidate],
+    scores: Mapping[str, float],
+    cited: Mapping[str, float],
+    trace: Trace,
+) -> Attribution:
+    """What was found: the candidates, of those that say the same the earliest first, and how sure that is.
+
+    `scores` are those of the candidates' documents; `cited` has the share of the claim's words in a sentence that cites
+    a document, for those that one cites.
+    """
+    first = earliest_of_equals(candidates)
+    ranked = [
+        one.model_copy(update={"rank": rank, "score": scores[one.citation.document]})
+        for rank, one in enumerate([first, *(each for each in candidates if each is not first)], 1)
+    ]
+    found = _sure(attribution_of(excerpt, ranked, trace), scores, cited)
+    if first is candidates[0]:
+        return found
+    return found.model_copy(update={"reason": " ".join(part for part in (found.reason, EARLIEST) if part)})
+
+
+def earliest_of_equals(candidates: Sequence[Candidate]) -> Candidate:
+    """The candidate that has to stand first: the best, or else the earliest of those that say the same.
+
+    Passages say the same where they support the claim and have nearly as much of its words. Those that are only likely
+    may be of another subject, or say something else of it.
+    """
+    best = candidates[0]
+    same = [
+        one
+        for one in candidates
+        if one.outcome == best.outcome == "supported" and abs(one.coverage - best.coverage) <= NEARLY_EQUAL
+    ]
+    return next((one for one in same if all(_is_earlier(one, other) for other in same if other is not one)), best)
+
+
+def _is_earlier(one: Candidate, other: Candidate) -> bool:
+    mine, its = (each.paper.published if each.paper is not None else None for each in (one, other))
+    return mine is not None and its is not None and its.may_follow(mine) and not mine.may_follow(its)
+
+
+def _sure(found: Attribution, scores: Mapping[str, float], cited: Mapping[str, float]) -> Attribution:
+    """What was found, with how sure that is; below the threshold the first candidate does not count as the source."""
+    if not found.candidates:
+        return found
+    best = found.candidates[0]
+    following = max((score for name, score in scores.items() if name != best.citation.document), default=0.0)
+    support = 0.0 if best.rejection == "secondhand" else SUPPORT[best.citation.verdict or "unchecked"]
+    signals = Signals(
+        score=best.score - following,
+        bearing=best.coverage,
+        support=support,
+        cited=cited.get(best.citation.document, 0.0),
+    )
+    fitted = literature_calibration().after
+    confidence = fitted.confidence(signals)
+    outcome: Outcome = "not_found"
+    # A passage that lacks a number of the claim, or has it from another paper, is not its source, whoever cites it.
+    if confidence >= fitted.threshold and support > 0:
+        outcome = "supported" if best.outcome == "supported" else "likely"
+    if best.citation.checker_verdict is not None:
+        outcome = best.outcome  # the checker has said it of this passage
+    # What the passage lacks may be little, and not why the chance is too low.
+    by_chance = outcome == "not_found" and support > 0 and best.citation.checker_verdict is None
+    unsure = (UNSURE if signals.cited else NOT_CITED) if by_chance else None
+    reason = " ".join(part for part in (best.citation.reason, unsure) if part) or None
+    update = {"signals": signals, "confidence": confidence, "outcome": outcome, "reason": reason}
+    candidates = (best.model_copy(update={"outcome": outcome}), *found.candidates[1:])
+    return found.model_copy(update={**update, "candidates": candidates})
+
+
+@cache
+def literature_calibration() -> Calibration:
+    """The chance that a first candidate is the source; `benchmarks/source_confidence.py` fitted it over made papers."""
+    text = resources.files("quoteweave.attribution.literature").joinpath("confidence.json").read_text("utf-8")
+    return Calibration.model_validate_json(text)
