@@ -17,6 +17,8 @@ SKIPPED_SUFFIXES = frozenset(
 )
 HIDDEN = "hidden"
 """Under this, documents whose names begin with a dot are counted, which are passed over as a shell does."""
+HIDDEN_FOLDERS, LINKED_FOLDERS = "hidden folders", "links to folders"
+"""Under these, folders are counted that are not looked into: hidden ones, and links that lead out of what is added."""
 # What marks a folder as a collection: it holds copies of documents, which are not the user's files.
 COLLECTION_FILES = frozenset(("collection.json", "catalog.sqlite"))
 
@@ -46,10 +48,11 @@ class FoundFile:
 def find_files(paths: Sequence[Path], passed_over: Counter[str] | None = None) -> list[FoundFile]:
     """Files in the order of their names, each once, however often it is reached; links to folders are not followed.
 
-    In a folder, hidden files and what is no document are passed over; `passed_over` counts the latter by their
-    suffixes, in lower case, and hidden documents under HIDDEN. Documents of a format that must be converted first are
-    listed as refused, as are folders that cannot be looked into and names that are not valid Unicode. Raises UsageError
-    for a path that does not exist, cannot be looked at, or is itself a collection.
+    In a folder, hidden files and folders, links to folders and what is no document are passed over; `passed_over`
+    counts the last by their suffixes, in lower case, and the others under HIDDEN, HIDDEN_FOLDERS and LINKED_FOLDERS.
+    Documents of a format that must be converted first are listed as refused, as are folders that cannot be looked into
+    and names that are not valid Unicode. Raises UsageError for a path that does not exist, cannot be looked at, or is
+    itself a collection.
     """
     found: dict[str, FoundFile] = {}
     folders = folders_among(paths)
@@ -98,6 +101,7 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
         if set(files) >= COLLECTION_FILES:
             folders.clear()
             continue
+        passed_over.update(_not_looked_into([Path(parent, name) for name in folders], root))
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             path = Path(parent, name)
@@ -121,6 +125,15 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
             raise UsageError(f"{folder} cannot be read ({error.strerror})")
         name = path.relative_to(folder).as_posix()
         yield _found(path, root, name, f"this folder cannot be read ({error.strerror})", is_folder=True)
+
+
+def _not_looked_into(folders: Sequence[Path], root: Path) -> Iterator[str]:
+    """What each of these folders is counted under that is passed over; what a link leads to below the root is found."""
+    for folder in folders:
+        if folder.name.startswith("."):
+            yield HIDDEN_FOLDERS
+        elif folder.is_symlink() and not Path(os.path.realpath(folder)).is_relative_to(root):
+            yield LINKED_FOLDERS
 
 
 def _found(path: Path, root: Path, name: str, refused: str | None = None, *, is_folder: bool = False) -> FoundFile:

@@ -64,7 +64,8 @@ class AddReport(Record):
     remaining_traces: tuple[str, ...] = Field(default=(), description="where traces of what is gone remain, and why")
     renamed: tuple[str, ...] = Field(default=(), description="new names with more of the folder's path in front")
     passed_over: Mapping[str, int] = Field(
-        default_factory=dict, description="files of folders that are no documents, by suffix, and hidden documents"
+        default_factory=dict,
+        description="no documents in folders, by suffix; what is hidden; links to other folders",
     )
 
 

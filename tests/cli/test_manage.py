@@ -62,8 +62,12 @@ def test_documents_of_which_something_was_left_out_are_named(quoteweave: Quotewe
     (tmp_path / "docs" / "a.md").write_text("![gone](gone.png)")
     (tmp_path / "docs" / "b.py").write_text("no document")
     (tmp_path / "docs" / ".c.md").write_text("hidden")
+    (tmp_path / "docs" / ".git").mkdir()
+    (tmp_path / "docs" / "out").symlink_to(tmp_path)
     added = quoteweave("add", tmp_path / "docs", "-c", tmp_path / "c", "--no-ocr")
     assert "note: passed over 1 hidden document; name hidden files to add them" in added.err
+    assert "note: passed over 1 hidden folder; name such a folder to add what it holds" in added.err
+    assert "note: passed over 1 link to another folder; name such a link to add what it leads to" in added.err
     assert "note: passed over 1 file that is no document: 1 .py" in added.err
     told = "note: 1 document has been read with something left out, which list --json says: a.md"
     for command in ("list", "status"):

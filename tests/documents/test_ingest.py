@@ -543,3 +543,14 @@ def test_files_of_a_folder_that_are_no_documents_are_counted(collection: Collect
     write(folder, {"x.py": "", "sub/y.PY": "", "LICENSE": "", ".hidden": "", "..md": "", "._x.md": "", "z.zip": ""})
     assert update(collection, folder).passed_over == {"": 1, ".py": 2, ".zip": 1, "hidden": 1}
     assert update(collection, folder / "a.txt").passed_over == {}
+
+
+def test_folders_that_are_not_looked_into_are_counted(collection: Collection, folder: Path, tmp_path: Path) -> None:
+    write(folder, {".git/x.txt": "", "sub/.cache/y.txt": ""})
+    write(tmp_path / "elsewhere", {"o.txt": "Otters."})
+    (folder / "out").symlink_to(tmp_path / "elsewhere")
+    (folder / "within").symlink_to(folder / "sub")
+    report = update(collection, folder)
+    assert report.passed_over == {"hidden folders": 2, "links to folders": 1}
+    assert report.added == ("a.txt", "c.txt", "sub/b.txt")
+    assert update(collection, folder / "out").added == ("o.txt",)

@@ -19,7 +19,7 @@ from quoteweave.cli.options.collection import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.messages import join_names, pluralize
-from quoteweave.documents.discovery import HIDDEN
+from quoteweave.documents.discovery import HIDDEN, HIDDEN_FOLDERS, LINKED_FOLDERS
 from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
@@ -29,7 +29,8 @@ JSON = """--json prints one object: added, updated, unchanged, removed (names of
 failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how many pages without a text layer, and
 pictures on other pages, OCR read); index_notes (indexes that could not be kept in step, and why);
 renamed (of the added, names with more of the folder's path in front, to tell them from others);
-passed_over (how many files of folders are no documents, by suffix, and of documents that are hidden);
+passed_over (how many files of folders are no documents, by suffix; how many documents and folders are hidden, and how
+many links lead to other folders);
 remaining_traces (where traces of what was removed or replaced remain, and until when)."""
 
 
@@ -102,6 +103,11 @@ def add(
 
 
 # What reasons say of what to do, and the option that does it: a server gives the same reasons, and has no options.
+_PASSED_OVER = {
+    HIDDEN: ("hidden document", "hidden documents", "name hidden files to add them"),
+    HIDDEN_FOLDERS: ("hidden folder", "hidden folders", "name such a folder to add what it holds"),
+    LINKED_FOLDERS: ("link to another folder", "links to other folders", "name such a link to add what it leads to"),
+}
 _OPTIONS = {
     "give its password": "--password",
     "under another name": "--prefix NAME",
@@ -141,13 +147,14 @@ def _renamed(report: AddReport) -> list[str]:
 
 
 def _passed_over(counts: Mapping[str, int]) -> Iterator[str]:
-    others = {suffix: count for suffix, count in counts.items() if suffix != HIDDEN}
+    others = {suffix: count for suffix, count in counts.items() if suffix not in _PASSED_OVER}
     if others:
         files = pluralize(sum(others.values()), "file that is no document", "files that are no documents")
         by_suffix = join_names([f"{count} {suffix or 'without a suffix'}" for suffix, count in others.items()])
         yield f"passed over {files}: {by_suffix}"
-    if HIDDEN in counts:
-        yield f"passed over {pluralize(counts[HIDDEN], 'hidden document')}; name hidden files to add them"
+    for kind, (one, many, advice) in _PASSED_OVER.items():
+        if kind in counts:
+            yield f"passed over {pluralize(counts[kind], one, many)}; {advice}"
 
 
 def _outcomes(report: AddReport) -> list[tuple[str, Sequence[object]]]:
