@@ -64,8 +64,7 @@ class AddReport(Record):
     remaining_traces: tuple[str, ...] = Field(default=(), description="where traces of what is gone remain, and why")
     renamed: tuple[str, ...] = Field(default=(), description="new names with more of the folder's path in front")
     passed_over: Mapping[str, int] = Field(
-        default_factory=dict,
-        description="no documents in folders, by suffix; what is hidden; links to other folders",
+        default_factory=dict, description="files that are no documents, by suffix; what is hidden; links to folders"
     )
 
 
