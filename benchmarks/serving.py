@@ -11,7 +11,6 @@ model; searches while documents are added (the samples, which OCR reads in part)
 import asyncio
 import json
 import shutil
-import signal
 import socket
 import statistics
 import subprocess
@@ -157,7 +156,7 @@ def served(folder: Path, *config: str) -> Iterator[ServerProcess]:
             _wait(port, process)
             yield ServerProcess(process, port)
         finally:
-            process.send_signal(signal.SIGINT)
+            process.terminate()  # what a shell put in the background may ignore Ctrl-C until it serves
             process.wait(60)
 
 
@@ -174,7 +173,7 @@ def bare(body: bytes) -> Iterator[int]:
             _wait(port, process)
             yield port
         finally:
-            process.send_signal(signal.SIGINT)
+            process.terminate()
             process.wait(60)
 
 
