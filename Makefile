@@ -15,9 +15,9 @@ demo: $(VENV)/.base
 test: $(VENV)/.dev
 	$(PYTEST)
 
-# For the inner loop: half of the tests, 6,346 in 128 and 154 s on two slow cores (213 and 248 s of processor time as a
-# user; measured twice on 2026-11-28). Leaves out the files of tests/slow_files.py: OCR, torch, FAISS, Milvus, kills and
-# restarts, the browser, the examples of the documentation. `make test` alone says that all is well.
+# For the inner loop: a third of the tests, 4,424 in 59 s on two idle cores (2026-11-28; in slow hours of that machine
+# half as long again). Leaves out the files of tests/slow_files.py: OCR, torch, FAISS, Milvus, kills and restarts, the
+# browser, the examples of the documentation. `make test` alone says that all is well.
 test-fast: $(VENV)/.dev
 	$(PYTEST) -m "not slow"
 

@@ -77,9 +77,13 @@ def _temporary_folders_in_memory() -> None:
 _temporary_folders_in_memory()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: a quarter of the time tests wait for processes, servers and browsers."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One process more than there are cores: a quarter of the time tests wait for processes, servers and browsers.
+
+    The fast ones wait for nothing, and each process takes ten seconds to collect them.
+    """
+    cores = os.cpu_count() or 1
+    return cores if config.option.markexpr == "not slow" else cores + 1
 
 
 @pytest.hookimpl(wrapper=True)
