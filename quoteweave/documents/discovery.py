@@ -101,8 +101,9 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
         if set(files) >= COLLECTION_FILES:
             folders.clear()
             continue
-        passed_over.update(_not_looked_into([Path(parent, name) for name in folders], root))
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        kinds = {name: _passed_over_as(Path(parent, name), root) for name in sorted(folders)}
+        passed_over.update(kind for kind in kinds.values() if kind is not None)
+        folders[:] = [name for name, kind in kinds.items() if kind is None]
         for name in sorted(files):
             path = Path(parent, name)
             suffix = path.suffix.lower()
@@ -127,13 +128,12 @@ def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
         yield _found(path, root, name, f"this folder cannot be read ({error.strerror})", is_folder=True)
 
 
-def _not_looked_into(folders: Sequence[Path], root: Path) -> Iterator[str]:
-    """What each of these folders is counted under that is passed over; what a link leads to below the root is found."""
-    for folder in folders:
-        if folder.name.startswith("."):
-            yield HIDDEN_FOLDERS
-        elif folder.is_symlink() and not Path(os.path.realpath(folder)).is_relative_to(root):
-            yield LINKED_FOLDERS
+def _passed_over_as(folder: Path, root: Path) -> str | None:
+    """What a folder counts as that is passed over, else None, also for a link to what is found below the root."""
+    if folder.name.startswith("."):
+        return HIDDEN_FOLDERS
+    leads_out = folder.is_symlink() and not Path(os.path.realpath(folder)).is_relative_to(root)
+    return LINKED_FOLDERS if leads_out else None
 
 
 def _found(path: Path, root: Path, name: str, refused: str | None = None, *, is_folder: bool = False) -> FoundFile:

@@ -102,12 +102,13 @@ def add(
         raise typer.Exit(1)
 
 
-# What reasons say of what to do, and the option that does it: a server gives the same reasons, and has no options.
+# What folders hold and is not looked at, one and several of it, and how it is added all the same.
 _PASSED_OVER = {
     HIDDEN: ("hidden document", "hidden documents", "name hidden files to add them"),
     HIDDEN_FOLDERS: ("hidden folder", "hidden folders", "name such a folder to add what it holds"),
     LINKED_FOLDERS: ("link to another folder", "links to other folders", "name such a link to add what it leads to"),
 }
+# What reasons say of what to do, and the option that does it: a server gives the same reasons, and has no options.
 _OPTIONS = {
     "give its password": "--password",
     "under another name": "--prefix NAME",
