@@ -22,7 +22,7 @@ from quoteweave.attribution.literature.sources.papers import (
     SortBy,
 )
 from quoteweave.attribution.literature.sources.unseen import hide
-from quoteweave.core.concurrency.sync_bridge import running
+from quoteweave.core.concurrency.sync_bridge import run_sync, running
 from quoteweave.core.errors import SourceError
 
 Found = TypeVar("Found")
@@ -96,7 +96,10 @@ def ask_ahead(
     if others:
         yield asked
         return
-    import httpcore2  # noqa: F401 - else the first client imports it, and takes turns with what is imported meanwhile
+    # Else the first request imports these, and takes turns with what is imported meanwhile.
+    import httpcore2  # noqa: F401
+    from anyio.lowlevel import checkpoint
 
+    run_sync(checkpoint())  # which imports what anyio needs in this loop
     with running(ask()):
         yield asked
