@@ -1,5 +1,6 @@
 """`AsyncClient`: asks a running server from asynchronous programs."""
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -234,16 +235,19 @@ class AsyncClient:
 
         A document is named by its path below the folder that was given, after `folder` and a slash. Each folder is a
         job. With `wait` they have ended when this returns, and their reports name the documents that could not be read;
-        `progress` is called with how far each is. Raises DocumentError for a file that cannot be sent, and JobFailed,
-        once all have ended, where nothing came of one.
+        `progress` is called with how far each is. What of a folder is not sent, as it is no document or hidden, is
+        counted. Raises DocumentError for a file that cannot be sent, and JobFailed, once all have ended, where nothing
+        came of one.
         """
         path = await self._path(collection, "documents")
-        calls = [Call("POST", path, form=form) for form in upload_forms(paths, folder, metadata or {})]
+        passed_over = Counter[str]()
+        calls = [Call("POST", path, form=form) for form in upload_forms(paths, folder, metadata or {}, passed_over)]
         sent = [await self._connection.read(call, Uploaded) for call in calls]
         jobs = [one.job for one in sent if one.job is not None]
         if wait:
             jobs = await self._wait_for_all(jobs, progress)
-        return Added(jobs=tuple(jobs), unchanged=tuple(name for one in sent for name in one.unchanged))
+        unchanged = tuple(name for one in sent for name in one.unchanged)
+        return Added(jobs=tuple(jobs), unchanged=unchanged, passed_over=dict(sorted(passed_over.items())))
 
     async def remove(
         self,

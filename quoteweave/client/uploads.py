@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -9,6 +10,7 @@ from typing import BinaryIO
 from pydantic import Field
 
 from quoteweave.core.errors import DocumentError, UsageError
+from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
 from quoteweave.documents.discovery import FoundFile, find_files
 from quoteweave.interchange.responses import Job
@@ -50,19 +52,26 @@ class Added(Record):
 
     jobs: tuple[Job, ...] = Field(description="those that add them, one for each folder; none where all were there")
     unchanged: tuple[str, ...] = Field(description="names of documents that had the same content already")
+    passed_over: Mapping[str, int] = Field(default_factory=dict, description="what was not sent, as `add` counts it")
 
 
 Form = Callable[[], Mapping[str, object]]
 
 
-def upload_forms(paths: Sequence[Path | str], folder: str, metadata: Mapping[str, str]) -> list[Form]:
+def upload_forms(
+    paths: Sequence[Path | str], folder: str, metadata: Mapping[str, str], passed_over: Counter[str]
+) -> list[Form]:
     """Return what makes the forms of an upload: one for each folder, as a form has one folder for its files.
 
-    Raises UsageError for a path that does not exist and where there is no file, DocumentError for what cannot be read.
+    `passed_over` counts what is not sent. Raises UsageError for a path that does not exist and where there is no file,
+    DocumentError for what cannot be read.
     """
-    found = find_files([Path(path) for path in paths])
+    found = find_files([Path(path) for path in paths], passed_over)
     if not found:
-        raise UsageError(f"there is no document below {', '.join(map(str, paths)) or 'no path'}; nothing was sent")
+        counts = join_names([f"{count} {kind or 'without a suffix'}" for kind, count in sorted(passed_over.items())])
+        left_out = f"; passed over: {counts}" if counts else ""
+        where = ", ".join(map(str, paths)) or "no path"
+        raise UsageError(f"there is no document below {where}; nothing was sent{left_out}")
     by_folder: dict[str, list[FoundFile]] = {}
     for file in found:
         if file.is_folder or not os.access(file.path, os.R_OK):

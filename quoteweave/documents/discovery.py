@@ -4,6 +4,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,8 @@ SKIPPED_SUFFIXES = frozenset(
 )
 HIDDEN = "hidden"
 """Under this, documents whose names begin with a dot are counted, which are passed over as a shell does."""
-HIDDEN_FOLDERS, LINKED_FOLDERS = "hidden folders", "links to folders"
-"""Under these, folders are counted that are not looked into: hidden ones, and links that lead out of what is added."""
+HIDDEN_FOLDERS, LINKED_FOLDERS, COLLECTIONS = "hidden folders", "links to folders", "collections"
+"""Under these, folders are counted that are not looked into: hidden ones, links, and collections."""
 # What marks a folder as a collection: it holds copies of documents, which are not the user's files.
 COLLECTION_FILES = frozenset(("collection.json", "catalog.sqlite"))
 
@@ -45,26 +46,31 @@ class FoundFile:
         return self.root / (self.below or self.name)
 
 
-def find_files(paths: Sequence[Path], passed_over: Counter[str] | None = None) -> list[FoundFile]:
+def find_files(
+    paths: Sequence[Path], passed_over: Counter[str] | None = None, *, own: Path | None = None
+) -> list[FoundFile]:
     """Files in the order of their names, each once, however often it is reached; links to folders are not followed.
 
-    In a folder, hidden files and folders, links to folders and what is no document are passed over; `passed_over`
-    counts the last by their suffixes, in lower case, and the others under HIDDEN, HIDDEN_FOLDERS and LINKED_FOLDERS.
+    In a folder, hidden files and folders, links to folders, collections and what is no document are passed over;
+    `passed_over` counts the last by their suffixes, in lower case, and the others under HIDDEN, HIDDEN_FOLDERS,
+    LINKED_FOLDERS and COLLECTIONS, except for what another path or folder leads to, and for the collection `own`.
     Documents of a format that must be converted first are listed as refused, as are folders that cannot be looked into
     and names that are not valid Unicode. Raises UsageError for a path that does not exist, cannot be looked at, or is
     itself a collection.
     """
     found: dict[str, FoundFile] = {}
     folders = folders_among(paths)
-    passed_over = Counter() if passed_over is None else passed_over
+    alone = [path for path in paths if path not in folders]
+    walk = _Walk({os.path.realpath(path) for path in alone}, own)
     # A file is named from the outermost folder that was added, in whatever order they were given.
     for folder in sorted(folders, key=lambda folder: len(folder.resolve().parts)):
         # A link gives way to the file that it leads to.
-        for file in sorted(_below(folder, passed_over), key=_is_link):
+        for file in sorted(walk.below(folder), key=_is_link):
             found.setdefault(os.path.realpath(file.path), file)
-    for path in paths:
-        if path not in folders:
-            found.setdefault(os.path.realpath(path), _found(path, path.parent.resolve(), path.name))
+    for path in alone:
+        found.setdefault(os.path.realpath(path), _found(path, path.parent.resolve(), path.name))
+    if passed_over is not None:
+        passed_over.update(walk.passed_over())
     return sorted(found.values(), key=lambda file: file.name)
 
 
@@ -94,46 +100,76 @@ def _is_folder(path: Path) -> bool:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from error
 
 
-def _below(folder: Path, passed_over: Counter[str]) -> Iterator[FoundFile]:
-    root = folder.resolve()
-    failed: list[OSError] = []
-    for parent, folders, files in os.walk(folder, onerror=failed.append):
-        if set(files) >= COLLECTION_FILES:
-            folders.clear()
-            continue
-        kinds = {name: _passed_over_as(Path(parent, name), root) for name in sorted(folders)}
-        passed_over.update(kind for kind in kinds.values() if kind is not None)
-        folders[:] = [name for name, kind in kinds.items() if kind is None]
-        for name in sorted(files):
-            path = Path(parent, name)
-            suffix = path.suffix.lower()
-            if name.startswith((".", "~$")):
-                # "._a.pdf" is what macOS keeps beside "a.pdf" on a disk of another system.
-                if name[0] == "." and not name.startswith("._") and suffix in SUFFIXES:
-                    passed_over[HIDDEN] += 1
-                continue
-            if suffix in SUFFIXES:
-                refused = None
-            elif suffix in ADVICE and suffix not in SKIPPED_SUFFIXES:
-                refused = f"{suffix} files are not read; {ADVICE[suffix]}"
-            else:
-                passed_over[suffix] += 1
-                continue
-            yield _found(path, root, path.relative_to(folder).as_posix(), refused)
-    for error in failed:
-        path = Path(error.filename)
-        if path == folder:
-            raise UsageError(f"{folder} cannot be read ({error.strerror})")
-        name = path.relative_to(folder).as_posix()
-        yield _found(path, root, name, f"this folder cannot be read ({error.strerror})", is_folder=True)
+class _Walk:
+    """Looks into folders, into each once, and keeps what it passes over there."""
 
+    def __init__(self, alone: AbstractSet[str], own: Path | None) -> None:
+        self._alone, self._looked_into = alone, set[str]()  # real paths of files, and of folders
+        self._own = own and os.path.realpath(own)
+        self._aside: list[tuple[str, str]] = []  # what it counts as, and where it really lies
+        self._others = Counter[str]()  # by suffix
 
-def _passed_over_as(folder: Path, root: Path) -> str | None:
-    """What a folder counts as that is passed over, else None, also for a link to what is found below the root."""
-    if folder.name.startswith("."):
-        return HIDDEN_FOLDERS
-    leads_out = folder.is_symlink() and not Path(os.path.realpath(folder)).is_relative_to(root)
-    return LINKED_FOLDERS if leads_out else None
+    def passed_over(self) -> Counter[str]:
+        """How much was passed over of each kind and not reached by another path."""
+        reached = self._alone | self._looked_into
+        return self._others + Counter(kind for kind, place in self._aside if place not in reached)
+
+    def below(self, folder: Path) -> Iterator[FoundFile]:
+        """What can be read below a folder, and what there cannot be looked into."""
+        root = folder.resolve()
+        failed: list[OSError] = []
+        for parent, folders, files in os.walk(folder, onerror=failed.append):
+            here = os.path.realpath(parent)
+            if here in self._looked_into or self._is_collection(here, files):
+                folders.clear()
+                continue
+            self._looked_into.add(here)
+            folders[:] = [name for name in sorted(folders) if not self._passes_over_folder(parent, name)]
+            for name in sorted(files):
+                path = Path(parent, name)
+                suffix = path.suffix.lower()
+                if self._passes_over_file(path, suffix):
+                    continue
+                refused = None if suffix in SUFFIXES else f"{suffix} files are not read; {ADVICE[suffix]}"
+                yield _found(path, root, path.relative_to(folder).as_posix(), refused)
+        yield from self._closed(folder, root, failed)
+
+    def _is_collection(self, folder: str, files: Sequence[str]) -> bool:
+        if not COLLECTION_FILES.issubset(files):
+            return folder == self._own
+        if folder != self._own:
+            self._aside.append((COLLECTIONS, folder))
+        return True
+
+    def _passes_over_folder(self, parent: str, name: str) -> bool:
+        """Whether a folder is not looked into: it is hidden, or a link."""
+        path = Path(parent, name)
+        kind = HIDDEN_FOLDERS if name.startswith(".") else LINKED_FOLDERS if path.is_symlink() else None
+        if kind is not None:
+            self._aside.append((kind, os.path.realpath(path)))
+        return kind is not None
+
+    def _passes_over_file(self, path: Path, suffix: str) -> bool:
+        """Whether a file is no document, or hidden."""
+        if path.name.startswith((".", "~$")):
+            # "._a.pdf" is what macOS keeps beside "a.pdf" on a disk of another system.
+            if path.name[0] == "." and not path.name.startswith("._") and suffix in SUFFIXES:
+                self._aside.append((HIDDEN, os.path.realpath(path)))
+            return True
+        if suffix in SUFFIXES or (suffix in ADVICE and suffix not in SKIPPED_SUFFIXES):
+            return False
+        if not self._alone or os.path.realpath(path) not in self._alone:
+            self._others[suffix] += 1
+        return True
+
+    def _closed(self, folder: Path, root: Path, failed: Sequence[OSError]) -> Iterator[FoundFile]:
+        for error in failed:
+            path = Path(error.filename)
+            if path == folder:
+                raise UsageError(f"{folder} cannot be read ({error.strerror})")
+            self._looked_into.add(os.path.realpath(path))
+            name = path.relative_to(folder).as_posix()
+            yield _found(path, root, name, f"this folder cannot be read ({error.strerror})", is_folder=True)
 
 
 def _found(path: Path, root: Path, name: str, refused: str | None = None, *, is_folder: bool = False) -> FoundFile:

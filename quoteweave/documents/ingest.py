@@ -64,7 +64,7 @@ class AddReport(Record):
     remaining_traces: tuple[str, ...] = Field(default=(), description="where traces of what is gone remain, and why")
     renamed: tuple[str, ...] = Field(default=(), description="new names with more of the folder's path in front")
     passed_over: Mapping[str, int] = Field(
-        default_factory=dict, description="files that are no documents, by suffix; what is hidden; links to folders"
+        default_factory=dict, description="files of folders that are no documents, by suffix, and what else is left out"
     )
 
 
@@ -134,7 +134,7 @@ def add(
     options, progress, roots = options or AddOptions(), progress or AddProgress(), [Path(path) for path in paths]
     with collection.writer(options.wait_s) as writer:
         run = _Run(collection, writer, options)
-        files = run.with_names(find_files(roots, run.passed_over))
+        files = run.with_names(find_files(roots, run.passed_over, own=collection.root))
         run.remove_vanished({path.resolve() for path in roots if path.is_dir()}, files)
         run.add(files, progress)
         progress.on_index()

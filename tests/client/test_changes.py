@@ -102,6 +102,17 @@ def test_what_cannot_be_sent_is_told_before_anything_is_sent(server: LiveServer,
             client.add([tmp_path])
 
 
+def test_what_of_a_folder_is_not_sent_is_counted(server: LiveServer, tmp_path: Path) -> None:
+    client = Client(server.url, collection="passed")
+    client.create_collection("passed")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.py").touch()
+    with pytest.raises(errors.UsageError, match=r"nothing was sent; passed over: 1 \.py, 1 hidden folders"):
+        client.add([tmp_path])
+    (tmp_path / "a.md").write_text("Auks.", "utf-8")
+    assert client.add([tmp_path]).passed_over == {".py": 1, "hidden folders": 1}
+
+
 def test_a_file_is_open_only_while_it_is_read(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"12345")
     file = FileToSend(tmp_path / "a")

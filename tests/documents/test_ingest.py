@@ -554,3 +554,11 @@ def test_folders_that_are_not_looked_into_are_counted(collection: Collection, fo
     assert report.passed_over == {"hidden folders": 2, "links to folders": 1}
     assert report.added == ("a.txt", "c.txt", "sub/b.txt")
     assert update(collection, folder / "out").added == ("o.txt",)
+
+
+def test_a_collection_in_a_folder_is_counted_unless_documents_are_added_to_it(folder: Path) -> None:
+    write(folder, {"other/collection.json": "", "other/catalog.sqlite": "", "other/sources/ab/x.txt": "Auks."})
+    with Collection.create(folder / "own") as own:
+        report = update(own, folder)
+        assert report.passed_over == {"collections": 1}
+        assert report.added == ("a.txt", "c.txt", "sub/b.txt")

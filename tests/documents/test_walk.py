@@ -3,6 +3,7 @@
 import os
 import socket
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,34 @@ def test_a_collection_within_a_folder_is_passed_over_with_all_that_lies_in_it(tm
     assert names(tmp_path) == ["a.txt", "d/b.txt"]
     with pytest.raises(UsageError, match="is a collection, not a folder of documents"):
         names(tmp_path / "c")
+
+
+def counts(*paths: Path) -> Counter[str]:
+    passed_over = Counter[str]()
+    find_files(paths, passed_over)
+    return passed_over
+
+
+def test_links_to_folders_that_are_not_looked_into_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, {"in/a.txt": "", "in/.hidden/b.txt": "", "in/c/collection.json": "", "in/c/catalog.sqlite": ""})
+    for name, target in (("l", ".hidden"), ("m", "c"), ("n", "."), ("o", "..")):
+        (tmp_path / "in" / name).symlink_to(tmp_path / "in" / target)
+    assert counts(tmp_path / "in") == {"hidden folders": 1, "collections": 1, "links to folders": 3}
+
+
+def test_what_another_path_leads_to_is_not_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, {"in/.hidden/b.txt": "", "in/.c.txt": "", "in/d.py": "", "in/e.py": "", "out/o.txt": ""})
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "out")
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    assert counts(inside) == {"hidden folders": 1, "hidden": 1, ".py": 2, "links to folders": 1}
+    for paths in ((inside, outside), (outside, inside), (inside, inside / "link")):
+        assert counts(*paths) == {"hidden folders": 1, "hidden": 1, ".py": 2}
+    assert counts(inside, inside / ".hidden", inside / ".c.txt", inside / "d.py") == {".py": 1, "links to folders": 1}
+
+
+def test_what_is_below_two_folders_is_counted_once(tmp_path: Path) -> None:
+    write(tmp_path, {"sub/.hidden/b.txt": "", "sub/d.py": "", "sub/.c.txt": ""})
+    assert counts(tmp_path / "sub", tmp_path) == {"hidden folders": 1, "hidden": 1, ".py": 1}
 
 
 READING = """

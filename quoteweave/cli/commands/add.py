@@ -19,7 +19,7 @@ from quoteweave.cli.options.collection import (
 )
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.messages import join_names, pluralize
-from quoteweave.documents.discovery import HIDDEN, HIDDEN_FOLDERS, LINKED_FOLDERS
+from quoteweave.documents.discovery import COLLECTIONS, HIDDEN, HIDDEN_FOLDERS, LINKED_FOLDERS
 from quoteweave.documents.ingest import AddOptions, AddReport
 from quoteweave.documents.parser import ParserSettings
 from quoteweave.documents.worker_pool import MEGABYTE, ProcessLimits
@@ -29,8 +29,8 @@ JSON = """--json prints one object: added, updated, unchanged, removed (names of
 failed and warnings (lists of {name, reason}); ocr_pages and ocr_pictures (how many pages without a text layer, and
 pictures on other pages, OCR read); index_notes (indexes that could not be kept in step, and why);
 renamed (of the added, names with more of the folder's path in front, to tell them from others);
-passed_over (how many files of folders are no documents, by suffix; how many documents and folders are hidden, and how
-many links lead to other folders);
+passed_over (how many files of folders are no documents, by suffix; how many documents and folders are hidden, how many
+links lead to other folders, and how many folders are collections);
 remaining_traces (where traces of what was removed or replaced remain, and until when)."""
 
 
@@ -107,6 +107,7 @@ _PASSED_OVER = {
     HIDDEN: ("hidden document", "hidden documents", "name hidden files to add them"),
     HIDDEN_FOLDERS: ("hidden folder", "hidden folders", "name such a folder to add what it holds"),
     LINKED_FOLDERS: ("link to another folder", "links to other folders", "name such a link to add what it leads to"),
+    COLLECTIONS: ("collection", "collections", "its documents are copies, so add the files that they were made from"),
 }
 # What reasons say of what to do, and the option that does it: a server gives the same reasons, and has no options.
 _OPTIONS = {
