@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from quoteweave.collection.catalog.stored_documents import StoredQuotes
 from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import words_of_page
 from quoteweave.collection.filters import require_documents, select_rows
@@ -34,7 +35,6 @@ _PAGES = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM doc
 _PAGE = "SELECT record FROM checked_pages WHERE document = (SELECT key FROM documents WHERE name = ?) AND number = ?"
 _QUOTE = "SELECT record FROM checked_quotes WHERE id = ?"
 _QUOTES = "SELECT record FROM checked_quotes WHERE document = (SELECT key FROM documents WHERE name = ?) ORDER BY row"
-_QUOTES_AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
 # Records are JSON: only those that hold the string as JSON writes it are parsed. GLOB takes a third of instr's time.
 _CONTAINING = """
 SELECT row FROM quotes
@@ -68,6 +68,7 @@ class Collection:
         self.root = root
         self._folder = CollectionFolder(root)
         self._catalog = self._folder.catalog
+        self._stored_quotes = StoredQuotes()
 
     @classmethod
     def open(cls, root: Path | str) -> Self:
@@ -256,10 +257,7 @@ class Collection:
     def page_quotes(self, name: str, number: int) -> list[Quote]:
         """The quotes of a document's page (from 0), as its parser ordered them; headers and footers included."""
         here = Filter(documents=(name,), first_page=number, last_page=number)
-        with self._catalog.read() as db:
-            rows = select_rows(db, here, retrievable_only=False).tolist()
-            found = db.execute(_QUOTES_AT, (json.dumps(rows),)).fetchall()
-            return [Quote.model_validate_json(record) for _, record in sorted(found)]
+        return self.quotes(here, retrievable_only=False)
 
     def page_words(self, name: str, number: int) -> PageWords | None:
         """The words of a document's page (from 0), with their boxes.
@@ -282,6 +280,13 @@ class Collection:
             if found is None:
                 raise QuoteNotFound(f"no quote has the id {id!r}; its document may have been changed or removed since")
             return Quote.model_validate_json(found[0])
+
+    def quotes(self, where: Filter | None = None, *, retrievable_only: bool = True) -> list[Quote]:
+        """The quotes that pass the filter, by row; without headers and footers unless asked."""
+        with self._catalog.read() as db:
+            rows = select_rows(db, where, retrievable_only=retrievable_only).tolist()
+            found = self._stored_quotes.at(db, rows)
+        return [found[row] for row in rows]
 
     def document_quotes(self, name: str) -> list[Quote]:
         """A document's quotes, page by page, as its parser ordered them; headers and footers included."""
@@ -330,8 +335,7 @@ class Collection:
         """The quote of each row, in the order given; None where it has been removed."""
         wanted = [int(row) for row in rows]
         with self._catalog.read() as db:
-            records = db.execute(_QUOTES_AT, (json.dumps(wanted),))
-            found = {row: Quote.model_validate_json(record) for row, record in records}
+            found = self._stored_quotes.at(db, wanted)
         return [found.get(row) for row in wanted]
 
     def rows_containing(self, text: str, *, first: int = 0, last: int | None = None) -> "Rows":

@@ -175,9 +175,7 @@ def document_views(
     collection: Collection, plan: IndexPlan, name: str, pictures: ImageProvider | None
 ) -> list[ItemView]:
     """A view for each item of that document. Raises UsageError for an unknown name, ValueError without pictures."""
-    rows = collection.select(Filter(documents=(name,)))
-    quotes = [quote for quote in collection.quotes_at(rows.tolist()) if quote is not None]
-    return item_views(quotes, plan.view, plan.unit, pictures)
+    return item_views(collection.quotes(Filter(documents=(name,))), plan.view, plan.unit, pictures)
 
 
 def embed_missing(

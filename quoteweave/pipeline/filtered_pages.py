@@ -23,10 +23,9 @@ class FilteredPages:
     def _read(self, document: str, page: int) -> list[Quote]:
         near = Filter(documents=(document,), first_page=page, last_page=page)
         try:
-            found = self._collection.quotes_at(self._collection.select(self.where.intersect(near)).tolist())
+            return self._collection.quotes(self.where.intersect(near))
         except UsageError:
             return []
-        return [one for one in found if one is not None]
 
     def titles(self, documents: Iterable[str]) -> dict[str, str]:
         """The first heading on the first page of each document; none of one without a heading there."""
@@ -49,8 +48,8 @@ class FilteredPages:
     def all_titles(self) -> dict[str, str]:
         """The titles, as `titles` knows them, of all documents that pass the filter, read at once."""
         first = self.where.intersect(Filter(layouts=("title",), first_page=0, last_page=0))
-        found = self._collection.quotes_at(self._collection.select(first).tolist())
-        return {one.document: " ".join(one.text.split()) for one in reversed(found) if one is not None}
+        found = self._collection.quotes(first)
+        return {one.document: " ".join(one.text.split()) for one in reversed(found)}
 
     def after(self, quote: Quote) -> Iterator[Quote]:
         """Those after a quote on its page and the next."""

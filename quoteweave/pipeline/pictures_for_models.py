@@ -135,11 +135,10 @@ class CollectionPictures:
     def unread(self) -> list[Quote]:
         """Image quotes of the collection whose crops OCR did not read yet, one of each crop."""
         languages = {document.name: document.ocr_language for document in self._collection.documents()}
-        rows = self._collection.select(Filter(kind="image")).tolist()
         quotes = {
             (quote.image, language): quote
-            for quote in self._collection.quotes_at(rows)
-            if quote is not None and quote.image is not None and quote.ocr_text is None
+            for quote in self._collection.quotes(Filter(kind="image"))
+            if quote.image is not None and quote.ocr_text is None
             if (language := languages.get(quote.document)) is not None
         }
         kept = self._collection.ocr_texts

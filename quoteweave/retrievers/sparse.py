@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
+from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.core.text.tokens import words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
-from quoteweave.retrievers.recent_cache import RecentCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ class Bm25Retriever:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self._opened: LexicalIndex | None = None
-        self._masks: RecentCache[tuple[LexicalIndex, Mask]] = RecentCache(CACHED_FILTERS)
+        self._masks: RecentCache[str, tuple[LexicalIndex, Mask]] = RecentCache(CACHED_FILTERS)
 
     @property
     def runs_inline(self) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.views import PageMap
+from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.errors import CollectionError
 from quoteweave.core.protocols import Encoder, ImageProvider
 from quoteweave.core.records import Filter, Hit, Query
@@ -15,7 +16,6 @@ from quoteweave.index.base import SearchScope, TopItems
 from quoteweave.index.embedding import EmbedProgress, check_vectors
 from quoteweave.index.encoder_index import EncoderIndex, IndexReport, make_plan
 from quoteweave.index.opening import OpenedIndex, with_rebuild_advice
-from quoteweave.retrievers.recent_cache import RecentCache
 from quoteweave.retrievers.spec import RetrieverSpec
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class VectorRetriever:
         self.encoder_index = EncoderIndex(collection, encoder, plan, pictures)
         self._opened: OpenedIndex | None = None
         self._opening = Lock()
-        self._questions: RecentCache[Matrix] = RecentCache(CACHED_QUESTIONS)
-        self._scopes: RecentCache[SearchScope] = RecentCache(CACHED_SCOPES)
+        self._questions: RecentCache[str, Matrix] = RecentCache(CACHED_QUESTIONS)
+        self._scopes: RecentCache[str, SearchScope] = RecentCache(CACHED_SCOPES)
 
     def refresh(
         self, progress: EmbedProgress | None = None, *, wait_s: float | None = 0.0, replace: bool = False

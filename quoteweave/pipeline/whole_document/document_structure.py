@@ -151,7 +151,7 @@ class _StructureReader:
         self._pages = [page for page in self._whole if page.number >= first and (last is None or page.number <= last)]
         # Chapters are numbered over the whole document, whatever the filter leaves of it.
         whole = self._own.model_copy(update={"first_page": None, "last_page": None})
-        quotes = self._select(whole.intersect(Filter(layouts=layouts)))
+        quotes = self._collection.quotes(whole.intersect(Filter(layouts=layouts)))
         self._titles = [quote for quote in quotes if quote.layout == "title"]
         self._names = {quote.id: heading_names(quote.text) for quote in self._titles}
         numbers = {page.number for page in self._pages}
@@ -164,14 +164,10 @@ class _StructureReader:
             return None
         return self._pages[0].label, self._pages[-1].label
 
-    def _select(self, where: Filter) -> list[Quote]:
-        found = self._collection.quotes_at(self._collection.select(where).tolist())
-        return [quote for quote in found if quote is not None]
-
     def states_number(self, kinds: Sequence[StructureKind], within: "_Scope") -> bool:
         """Whether what is written on the pages says a number of things of one of these names."""
         pages = {page.number for page in within.pages}
-        written = self._select(self._own.intersect(Filter(layouts=("paragraph", "list", "table"))))
+        written = self._collection.quotes(self._own.intersect(Filter(layouts=("paragraph", "list", "table"))))
         return any(quote.page in pages and states_number(quote.text, kinds) for quote in written)
 
     def scope(self, places: Sequence[PlaceName]) -> "_Scope | None":

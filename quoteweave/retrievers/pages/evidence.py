@@ -34,6 +34,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import layout_token
+from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.mentions import without_places
 from quoteweave.core.text.question_analysis import (
@@ -52,7 +53,6 @@ from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.literal_matches import FindPages, LiteralMatches, sought_in
 from quoteweave.retrievers.pages.page_feedback import NEARBY, PAGE_B, LoadQuotes, PageFeedback
 from quoteweave.retrievers.pages.terminology import Sources, Terminology, TermMatches
-from quoteweave.retrievers.recent_cache import RecentCache
 from quoteweave.retrievers.terms.terms import TermExpansion, Terms
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class EvidenceScorer:
         self.literal = LiteralMatches(index, lambda at: [quote.all_text() for quote in load_quotes(at)], containing)
         self._terminology = Terminology(index, load_quotes, terms)
         # A context is built by searching for text and for image quotes with the same question.
-        self.cache: RecentCache[PageEvidence] = RecentCache(CACHED_QUESTIONS)
+        self.cache: RecentCache[str, PageEvidence] = RecentCache(CACHED_QUESTIONS)
         """Evidence computed before, by a key of everything that distinguishes searches."""
 
     def score(self, question: str, within: "Mask | None") -> PageEvidence:

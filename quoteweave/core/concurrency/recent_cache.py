@@ -4,25 +4,26 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Generic, TypeVar
 
+Key = TypeVar("Key")
 T = TypeVar("T")
 
 
-class RecentCache(Generic[T]):
+class RecentCache(Generic[Key, T]):
     """A thread-safe cache of the `most` values that were used last."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._values: OrderedDict[str, T] = OrderedDict()
+        self._values: OrderedDict[Key, T] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: str) -> T | None:
+    def get(self, key: Key) -> T | None:
         """The cached value, or None."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
             return self._values.get(key)
 
-    def put(self, key: str, value: T) -> None:
+    def put(self, key: Key, value: T) -> None:
         """Store a value; where the cache is full, the least recently used one is evicted."""
         with self._lock:
             self._values[key] = value
