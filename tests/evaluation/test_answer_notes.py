@@ -8,7 +8,9 @@ from made_report import JUDGED, write
 
 from quoteweave.core.answers import Answer, AnswerStatus
 from quoteweave.core.examples import Prediction
+from quoteweave.core.files.jsonl import open_for_append
 from quoteweave.core.runs import RunRecord, open_run
+from quoteweave.evaluation.judges.judgements import ASPECTS, AnswerVerdict
 from quoteweave.evaluation.metrics.metric import Convention
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest, score
 from quoteweave.evaluation.scoring.scores import Scores
@@ -121,3 +123,20 @@ def test_judgements_of_other_answers_are_noted(every: int, noted: bool, tmp_path
     )
     notes = score(request, intervals=None).scores.notes
     assert any(note.startswith("the judge's scores do not go with") for note in notes) is noted
+
+
+def test_answers_without_a_judgement_are_counted(tmp_path: Path) -> None:
+    # A judge that was stopped leaves them, and so does a file that was cut short.
+    gold, run = tmp_path / "gold.jsonl", tmp_path / "run.jsonl"
+    write(gold, [{"q_id": n, "gold_quotes": ["text1"], "answer_short": "grain"} for n in range(3)])
+    write(run, [{"q_id": n, "response": "grain [1]"} for n in range(3)])
+    judged = tmp_path / "judged.jsonl"
+    with open_for_append(judged) as append:
+        for n in range(3):
+            scores, given = dict.fromkeys(ASPECTS, n), {"model": "m", "prompt": "p", "request": "r", "attempts": 1}
+            append(AnswerVerdict(example=str(n), scores=scores, raw="", **given))
+    request = ScoringRequest(run=run, dataset="mmdocrag-20", references=gold, judgements=judged)
+    told = f"{judged} has no judgement of 1 of 3 answers, left out of its figures"
+    assert told not in score(request, intervals=None).scores.notes
+    judged.write_bytes(judged.read_bytes()[:-30])
+    assert told in score(request, intervals=None).scores.notes

@@ -285,6 +285,7 @@ def score_run(
 def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:
     """Notes for readers: how failures were counted, what the other convention gives, what is not comparable."""
     notes = [cut] if (cut := _cut(request.run)) else []
+    notes += _missing_verdicts(loaded, request)
     published = scores.convention == "published"
     if scores.failed:
         how = "counted as empty answers" if published else "left out"
@@ -310,6 +311,18 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
     if scores.marks == "own" and any(example.task not in WITHOUT_WORDS for example in loaded.examples):
         notes.append("[1, 2] and [1-3] are read too: not comparable with published figures (--marks published is)")
     return tuple(notes)
+
+
+def _missing_verdicts(loaded: LoadedRun, request: ScoringRequest) -> list[str]:
+    """How many answers a file of verdicts lacks, as that of a judge that was stopped does, or a file cut short."""
+    answered = [one.example for one in loaded.predictions if one.error is None and one.response is not None]
+    notes = []
+    for path, judged in ((request.judgements, loaded.judgements), (request.citations, loaded.citations)):
+        missing = sum(example not in judged for example in answered) if path else 0
+        if missing:
+            answers = f"{missing} of {pluralize(len(answered), 'answer')}"
+            notes.append(f"{path} has no judgement of {answers}, left out of its figures")
+    return notes
 
 
 def _notes_on_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:
