@@ -252,11 +252,3 @@ def test_cells_that_touch_do_not_join_the_columns_of_other_rows() -> None:
     lines = [*rows_at(BODY, 100), line("Fees", 50, 148), line("26,822 53,985", 246, 148)]
     table = Table((50, 100, 400, 160), cells_of(lines), tuple(lines))
     assert with_heads([table], YEARS)[0].rows == (("", "2021", "2020"), *NUMBERS, ("Fees", "26,822 53,985"))
-
-
-def test_a_head_is_not_that_of_rows_below_a_second_head() -> None:
-    first = [("2021:", "", "Cost", "", "Basis"), *BODY, ("2020:", "", "Cost", "", "Basis"), BODY[1]]
-    upper = rows_at(first, 100)
-    tables = [Table((40, 96, 400, 196), cells_of(upper), tuple(upper)), *aligned_tables(rows_at(BODY, 212))]
-    one, two = with_heads(tables, [line("Held to the end:", 50, 196)])
-    assert (one.rows[0], two.rows) == (("2021:", "Cost", "Basis"), NUMBERS)

@@ -161,10 +161,11 @@ def numbers_beside(row: Sequence[Line]) -> dict[int, str]:
 def has_but_years(row: Row) -> bool:
     """Whether a row names at least two columns by years or dates in such, and no rows but in brackets."""
     named = row[1:] if row[0].text.startswith("(") else row
-    return len(named) > 1 and all(_has_year(cell) and not holds_number(cell) for cell in named)
+    return len(named) > 1 and all(has_year(cell) and not holds_number(cell) for cell in named)
 
 
-def _has_year(cell: Line) -> bool:
+def has_year(cell: Line) -> bool:
+    """Whether a year stands in a cell."""
     return any(_YEAR.fullmatch(word.text) for word in cell.words)
 
 

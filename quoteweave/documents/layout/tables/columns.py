@@ -1,0 +1,162 @@
+"""The columns of a table, and under which of them each cell of a row stands."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from quoteweave.core.boxes import Box
+from quoteweave.core.text.tokens import RAISED
+from quoteweave.documents.layout.tables.cells import (
+    SIGN_ALONE,
+    Row,
+    has_but_years,
+    holds_number,
+    is_number,
+    over_each_other,
+)
+from quoteweave.documents.sources.lines import Line
+
+MAX_CELL_WORDS = 6
+"""Words of a cell in a head."""
+# "S" and "P" for standard and for part of a package are cells of rows.
+MIN_CELL_CHARACTERS = 2
+# Rows in which a column has a cell, and the share of columns that a head names.
+MIN_COLUMN_ROWS = 2
+MIN_NAMED = 0.5
+
+# Of a code, such as "GA04": its form, by which the cells of a column are alike.
+_CODE = re.compile(r"[^\W\d_]+\d|\d[^\W\d_]+\d")
+# What stands behind a number, and in no column.
+_MARK = re.compile(rf"\(\w{{1,2}}\)|[*†‡§%){RAISED}]+")
+_LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Where the cells of a column stand, in points from the left, and the forms of the codes in several of them."""
+
+    left: float
+    right: float
+    forms: frozenset[str] = frozenset()
+
+    def overlaps(self, box: Box) -> bool:
+        """Whether a box shares some of its width."""
+        return box[0] < self.right and box[2] > self.left
+
+
+def columns_of(rows: Sequence[Row]) -> list[Column]:
+    """The columns right of the names of the rows, as far as cells of several rows show them.
+
+    Among numbers, words make columns of their own where no number stands over them: signatures below a statement, and
+    a head that is wider than its column, do not join two. None where two cells of a row stand in one.
+    """
+    cells = [cell for row in rows for cell in row[1:]]
+    ranges = [(min(cell.box[0] for cell in span), max(cell.box[2] for cell in span)) for span in over_each_other(cells)]
+    # A row without a name begins with a cell of a column.
+    cells += (row[0] for row in rows if len(row) > 1 and any(left <= middle(row[0]) < right for left, right in ranges))
+    numbers = [cell for cell in cells if is_number(cell)]
+    spans = over_each_other(numbers if 2 * len(numbers) > len(cells) else cells)
+    if 2 * len(numbers) > len(cells):
+        found = [_column(span) for span in spans]
+        others = (cell for cell in cells if not is_number(cell))
+        spans += over_each_other(cell for cell in others if not any(column.overlaps(cell.box) for column in found))
+    columns = sorted((_column(span) for span in spans if len(span) >= MIN_COLUMN_ROWS), key=lambda column: column.left)
+    return [] if any(_shares_column(row, columns) for row in rows) else columns
+
+
+def _column(cells: Sequence[Line]) -> Column:
+    right = max(cell.box[2] for cell in cells)
+    return Column(cells[0].box[0], right, _forms(cell.text for cell in cells))
+
+
+def _shares_column(row: Row, columns: Sequence[Column]) -> bool:
+    """Whether two cells of a row, of which neither is a mere sign, stand beside each other in one column."""
+    rights: dict[int, float] = {}
+    for cell in row:
+        over = [] if _MARK.fullmatch(cell.text) or SIGN_ALONE.fullmatch(cell.text) else columns_over(cell, columns)
+        if len(over) == 1 and over[0]:
+            if rights.get(over[0], cell.box[0] + 1) <= cell.box[0]:
+                return True
+            rights[over[0]] = cell.box[2]
+    return False
+
+
+def columns_over(cell: Line, columns: Sequence[Column]) -> list[int]:
+    """The columns, from 1, over which a cell of a row stands; 0 for the names of the rows."""
+    if columns and middle(cell) < columns[0].left:
+        return [0]
+    return [at for at, column in enumerate(columns, 1) if column.overlaps(cell.box)]
+
+
+def middle(line: Line) -> float:
+    """The middle of a line, in points from the left."""
+    return (line.box[0] + line.box[2]) / 2
+
+
+def _forms(texts: Iterable[str]) -> frozenset[str]:
+    """The forms of codes that several of the texts have."""
+    counts = Counter(_form(text) for text in texts if _CODE.search(text))
+    return frozenset(form for form, count in counts.items() if count >= MIN_COLUMN_ROWS)
+
+
+def _form(text: str) -> str:
+    return _DIGIT.sub("0", _LETTER.sub("a", text))
+
+
+def names_columns(row: Row, columns: Sequence[Column]) -> bool:
+    """Whether a row names enough columns to be that of a head, each once, and nothing else but what names the rows."""
+    named = [place for place in places_in(row, columns) if place != 0]
+    return None not in named and len(set(named)) == len(named) >= max(2, MIN_NAMED * len(columns))
+
+
+def places_in(row: Row, columns: Sequence[Column]) -> Sequence[int | None]:
+    """For each cell of a head its column, from 1; 0 over the names of the rows, and None for text of no head."""
+    if len(row) == len(columns) > 1 and has_but_years(row) and _are_between(row, columns):
+        return range(1, len(row) + 1)
+    return [_place(cell, columns) for cell in row]
+
+
+def _are_between(row: Row, columns: Sequence[Column]) -> bool:
+    """Whether each cell stands in the middle of the space that ends at its column: numbers stand at the right of it."""
+    space = columns[1].left - columns[0].right
+    lefts = [columns[0].left - space, *(column.right for column in columns)]
+    return all(left < middle(cell) < column.right for left, cell, column in zip(lefts, row, columns, strict=False))
+
+
+def _place(cell: Line, columns: Sequence[Column]) -> int | None:
+    """The column, from 1, over which a cell of a head stands; 0 for one over the names of rows, None for other text."""
+    if len(cell.words) > MAX_CELL_WORDS or len(cell.text) < MIN_CELL_CHARACTERS or holds_number(cell):
+        return None
+    form = _form(cell.text)
+    if any(column.overlaps(cell.box) and form in column.forms for column in columns):
+        return None  # "GA04" over "GA05"
+    over = [at for at, column in enumerate(columns, 1) if column.overlaps(cell.box)]
+    if not over:
+        return 0 if cell.box[2] <= columns[0].left else None
+    return over[0] if len(over) == 1 else None
+
+
+def cells_under(row: Row, columns: Sequence[Column]) -> tuple[str, ...]:
+    """The cells of a row, one for the names of the rows and one for each column; "" where there is none.
+
+    A row of one cell stays one. Where it is not certain under which name each cell stands, no cell is under any.
+    """
+    if len(row) < 2:
+        return texts_of(row)
+    cells = [list[str]() for _ in range(len(columns) + 1)]
+    for cell in row:
+        over = columns_over(cell, columns)
+        if (not over or (over[0] and cells[over[0]])) and _MARK.fullmatch(cell.text):
+            cells[max(at for at, texts in enumerate(cells) if texts or not at)].append(cell.text)
+            continue
+        if len(over) != 1 or cells[over[0]]:
+            whole = texts_of(row)
+            return whole if len(whole) != len(cells) else (whole[0], " ".join(whole[1:]))
+        cells[over[0]].append(cell.text)
+    return tuple(map(" ".join, cells))
+
+
+def texts_of(row: Row) -> tuple[str, ...]:
+    """The texts of the cells of a row."""
+    return tuple(cell.text for cell in row)

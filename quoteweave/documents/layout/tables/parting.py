@@ -1,0 +1,149 @@
+"""Tables that were taken for one, parted above each row in which names of columns stand again."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.layout.blocks import lines_to_rows
+from quoteweave.documents.layout.tables.cells import (
+    Row,
+    Table,
+    cells_of,
+    has_but_years,
+    has_year,
+    is_data,
+    is_number,
+    rows_of_cells,
+    stands_over,
+)
+from quoteweave.documents.layout.tables.columns import Column, columns_of, names_columns, places_in
+from quoteweave.documents.sources.lines import Line
+
+# In heights of a line: the space between two parts of a table that were found apart.
+MAX_GAP = 1.5
+# Rows around names of columns that show which columns have numbers.
+MAX_ROWS_AROUND = 12
+# Rows of names of columns and of groups before the first row of numbers.
+MAX_ROWS_OF_NAMES = 6
+# Letters in the name of a column: "N/A" and "n.m." are cells of rows.
+MIN_NAME_LETTERS = 3
+
+RowsAbove = Callable[[Box], Sequence[Row]]
+"""The rows right above a box that are part of no table."""
+
+
+def parted_at_heads(tables: Iterable[Table], rows_above: RowsAbove) -> Iterator[Table]:
+    """The tables, from top to bottom, parted where names of columns stand again below numbers.
+
+    The last part is joined to the table right below it where it has but one row of numbers, and left out where none.
+    """
+    above: Table | None = None
+    for table in tables:
+        first, *others = _parted(table, rows_above)
+        if above is not None:
+            joins = is_over(above.box, table.box) and table.box[1] - above.box[3] <= MAX_GAP * table.lines[0].height
+            if joins and not table.has_grid:
+                between = (row for row in rows_above(table.box) if row[0].box[1] >= above.box[3] - 2)
+                lines = (*above.lines, *(line for row in between for line in row), *first.lines)
+                first = Table(hull([above.box, first.box]), cells_of(lines), lines)
+            else:
+                yield above
+        above = others[-1] if others and sum(map(is_data, rows_of_cells(others[-1].lines))) == 1 else None
+        yield first
+        yield from (each for each in others if each is not above and any(map(is_data, rows_of_cells(each.lines))))
+    if above is not None:
+        yield above
+
+
+def _parted(table: Table, rows_above: RowsAbove) -> list[Table]:
+    if table.has_grid:
+        return [table]
+    rows = rows_of_cells(table.lines)
+    starts = _starts(rows, lambda: rows_above(table.box))
+    if len(starts) == 1:
+        return [table]
+    # Text between two tables is of neither.
+    ends = [next(end for end in range(start, 0, -1) if len(rows[end - 1]) > 1) for start in starts[1:]]
+    of_rows = lines_to_rows(table.lines)
+    parts = [
+        [line for row in of_rows[start:end] for line in row]
+        for start, end in zip(starts, [*ends, len(rows)], strict=True)
+    ]
+    boxes = [hull(line.box for line in lines) for lines in parts]
+    tops = [table.box[1], *(box[1] for box in boxes[1:])]
+    bottoms = [*(box[3] for box in boxes[:-1]), table.box[3]]
+    return [
+        Table((table.box[0], top, table.box[2], bottom), cells_of(lines), tuple(lines))
+        for lines, top, bottom in zip(parts, tops, bottoms, strict=True)
+    ]
+
+
+def _starts(rows: Sequence[Row], above: Callable[[], Sequence[Row]]) -> list[int]:
+    """Where the parts of a table begin: its first row, and the first row of each other head."""
+    starts, has_data = [0], False
+    known: set[str] | None = None
+    for at, row in enumerate(rows):
+        if is_data(row):
+            has_data = True
+        elif has_data and len(row) > 1:
+            if known is None:
+                known = {cell.text for head in (*above(), *_before_numbers(rows)) for cell in head}
+            if has_but_years(row) or _names_again(rows, at, known):
+                starts.append(_first_of_head(rows, at))
+                known.update(cell.text for cell in row)
+                has_data = False
+    return starts
+
+
+def _before_numbers(rows: Sequence[Row]) -> Sequence[Row]:
+    return rows[: next(at for at, row in enumerate(rows) if is_data(row))]
+
+
+def _names_again(rows: Sequence[Row], at: int, known: set[str]) -> bool:
+    """Whether a row without numbers has names of a head before it, or names the columns of numbers and no others."""
+    row, below = rows[at], rows[at + 1 : at + 1 + MAX_ROWS_AROUND]
+    if not any(map(is_data, below[:MAX_ROWS_OF_NAMES])):
+        return False
+    columns = columns_of([each for each in below if is_data(each)])
+    if len(columns) < 2:
+        below = [*rows[max(0, at - MAX_ROWS_AROUND) : at], *below]
+        columns = columns_of([each for each in below if is_data(each)])
+    if len(columns) < 2 or not names_columns(row, columns):
+        return False
+    places, of_numbers = places_in(row, columns), _of_numbers(columns, below)
+    names = [cell for place, cell in zip(places, row, strict=True) if place in of_numbers]
+    if all(cell.text in known for cell in names):
+        return len(names) > 1 and any(_is_name(cell) or has_year(cell) for cell in names)
+    return set(places) == of_numbers and all(map(_is_name, names))
+
+
+def _of_numbers(columns: Sequence[Column], rows: Sequence[Row]) -> set[int | None]:
+    """The columns, from 1, in which most cells are numbers."""
+    cells = [cell for row in rows if is_data(row) for cell in row]
+    found = set[int | None]()
+    for at, column in enumerate(columns, 1):
+        own = [is_number(cell) for cell in cells if column.overlaps(cell.box)]
+        if 2 * sum(own) > len(own):
+            found.add(at)
+    return found
+
+
+def _is_name(cell: Line) -> bool:
+    return sum(map(str.isalpha, cell.text)) >= MIN_NAME_LETTERS
+
+
+def _first_of_head(rows: Sequence[Row], at: int) -> int:
+    """The first row of a head, of which a row is known: those above it whose cells all stand over cells of it."""
+    start = at
+    while not is_data(rows[start - 1]) and len(rows[start - 1]) > 1 and _stands_over(rows[start - 1], rows[at]):
+        start -= 1
+    return start
+
+
+def _stands_over(row: Row, below: Row) -> bool:
+    """Whether each cell of a row stands over a cell of the row below."""
+    return all(any(stands_over(cell.box, one.box) for one in below) for cell in row)
+
+
+def is_over(box: Box, table: Box) -> bool:
+    """Whether a box lies above a table."""
+    return box[3] <= table[1] + 2 and table[0] <= (box[0] + box[2]) / 2 <= table[2]

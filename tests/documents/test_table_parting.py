@@ -1,0 +1,90 @@
+"""Tables that were taken for one, parted where names of columns stand again."""
+
+from collections.abc import Sequence
+
+import pytest
+from made_pages import line
+from test_table_heads import BODY, NUMBERS, YEARS, rows_at
+
+from quoteweave.documents.layout.tables.aligned import aligned_tables
+from quoteweave.documents.layout.tables.cells import Table, cells_of
+from quoteweave.documents.layout.tables.heads import with_heads
+from quoteweave.documents.sources.lines import Line
+
+Rows = tuple[tuple[str, ...], ...]
+BASIS = ("2021:", "", "Cost", "", "Basis")
+BASIS_BEFORE = ("2020:", "", "Cost", "", "Basis")
+
+
+def table_of_rows(rows: Sequence[Sequence[str]]) -> Table:
+    lines = rows_at(rows, 100)
+    return Table((40, 96, 400, 100 + 16 * len(rows)), cells_of(lines), tuple(lines))
+
+
+def parted(rows: Sequence[Sequence[str]], above: Sequence[Line] = ()) -> list[Rows]:
+    """The rows of the tables that a table with these rows at 100 points is, below these lines."""
+    return [table.rows for table in with_heads([table_of_rows(rows)], above)]
+
+
+def test_the_same_names_for_another_year_begin_another_table() -> None:
+    assert parted([BASIS, *BODY, BASIS_BEFORE, *BODY]) == [
+        (("2021:", "Cost", "Basis"), *NUMBERS),
+        (("2020:", "Cost", "Basis"), *NUMBERS),
+    ]
+
+
+def test_names_of_the_head_above_a_table_begin_another_one_in_it() -> None:
+    above = [line("(in millions)", 50, 84), *YEARS]
+    rows = [*BODY, ("Place of the balance", "", "2021", "", "2020"), *BODY]
+    assert parted(rows, above) == [
+        (("(in millions)", "2021", "2020"), *NUMBERS),
+        (("Place of the balance", "2021", "2020"), *NUMBERS),
+    ]
+
+
+def test_a_head_of_two_rows_of_which_the_last_has_the_year_is_one() -> None:
+    rows = [*BODY, ("", "", "Cost", "", "Fair"), ("2020:", "", "basis", "", "value"), ("Bonds:", *[""] * 4), *BODY]
+    assert parted(rows, YEARS) == [
+        (("", "2021", "2020"), *NUMBERS),
+        (("2020:", "Cost basis", "Fair value"), ("Bonds:",), *NUMBERS),
+    ]
+
+
+def test_other_names_over_the_columns_of_numbers_begin_another_table() -> None:
+    text = "Payments of leases are as follows:"
+    rows = [*BODY, (text, *[""] * 4), ("", "", "Berths", "", "Quays"), *BODY]
+    assert parted(rows, YEARS) == [(("", "2021", "2020"), *NUMBERS), (("", "Berths", "Quays"), *NUMBERS)]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(("Method", "", "straight", "", "falling"), id="a row of words with a name"),
+        pytest.param(("", "", "n.m.", "", "N/A"), id="no names of columns"),
+        pytest.param(("", "", "Cost", "", ""), id="one of two columns"),
+        pytest.param(("Ends", "", "2031", "", "2030"), id="other years of a row"),
+        pytest.param(("", "", "**", "", "**"), id="signs"),
+    ],
+)
+def test_a_row_without_numbers_that_is_no_head_parts_no_table(row: Sequence[str]) -> None:
+    (rows,) = parted([*BODY, row, *BODY], YEARS)
+    assert len(rows) == 2 + 2 * len(BODY)
+
+
+def test_names_below_which_no_number_stands_begin_no_table() -> None:
+    (rows,) = parted([*BODY, ("", "", "Chairman", "", "Director")], YEARS)
+    assert rows[:4] == (("", "2021", "2020"), *NUMBERS)
+
+
+def test_lines_of_text_beside_each_other_are_parted_nowhere() -> None:
+    text = [("the quay was", "", "dredged", "", "again"), ("in", "", "spring of 12 days", "", "and 7 more")]
+    (rows,) = parted([*text, *text, *text])
+    assert len(rows) == 6
+
+
+def test_a_second_head_is_also_that_of_the_rows_below_its_first_which_were_found_apart() -> None:
+    """A row alone below a second head is joined to the table below, with the name of rows between them."""
+    tables = [table_of_rows([BASIS, *BODY, BASIS_BEFORE, BODY[1]]), *aligned_tables(rows_at(BODY, 209))]
+    one, two = with_heads(tables, [line("Held to the end:", 50, 196, size=9)])
+    assert one.rows == (("2021:", "Cost", "Basis"), *NUMBERS)
+    assert two.rows == (("2020:", "Cost", "Basis"), NUMBERS[1], ("Held to the end:",), *NUMBERS)
