@@ -41,6 +41,43 @@ def test_a_name_beyond_which_no_row_stands_is_left() -> None:
     assert with_rows(line("Revenue:", 50, 84), line("Other", 50, 148)) == NUMBERS
 
 
+ABOVE = line("Costs of the harbour and of the", 50, 74)
+
+
+@pytest.mark.parametrize("name", ["ships", "Breakwater"], ids=["small letters", "a word for which no space was left"])
+def test_a_row_above_is_taken_with_the_line_in_which_its_name_begins(name: str) -> None:
+    rows = rows_at([(name, "", "204", "", "88")], 86)
+    assert with_rows(ABOVE, *rows) == ((ABOVE.text,), (name, "204", "88"), *NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        pytest.param(line("Costs", 50, 74), id="a line with space left"),
+        pytest.param(line("Costs of the harbour and of the:", 50, 74), id="the name of a group"),
+        pytest.param(line("Costs of the harbour and of the", 50, 74, bold=True), id="another font"),
+        pytest.param(line("Costs of the harbour and of the", 50, 64), id="far above"),
+        pytest.param(line("Costs of the harbour in all the years that are", 50, 74), id="text over the columns"),
+    ],
+)
+def test_a_line_in_which_no_name_begins_is_left(above: Line) -> None:
+    assert with_rows(above, *rows_at([("Breakwater", "", "204", "", "88")], 86))[0] == ("Breakwater", "204", "88")
+
+
+def test_dots_behind_a_word_need_no_space() -> None:
+    rows = rows_at([("Piers ..................", "", "204", "", "88")], 86)
+    assert with_rows(line("Costs of the harbour", 50, 74), *rows)[0][1:] == ("204", "88")
+
+
+def test_a_row_whose_first_cell_stands_beside_the_beginning_of_its_name_is_whole() -> None:
+    """As in a table of contents: the page stands beside the last line of a title."""
+    xs = (50, 100, 350)
+    rows = [("2.", "Quays", "17"), ("3.", "Cranes", "18"), ("4.", "Berths", "19")]
+    first = [line("1.", 50, 76), line("Harbours and", 100, 76), line("Docks", 104, 88), line("16", 350, 88)]
+    (found,) = with_adjoining_rows(aligned_tables(rows_at(rows, 100, xs)), first)
+    assert found.rows == (("1.", "Harbours and"), ("Docks", "16"), *rows)
+
+
 @pytest.mark.parametrize(
     "row",
     [
@@ -97,6 +134,12 @@ def test_one_row_below_its_years_is_a_table_with_them_as_its_head() -> None:
             (*YEARS, *lines[2:]),
         )
     ]
+
+
+def test_what_the_numbers_are_may_stand_beside_the_years() -> None:
+    lines = [line("(in millions)", 50, 84), *YEARS, *rows_at([("Interest", "$", "171", "$", "160")], 100)]
+    (table,) = with_heads(tables_below_years(lines), [])
+    assert table.rows == (("(in millions)", "2021", "2020"), ("Interest", "$ 171", "$ 160"))
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from quoteweave.core.boxes import Box, hull
-from quoteweave.documents.layout.blocks import lines_to_rows
-from quoteweave.documents.layout.tables.aligned import MAX_NAMES_BETWEEN, MAX_PITCH_BETWEEN, TableRow
+from quoteweave.documents.layout.blocks import SIZE_RATIO, lines_to_rows
+from quoteweave.documents.layout.tables.aligned import ALIGNED, MAX_NAMES_BETWEEN, MAX_PITCH_BETWEEN, TableRow
 from quoteweave.documents.layout.tables.cells import (
     SIGN_ALONE,
     Row,
@@ -30,6 +30,13 @@ from quoteweave.documents.sources.lines import Line
 MAX_REACH = 150.0
 # Of the lines in that reach, those nearest to its top and to its bottom; no page that people read needs more.
 MAX_LINES_BESIDE = 200
+# In heights of a line: the space between two lines of one name, and between its end and the next column. In points: how
+# far the second may stand in.
+MAX_LEADING = 0.6
+SPACE_OF_WORD = 0.5
+MAX_HANGING = 12.0
+# What leads from a name to its numbers.
+_LEADING = ".·…"
 
 
 def with_adjoining_rows(tables: Sequence[Table], lines: Sequence[Line]) -> list[Table]:
@@ -67,7 +74,10 @@ def _top(line: Line) -> float:
 
 
 def tables_below_years(lines: Sequence[Line]) -> list[Table]:
-    """Tables that begin with a row of years and a row right below it: a name, and a number under each year."""
+    """Tables that begin with a row of years and a row right below it: a name, and a number under each year.
+
+    Beside the years may stand what the numbers are, in brackets: "(in millions)".
+    """
     rows = [TableRow(row) for row in lines_to_rows([line for line in lines if line.upright])]
     first = [table_of([*years.lines, *row.lines]) for years, row in pairwise(rows) if _stands_below(years, row)]
     taken = {id(line) for table in first for line in table.lines}
@@ -76,11 +86,12 @@ def tables_below_years(lines: Sequence[Line]) -> list[Table]:
 
 def _stands_below(years: TableRow, row: TableRow) -> bool:
     name, *numbers = row.cells
+    named = years.cells[years.cells[0].text.startswith("(") :]
     return (
         has_but_years(years.cells)
-        and len(numbers) == len(years.cells)
+        and len(numbers) == len(named)
         and all(is_number(number) and holds_number(number) for number in numbers)
-        and all(stands_over(year.box, number.box) for year, number in zip(years.cells, numbers, strict=True))
+        and all(stands_over(year.box, number.box) for year, number in zip(named, numbers, strict=True))
         and name.box[2] <= numbers[0].box[0]
         and _is_near(years, row)
     )
@@ -95,7 +106,10 @@ def _with_rows_beside(table: Table, lines: Sequence[Line]) -> Table:
     around = [TableRow(row) for row in lines_to_rows(lines)]
     above = [row for row in reversed(around) if row.bottom <= rows[0].bottom]
     below = [row for row in around if row.top >= rows[-1].top]
-    found = [*_going_on(above, rows[0], columns), *_going_on(below, rows[-1], columns)]
+    upwards = _going_on(above, rows[0], columns)
+    first = upwards[-1] if upwards else rows[0]
+    begun = _begun_above(above[len(upwards) :], [first, *rows], columns[0][0])
+    found = [*upwards, *begun, *_going_on(below, rows[-1], columns)]
     if not found:
         return table
     whole = table_of([*table.lines, *(line for row in found for line in row.lines)])
@@ -117,6 +131,50 @@ def _going_on(rows: Iterable[TableRow], last: TableRow, columns: Sequence[Box]) 
             break
         last = row
     return found
+
+
+def _begun_above(above: Sequence[TableRow], rows: Sequence[TableRow], left: float) -> list[TableRow]:
+    """The rows right above the first of a table, whose columns begin at `left`, in which the name of this begins."""
+    found = list[TableRow]()
+    right = max(left, *(row.cells[0].box[2] for row in rows))
+    begins = {round(row.cells[0].box[0]) for row in rows if len(row.cells) > len(rows[0].cells)}
+    below = rows[0]
+    for row in above[:MAX_NAMES_BETWEEN]:
+        is_in_two = len(row.cells) == len(below.cells) > 1 and round(row.cells[0].box[0]) in begins
+        if not _is_line_above(row, below, right) or not (is_in_two or _goes_on_below(row, below, right)):
+            break
+        found.append(row)
+        below = row
+    return found
+
+
+def _is_line_above(row: TableRow, below: TableRow, right: float) -> bool:
+    """Whether a row without numbers stands over a name as one line of a text stands over the next."""
+    upper, lower = row.cells[-1], _name_of(below)
+    return (
+        not any(map(holds_number, row.cells[1:]))
+        and upper.box[2] <= right
+        and -ALIGNED <= lower.box[0] - upper.box[0] <= MAX_HANGING
+        and below.top - row.bottom <= MAX_LEADING * lower.height
+        and upper.bold == lower.bold
+        and max(upper.size, lower.size) <= SIZE_RATIO * min(upper.size, lower.size)
+        and not upper.text.endswith((":", "."))
+    )
+
+
+def _goes_on_below(row: TableRow, below: TableRow, right: float) -> bool:
+    """Whether the name of a row goes on from the line above: in small letters, or since that had no space left."""
+    upper, lower = row.cells[-1], _name_of(below)
+    word = lower.words[0]
+    share = len(word.text.rstrip(_LEADING)) / len(word.text)
+    return (
+        lower.text[0].islower()
+        or upper.box[2] + share * (word.box[2] - word.box[0]) + SPACE_OF_WORD * lower.height > right
+    )
+
+
+def _name_of(row: TableRow) -> Line:
+    return row.cells[0 if is_data(row.cells) else -1]
 
 
 def _goes_on_in(columns: Sequence[Box], row: Row) -> bool:
