@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 import pytest
-from made_pages import line
+from made_pages import BLACK, canvas, fill, line, picture
 from test_table_heads import BODY, NUMBERS, YEARS, rows_at
 
+from quoteweave.documents.layout.analyse import analyse_layout
 from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of
 from quoteweave.documents.layout.tables.heads import with_heads
+from quoteweave.documents.layout.tables.side_by_side import parted_at_gutters
 from quoteweave.documents.sources.lines import Line
 
 Rows = tuple[tuple[str, ...], ...]
@@ -88,3 +90,46 @@ def test_a_second_head_is_also_that_of_the_rows_below_its_first_which_were_found
     one, two = with_heads(tables, [line("Held to the end:", 50, 196, size=9)])
     assert one.rows == (("2021:", "Cost", "Basis"), *NUMBERS)
     assert two.rows == (("2020:", "Cost", "Basis"), NUMBERS[1], ("Held to the end:",), *NUMBERS)
+
+
+SHORT = [("Quay", "", "17", "", "16"), ("Pier", "", "28", "", "27"), ("Dock", "", "39", "", "38")]
+SHORT_NUMBERS = tuple((name, one, other) for name, _, one, _, other in SHORT)
+
+
+def beside(top: float, rows: Sequence[Sequence[str]] = SHORT) -> list[Rows]:
+    """The rows of the tables in a frame with the body at 100 points, and at its right rows that begin at `top`."""
+    lines = (*rows_at(BODY, 100), *rows_at(rows, top, (420, 480, 490, 530, 538)))
+    return [table.rows for table in parted_at_gutters([Table((40, 90, 560, 180), cells_of(lines), lines)])]
+
+
+def test_tables_side_by_side_in_one_frame_are_two() -> None:
+    assert beside(107) == [NUMBERS, SHORT_NUMBERS]
+
+
+def test_rows_beside_each_other_are_of_one_table() -> None:
+    assert beside(100) == [tuple((*one, *other) for one, other in zip(NUMBERS, SHORT_NUMBERS, strict=True))]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param([(name, *[""] * 4) for name, *_ in SHORT], id="names"),
+        pytest.param([("", *numbers) for _, *numbers in SHORT], id="numbers"),
+        pytest.param(SHORT[:2], id="two rows"),
+    ],
+)
+def test_what_is_no_table_by_itself_is_parted_from_none(rows: Sequence[Sequence[str]]) -> None:
+    assert len(beside(107, rows)) == 1
+
+
+def test_of_a_page_both_tables_of_a_frame_are_read() -> None:
+    pixels = canvas()
+    for top in (96, 112, 128, 144):
+        fill(pixels, (40, top, 560, top + 1), BLACK)
+    names = [(name, "", f"1,{at}04", "", f"{at}88") for at, name in enumerate(["Net", "Fees", "Rent"])]
+    lines = [*rows_at(names, 99), *rows_at(SHORT, 106, (420, 480, 490, 530, 538))]
+    found = analyse_layout(lines, picture(pixels), (600.0, 800.0))
+    assert [each.rows for each in found if isinstance(each, Table)] == [
+        tuple((name, one, other) for name, _, one, _, other in names),
+        SHORT_NUMBERS,
+    ]

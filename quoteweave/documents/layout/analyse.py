@@ -13,6 +13,7 @@ from quoteweave.documents.layout.tables.aligned import aligned_tables
 from quoteweave.documents.layout.tables.cells import Table, cells_of, numbers_beside
 from quoteweave.documents.layout.tables.heads import with_heads
 from quoteweave.documents.layout.tables.ruled import grid_tables, ruled_tables
+from quoteweave.documents.layout.tables.side_by_side import parted_at_gutters
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
 
@@ -61,7 +62,7 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
         if block.prose and len(block.lines) > 2 and not _names_rows(block, numbers)
     ]
     tables += aligned_tables([line for line in _lines_outside(free_lines, paragraphs) if line.upright])
-    tables = with_adjoining_rows(tables, _lines_outside(free_lines, tables))
+    tables = with_adjoining_rows(list(parted_at_gutters(tables)), _lines_outside(free_lines, tables))
     tables += tables_below_years(_lines_outside(free_lines, tables))
     tables = with_heads(tables, _lines_outside(free_lines, tables))
     blocks = group_lines(_lines_outside(lines, [*tables, *figures]))

@@ -2,7 +2,7 @@
 
 Statements shade or rule their rows, but not the row with the years, so that a table is found without it; and a head of
 several rows names each column with all of them. Each cell below a head is put under its name by where it stands, since
-a row may lack some. A row of years below rows of numbers is the head of another table.
+a row may lack some.
 """
 
 import re

@@ -1,0 +1,76 @@
+"""Tables that stand side by side in one frame, parted where their rows stand at other heights."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+from quoteweave.documents.layout.tables.cells import Table, cells_of, is_data, is_number, rows_of_cells
+from quoteweave.documents.sources.lines import Line
+
+# In heights of a line: the least width of the space between two tables.
+MIN_GUTTER = 2.0
+# Rows of names and numbers that each of them has.
+MIN_ROWS = 3
+# The share of these rows that may stand beside a line of the other table, and of the height of such lines that is at
+# least the same.
+MAX_BESIDE = 0.34
+MIN_SHARED = 0.5
+
+
+def parted_at_gutters(tables: Iterable[Table]) -> Iterator[Table]:
+    """The tables, each of them parted where a wide empty space runs from its top to its bottom between two tables.
+
+    Both have names beside their numbers, and most rows of each stand beside no line of the other. A table whose
+    cells are ruled stays as it is.
+    """
+    for table in tables:
+        yield from [table] if table.has_grid else _parted(table)
+
+
+def _parted(table: Table) -> list[Table]:
+    lines = sorted(table.lines, key=lambda line: line.box[0])
+    place = _gutter(lines)
+    if place is None:
+        return [table]
+    left, top, right, bottom = table.box
+    middle = (max(line.box[2] for line in lines[:place]) + lines[place].box[0]) / 2
+    found = list[Table]()
+    for start, end in ((left, middle), (middle, right)):
+        own = tuple(line for line in table.lines if start <= (line.box[0] + line.box[2]) / 2 <= end)
+        found += _parted(Table((start, top, end, bottom), cells_of(own), own))
+    return found
+
+
+def _gutter(lines: Sequence[Line]) -> int | None:
+    """The first of the lines, from left to right, that stand right of a space between two tables; None without one."""
+    reach = 0.0
+    for place, line in enumerate(lines):
+        if place and line.box[0] - reach >= MIN_GUTTER * line.height and _are_two(lines[:place], lines[place:]):
+            return place
+        reach = max(reach, line.box[2])
+    return None
+
+
+def _are_two(left: Sequence[Line], right: Sequence[Line]) -> bool:
+    """Whether both sides have rows of names and numbers, of which most stand beside no line of the other side."""
+    for own, other in ((left, right), (right, left)):
+        rows = [row for row in rows_of_cells(own) if is_data(row) and not is_number(row[0])]
+        lines = sorted(other, key=_top)
+        tallest = max(line.height for line in other)
+        beside = sum(any(_is_beside(row[-1], line) for line in _near(row[-1], lines, tallest)) for row in rows)
+        if len(rows) < MIN_ROWS or beside > MAX_BESIDE * len(rows):
+            return False
+    return True
+
+
+def _near(one: Line, lines: Sequence[Line], tallest: float) -> Sequence[Line]:
+    """Those of the lines, which are sorted by their tops, that may stand beside one."""
+    return lines[bisect_left(lines, one.box[1] - tallest, key=_top) : bisect_left(lines, one.box[3], key=_top)]
+
+
+def _top(line: Line) -> float:
+    return line.box[1]
+
+
+def _is_beside(one: Line, other: Line) -> bool:
+    shared = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
+    return shared > MIN_SHARED * min(one.height, other.height)
