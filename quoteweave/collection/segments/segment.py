@@ -42,6 +42,7 @@ OF_QUOTES = frozenset({"quotes"})
 # In the length of a page a number counts as a quarter of a word: a table of numbers does not make it a long text.
 NUMBERS_PER_WORD = {"pages": 4}
 _ALIGNMENT = 64
+_STEP = 16  # of the tokens that are in a list, so that one is found quickly and most stay in the file
 _READ_AT_ONCE = 2**18
 # As numpy writes it of one dimension. numpy's own reader parses it as Python, which fails at times where several
 # threads do so at once (SystemError: AST constructor recursion depth mismatch, CPython 3.11).
@@ -170,10 +171,16 @@ class Segment:
         start = self._ends[number - 1] if number else 0
         return self._text[start : self._ends[number]]
 
+    @cached_property
+    def _steps(self) -> list[bytes]:
+        return [self.token(number) for number in range(0, len(self.token_ends), _STEP)]
+
     def find(self, token: bytes) -> int | None:
         """The number of a token; None where no item has it."""
         count = len(self.token_ends)
-        number = bisect_left(range(count), token, key=self.token)
+        # In a list Python needs a tenth of the time that it needs with a key.
+        after = bisect_left(self._steps, token) * _STEP
+        number = bisect_left(range(count), token, max(after - _STEP, 0), min(after, count), key=self.token)
         return number if number < count and self.token(number) == token else None
 
     def beginning(self, prefix: bytes) -> list[bytes]:
