@@ -188,15 +188,17 @@ class _Check:
                 self._notes.append(f"the index {state.name} was not opened: {error}")
             except QuoteweaveError as error:
                 yield Damage(part="index", file=self._place(folder), what=str(error))
-            yield from self._plan(folder.parent / PLAN)
+            yield from self._plan(state)
             if state.revision != collection.revision():
                 self._notes.append(f"the index {state.name} is out of date: it lacks what has changed since")
 
-    def _plan(self, path: Path) -> Damages:
-        if not path.exists():
-            return  # of an index that an earlier version has built
+    def _plan(self, state: IndexState) -> Damages:
+        path = state.folder.parent / PLAN
         try:
             unsealed_record(IndexPlan, self._visit(path).read_bytes())
+        except FileNotFoundError:
+            if try_read_manifest(state) is not None:  # else that is told, and nothing says how it was built
+                yield Damage(part="index", file=self._place(path), what="it is missing")
         except (OSError, ValueError):
             yield Damage(part="index", file=self._place(path), what="its content is not what was written")
 

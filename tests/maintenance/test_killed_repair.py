@@ -158,10 +158,13 @@ def test_an_index_of_which_nothing_says_how_it_was_built_stays_named_until_it_is
     assert check(copy).whole
 
 
-def test_a_damaged_plan_is_written_again(copy: Path) -> None:
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_damaged_or_missing_plan_is_written_again(missing: bool, copy: Path) -> None:
     plan = next(copy.glob("indexes/*/plan.json"))
     before = plan.read_bytes()
     plan.write_bytes(b"{")
+    if missing:
+        plan.unlink()
     (damage,) = check_and_repair(copy).damaged
     assert (damage.file, damage.repaired) == (plan.relative_to(copy).as_posix(), True)
     assert plan.read_bytes() == before
