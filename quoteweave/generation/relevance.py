@@ -42,8 +42,10 @@ _ASKED_OF = re.compile(
 # "On one charge" is "on a charge".
 _ONE = re.compile(r"\b(on|in|with|per|for|at|by|of)\s+(?:(?:a|one)\s+single|one)\s+(?=[a-z])")
 # Financial statements for 2015 seldom contain "FY2015", and many of their tables no "fiscal".
-_FISCAL_YEAR = re.compile(r"\b(?:FY[ ']?|(?i:fiscal|financial) (?:year )?)((?:19|20)\d\d)\b")
-_CALENDAR_YEAR = re.compile(r"\bcalendar (?:year )?((?:19|20)\d\d)\b", re.IGNORECASE)
+_YEAR = r"(?:19|20)\d\d"
+_YEARS = rf"{_YEAR}(?:(?:,\s*(?:and\s+)?|\s+(?:and|or|to|through)\s+|\s*[-–]\s*){_YEAR})*+"
+_FISCAL_YEAR = re.compile(rf"\b(?:FY[ ']?|(?i:fiscal|financial) (?:years? )?)({_YEARS})\b")
+_CALENDAR_YEAR = re.compile(rf"\bcalendar (?:years? )?({_YEARS})\b", re.IGNORECASE)
 # Chinese and Japanese have their question words at the end; answers do not repeat them.
 _ASKED_AT_THE_END = re.compile(
     r"[はがを]?(?:何|いくつ|いくら|どこ|誰|いつ|なぜ)[^。]*$|(?:是什么|是什麼|多少|几|幾|哪|谁|誰|为什么|為什麼)[^。]*$"
@@ -88,6 +90,7 @@ def question_terms(question: str) -> QuestionTerms:
     text = analysis.text
     text = _ONE.sub(r"\1 a ", text)
     text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
+    text = _CALENDAR_YEAR.sub(r"calendar \1", text)
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
     name = _words_of_names(asked)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in name]
@@ -156,8 +159,18 @@ def with_quantity(held: frozenset[str], question: QuestionTerms, text: str) -> f
 
 def says_calendar_year(question: QuestionTerms, text: str) -> bool:
     """Whether the fiscal year that a question asks for is in a text as a calendar year alone, which is another one."""
-    asked = set(_FISCAL_YEAR.findall(question.analysis.text))
-    return not asked.isdisjoint(_CALENDAR_YEAR.findall(text)) and asked.isdisjoint(_FISCAL_YEAR.findall(text))
+    asked = _years_in(_FISCAL_YEAR, question.analysis.text)
+    return not asked.isdisjoint(_years_in(_CALENDAR_YEAR, text)) and asked.isdisjoint(_years_in(_FISCAL_YEAR, text))
+
+
+def asks_fiscal_year(question: QuestionTerms) -> bool:
+    """Whether a question asks for a fiscal year: "in fiscal 2021", "in FY2021", "in the fiscal years 2020 to 2022"."""
+    return _FISCAL_YEAR.search(question.analysis.text) is not None
+
+
+def _years_in(pattern: re.Pattern[str], text: str) -> set[str]:
+    """The years that are written behind "fiscal" or "calendar"."""
+    return {year for written in pattern.findall(text) for year in re.findall(_YEAR, written)}
 
 
 def weigh_terms(

@@ -17,7 +17,7 @@ from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
 from quoteweave.generation.extractive.generator import TABLES_DIFFER
 from quoteweave.generation.extractive.selection import keep_best_document
 from quoteweave.generation.extractive.statements import caption_title, image_name, text_statements
-from quoteweave.generation.relevance import question_terms
+from quoteweave.generation.relevance import question_terms, says_calendar_year
 from quoteweave.generation.sentences import split_sentences
 
 
@@ -521,6 +521,70 @@ def test_a_fiscal_year_is_its_year(year: str) -> None:
 def test_a_calendar_year_is_no_fiscal_year(year: str) -> None:
     texts = ["Revenue was 6 million in calendar 2021.", "Revenue was 5 million in fiscal 2021.", "Rent fell in 2020."]
     assert ask(f"What was the revenue in {year}?", context(texts)).text.startswith("Revenue was 5 million")
+
+
+@pytest.mark.parametrize(
+    ("year", "cells"),
+    [
+        ("fiscal 2021", "Fiscal 2021: 51"),
+        ("FY2021", "Fiscal 2021: 51"),
+        ("calendar 2021", "Calendar 2021: 46"),
+        ("calendar year 2021", "Calendar 2021: 46"),
+        ("2021", "Fiscal 2021: 51; Calendar 2021: 46"),
+    ],
+)
+def test_of_a_fiscal_and_a_calendar_year_that_is_taken_which_is_asked_for(year: str, cells: str) -> None:
+    table = image("Berths", "- | Fiscal 2021 | Calendar 2021\nTotal dues | 51 | 46\nRent | 5 | 4", layout="table")
+    texts = ["In fiscal 2021 we opened berths.", "Our fiscal year ends in January.", "Rent fell in fiscal 2020."]
+    assert f"Total dues ({cells})" in ask(f"What were the total dues in {year}?", context(texts, [table])).text
+
+
+@pytest.mark.parametrize(
+    "years",
+    [
+        "fiscal years 2021 and 2022",
+        "fiscal 2021 and fiscal 2022",
+        "the financial years 2021 to 2022",
+        "FY2021 and FY2022",
+    ],
+)
+def test_several_fiscal_years_are_several_years(years: str) -> None:
+    table = image("Berths", "- | 2022 | 2021 | 2020\nTotal dues | 51 | 46 | 44\nRent | 5 | 4 | 3", layout="table")
+    texts = ["In fiscal 2021 we opened berths.", "Our fiscal year ends in January.", "Rent fell in fiscal 2020."]
+    answer = ask(f"What were the total dues in {years}?", context(texts, [table])).text
+    assert "Total dues (2022: 51; 2021: 46)" in answer
+
+
+def test_a_text_on_calendar_years_is_not_of_the_fiscal_years_asked_for() -> None:
+    question = question_terms("What were the dues in fiscal years 2021 and 2022?")
+    assert says_calendar_year(question, "Dues in calendar years 2021 and 2022 were 5 and 6 million.")
+    assert not says_calendar_year(question, "Dues in fiscal years 2020, 2021 and 2022 and in calendar 2021 fell.")
+
+
+INCOME = """- | 2022 | 2021
+Operating expenses:
+Dredging and repairs | 30 | 28
+Pilots | 12 | 11
+Total operating expenses | 42 | 39
+Interest | 3 | 2"""
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What were the dredging and repairs expenses in 2021?", "Operating expenses: Dredging and repairs (2021: 28)"),
+        ("What were the operating expenses for pilots in 2022?", "Operating expenses: Pilots (2022: 12)"),
+        ("What were dredging and repairs in 2021?", "lists Dredging and repairs (2021: 28)"),
+    ],
+)
+def test_the_name_of_its_group_says_what_a_row_is_of(question: str, said: str) -> None:
+    given = context(["Expenses rose.", "Interest fell."], [image("Harbour", INCOME, layout="table")])
+    assert said in ask(question, given).text
+
+
+def test_a_row_below_the_total_of_a_group_is_not_of_it() -> None:
+    given = context(["Expenses rose.", "Interest fell."], [image("Harbour", INCOME, layout="table")])
+    assert ask("What were the interest expenses in 2022?", given).status != "answered"
 
 
 def test_of_two_columns_both_headings_belong_to_each_row() -> None:

@@ -20,6 +20,7 @@ from quoteweave.core.text.tokens import STOP_WORDS, name_words, words
 from quoteweave.generation.answer_text import clip, escape_marks, is_code, tidy
 from quoteweave.generation.extractive.tables.arithmetic import compute_from_table
 from quoteweave.generation.extractive.tables.cells import (
+    FISCAL,
     OTHER,
     FoundRow,
     find_cells,
@@ -29,7 +30,7 @@ from quoteweave.generation.extractive.tables.cells import (
     say_which,
 )
 from quoteweave.generation.gate.dates import extract_dates, is_of_date
-from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, asks_fiscal_year, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import opens_item, sentence_texts, split_sentences
 
@@ -320,8 +321,10 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
     wanted = asked_quantity(question.analysis.asked_by, question.analysis.text)
     titled = words(quote.caption or "")
     dates, _ = extract_dates(question.analysis.text)
-    others = {OTHER} & set(words(question.analysis.text, keep_stop_words=True))
-    return find_cells(picture_text(quote), {*question.terms, *others}, weights, wanted, titled, dates)
+    besides = {OTHER} & set(words(question.analysis.text, keep_stop_words=True))
+    if asks_fiscal_year(question):
+        besides.add(FISCAL)
+    return find_cells(picture_text(quote), {*question.terms, *besides}, weights, wanted, titled, dates)
 
 
 def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:

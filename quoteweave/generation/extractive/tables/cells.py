@@ -31,7 +31,10 @@ _LEADERS = re.compile(r"\s*(?<![.·…])[.·…]{3,}$")
 _NOTE = re.compile(r"(?<=\S)(?:\s*\(\d{1,2}\))+$")
 OTHER = "other"
 """A stop word which, asked for, is one of the words of a question for cells."""
+FISCAL = "fiscal"
+"""What is asked for besides its year where a question says that this is no calendar year: "FY2021"."""
 _OTHER = re.compile(rf"\b{OTHER}\b", re.IGNORECASE)
+_CALENDAR = re.compile(r"\bcalendar\b", re.IGNORECASE)
 _TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sums?|gesamt|summe|insgesamt)\b", re.IGNORECASE)
 _TOTAL_ALONE = re.compile(rf"{_TOTAL.pattern}\W*", re.IGNORECASE)
 # The mark of a note that stands in a line of its own, "(1)", names nothing.
@@ -57,6 +60,8 @@ class FoundRow:
     """Whether it is but a part of what is asked for by its name, such as "Current portion of long-term debt"."""
     group: str = ""
     """The name of the group of rows that tells it from others of its name: "Assets" over "Domestic"."""
+    under: str = ""
+    """The name of its group, if the question says more of it than of the row: "Operating expenses" over "Research"."""
 
     @property
     def days(self) -> str:
@@ -73,7 +78,8 @@ class FoundRow:
     def __str__(self) -> str:
         """`Grain (2021: 486; 2022: 512)`, or `Exports: Grain (2021: 486)` of a group."""
         shown = [f"{heading}: {cell}" if heading else cell for heading, cell in self.cells[:MAX_COLUMNS]]
-        name = f"{self.group}: {self.name}" if self.group else self.name
+        group = self.group or self.under
+        name = f"{group}: {self.name}" if group else self.name
         return " ".join(filter(None, [name, f"({'; '.join(shown)})" if name else "; ".join(shown)]))
 
 
@@ -102,34 +108,58 @@ def find_cells(
 ) -> list[FoundRow]:
     """Find the cells whose row and column the question names; none where it is uncertain which these are.
 
-    `asked` are the question's words, and OTHER where it asks for other things. A row is named by all words of its
-    first cell, except those that only ask ("number of"); a column by half of the words of its heading, of those
-    that do not name the rows already, or by a number of the question in one of its cells in a named row. Of
-    several, those with most of the question's weight in their names are taken, and rows that it names besides: of
-    "inventories in Canada" the row is "Canada", where `titled`, the words of the table's title, hold the other. One
-    of its `dates` names the columns that have it, however it is written, and a year the column that has it alone.
-    Else it is the one that has the quantity `wanted` by its name, or else alone by its unit, or is the total of the
-    others; a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where
-    the row, or the title with no other, has the year asked for. "Total" alone is a row that is asked for where
-    title and headings have all else. Where more than `MAX_ROWS` rows remain, several columns with one name, or
-    cells of two amounts, the result is uncertain. Of rows with one name, that is taken which stands in a group of
-    rows whose name is asked for too.
+    `asked` are the question's words, OTHER where it asks for other things, and FISCAL where for a fiscal year. A row is
+    named by all words of its first cell, except those that only ask ("number of"); a column by half of the words of its
+    heading, of those that do not name the rows already, or by a number of the question in one of its cells in a named
+    row. Of several, those with most of the question's weight in their names are taken, and rows that it names besides:
+    of "inventories in Canada" the row is "Canada", where `titled`, the words of the table's title, hold the other. One
+    of its `dates` names the columns that have it, however it is written, and a year the column that has it alone. Else
+    it is the one that has the quantity `wanted` by its name, or else alone by its unit, or is the total of the others;
+    a table of at most `MAX_WHOLE_ROW` columns gives the whole row, but without names of columns only where the row, or
+    the title with no other, has the year asked for. "Total" alone is a row that is asked for where title and headings
+    have all else. Where more than `MAX_ROWS` rows remain, several columns with one name, or cells of two amounts, the
+    result is uncertain. Of rows with one name, that is taken which stands in a group of rows whose name is asked for
+    too; the group of any row is named where the question says more of it than the row does. Of a fiscal and a calendar
+    year, both 2021, the one is taken that the question says.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
-    chosen, group = _of_asked_group(_chosen_rows(header, rows, asked, weights, titled), asked, text)
-    columns = (
-        _columns_named(header, _besides_names(asked, chosen), weights)
-        or _columns_of_dates(header, dates)
-        or _columns_of_years(header, asked)
-        or _columns_of_numbers(chosen, asked)
-        or _columns_of_quantity(header, chosen, wanted)
-        or _columns_of_totals(header)
-    )
-    if not columns and _are_of_asked_years(header, chosen, asked, titled):
+    said = set(asked) - {FISCAL}
+    chosen, group = _of_asked_group(_chosen_rows(header, rows, said, weights, titled), said, text)
+    columns = _asked_columns(header, chosen, asked, weights, wanted, dates)
+    if not columns and _are_of_asked_years(header, chosen, said, titled):
         columns = _all_columns(rows, chosen)
     if not 0 < len(chosen) <= MAX_ROWS or not columns or not _are_certain(header, chosen, columns):
         return []
-    return [FoundRow(row[0], tuple(_named_cells(row, header, columns)), group=group) for row in chosen]
+    groups = _asked_groups(text, chosen, said)
+    return [
+        FoundRow(row[0], tuple(_named_cells(row, header, columns)), group=group, under=groups.get(tuple(row), ""))
+        for row in chosen
+    ]
+
+
+def _asked_columns(
+    header: Sequence[str],
+    rows: Rows,
+    asked: Collection[str],
+    weights: Mapping[str, float],
+    wanted: Quantity | None,
+    dates: Collection[Date],
+) -> list[int]:
+    """The columns that a question asks for, of these rows; without those of calendar years if it asks for fiscal ones.
+
+    None where nothing tells which these are.
+    """
+    said = set(asked) - {FISCAL}
+    columns = (
+        _columns_named(header, _besides_names(said, rows), weights)
+        or _columns_of_dates(header, dates)
+        or _columns_of_years(header, said)
+        or _columns_of_numbers(rows, said)
+        or _columns_of_quantity(header, rows, wanted)
+        or _columns_of_totals(header)
+    )
+    of_fiscal = [at for at in columns if at >= len(header) or not _CALENDAR.search(header[at])]
+    return of_fiscal if FISCAL in asked and of_fiscal else columns
 
 
 def _are_certain(header: Sequence[str], rows: Rows, columns: Sequence[int]) -> bool:
@@ -216,6 +246,17 @@ def _groups(text: str) -> dict[tuple[str, ...], str]:
         elif not _MARK.fullmatch(line):
             last = line.strip(" :")
     return found
+
+
+def _asked_groups(text: str, rows: Rows, asked: Collection[str]) -> dict[tuple[str, ...], str]:
+    """The groups of rows of which a question says a word that no name of these rows has, and half of all words."""
+    found = {key: group for key, group in _groups(text).items() if not _is_of_others(group, asked)}
+    said = {word for row in rows for word in name_of_row(row[0])}
+    return {
+        key: group
+        for key, group in found.items()
+        if (common := set(words(group)).intersection(asked)) - said and 2 * len(common) >= len(set(words(group)))
+    }
 
 
 def _are_of_asked_years(header: Sequence[str], rows: Rows, asked: Collection[str], titled: Collection[str]) -> bool:
