@@ -3,6 +3,7 @@
 import io
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -343,6 +344,21 @@ def test_what_was_attached_to_documents_goes_when_their_job_has_ended(store: Job
     store.end(done.id, EndMessage(status="done"))
     assert store.get(done.id).work == work.model_copy(update={"metadata": {}})
     assert not [path for path in state.iterdir() if path.is_file() and b"canary" in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("column", "written", "flipped"), [("work", "a.txt", "b.txt"), ("job", "port", "pork"), ("work", "{", "z")]
+)
+def test_a_job_that_is_not_as_it_was_written_is_not_done(
+    store: JobStore, root: Path, state: Path, column: str, written: str, flipped: str
+) -> None:
+    job = store.add(Job(kind="remove", collection="port", created=0.0), RemoveWork(root=root, names=("a.txt",)))
+    with sqlite3.connect(state / store_module.DATABASE) as db:
+        db.execute(f"UPDATE jobs SET {column} = replace({column}, ?, ?)", (written, flipped))
+    with pytest.raises(StorageError, match=r"jobs\.sqlite are damaged; move the file away"):
+        store.get(job.id)
+    with pytest.raises(StorageError, match=r"jobs\.sqlite are damaged; move the file away"):
+        store.active(root)
 
 
 def test_a_file_of_jobs_that_cannot_be_used_is_named(state: Path) -> None:

@@ -124,6 +124,24 @@ def test_a_damaged_file_opens_nothing_and_is_left_as_it_is(keys: KeyStore, conte
     assert keys.path.read_bytes() == content
 
 
+@pytest.mark.parametrize(("written", "flipped"), [(b'"reports"', b'"rexorts"'), (b"2026-08", b"2036-08")])
+def test_a_flipped_bit_opens_no_other_collection_and_moves_no_end(
+    keys: KeyStore, written: bytes, flipped: bytes
+) -> None:
+    _, token = keys.add(KeyRequest("reader", collections=["reports"], expires=datetime(2026, 8, 1, tzinfo=UTC)))
+    content = keys.path.read_bytes()
+    assert written in content
+    keys.path.write_bytes(content.replace(written, flipped))
+    with pytest.raises(StateError, match="is damaged"):
+        keys.verify(token)
+
+
+def test_keys_without_a_checksum_are_read(keys: KeyStore) -> None:
+    _, token = keys.add(KeyRequest("reader"))
+    keys.path.write_bytes(json.dumps({"format": 1, "keys": json.loads(keys.path.read_bytes())["keys"]}).encode())
+    assert keys.verify(token)
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(StateError, match=r"the state folder .*state cannot be made"):

@@ -20,6 +20,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import AwareDatetime, Field, ValidationError
 
 from quoteweave.core.errors import StateError, UsageError
+from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
 from quoteweave.core.files.whole_files import written_whole
 from quoteweave.core.messages import join_names
 from quoteweave.core.records import Record
@@ -234,8 +235,8 @@ class KeyStore:
         except FileNotFoundError:
             return _Loaded()
         try:
-            read = _KeysFile.model_validate_json(data)
-        except ValidationError as error:
+            read = _KeysFile.model_validate_json(unsealed_json(data))
+        except ValueError as error:  # pydantic's are of this kind too
             raise StateError(
                 f"{self.path} is damaged, or of a newer version of quoteweave, so no key is accepted; restore it, or "
                 "remove it and make new keys"
@@ -254,7 +255,9 @@ class KeyStore:
                 keys = dict(self._current())
                 yield keys
                 with written_whole(self.path, private=True) as file:
-                    file.write(_KeysFile(keys=tuple(keys.values())).model_dump_json(indent=1).encode())
+                    content = _KeysFile(keys=tuple(keys.values())).model_dump_json(indent=1)
+                    # With a checksum, or a flipped bit could name another collection, or move the end of a key.
+                    file.write(sealed_json(content.encode()))
                     file.flush()
                     os.fsync(file.fileno())  # a power cut must not bring a revoked key back
         except OSError as error:

@@ -15,6 +15,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from quoteweave.core.errors import StorageError, UsageError
+from quoteweave.core.files.sealed_json import sealed_json, unsealed_json
 from quoteweave.core.records import Record
 from quoteweave.interchange.responses import Job, JobProgress
 from quoteweave.server.jobs.records import AddWork, EndMessage, RemoveWork, Work
@@ -110,7 +111,7 @@ class JobStore:
         """Take a job, which is queued after the others of its collection."""
         with self._writing() as db:
             insert = "INSERT INTO jobs (id, root, status, job, work) VALUES (?, ?, ?, ?, ?)"
-            values = (job.id, str(work.root), job.status, job.model_dump_json(), work.model_dump_json())
+            values = (job.id, str(work.root), job.status, _text(job), _text(work))
             db.execute(insert, values)
         return job
 
@@ -209,7 +210,7 @@ class JobStore:
     def _change(self, id: str, change: Callable[[Job], Job]) -> Job:
         """Change a job that has not ended; one that has is returned as it is. Raises JobNotFound."""
         with self._writing() as db:
-            found = db.execute("SELECT job FROM jobs WHERE id = ?", (id,)).fetchone()
+            found = db.execute("SELECT job, work FROM jobs WHERE id = ?", (id,)).fetchone()
             if found is None:
                 raise no_job(id)
             before = self._job(found[0])
@@ -217,22 +218,39 @@ class JobStore:
                 return before
             job = change(before)
             update = "UPDATE jobs SET status = ?, job = ? WHERE id = ?"
-            db.execute(update, (job.status, job.model_dump_json(), id))
-            if job.has_ended:  # what users attached to documents is the collection's
-                db.execute("UPDATE jobs SET work = json_remove(work, '$.metadata') WHERE id = ?", (id,))
+            db.execute(update, (job.status, _text(job), id))
+            if job.has_ended and isinstance(work := self._work(found[1]), AddWork):
+                without = work.model_copy(update={"metadata": {}})  # what users attached is the collection's
+                db.execute("UPDATE jobs SET work = ? WHERE id = ?", (_text(without), id))
         return job
 
     def _stored(self, job: str, work: str, cancelling: int) -> StoredJob:
-        return StoredJob(job=self._job(job), work=_WORK.validate_json(work), cancelling=bool(cancelling))
+        return StoredJob(job=self._job(job), work=self._work(work), cancelling=bool(cancelling))
 
     def _job(self, text: str) -> Job:
+        with self._whole():
+            return Job.model_validate_json(unsealed_json(text.encode()))
+
+    def _work(self, text: str) -> Work:
+        with self._whole():
+            return _WORK.validate_json(unsealed_json(text.encode()))
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Raise StorageError where what the block reads is not what this version wrote."""
+        advice = "move the file away, and the server begins without the jobs that it held"
         try:
-            return Job.model_validate_json(text)
+            yield
         except ValidationError as error:
-            raise StorageError(
-                f"the server's jobs in {self.path} were written by another version of quoteweave, in another form; "
-                "move the file away, and the server begins without the jobs that it held"
-            ) from error
+            what = "were written by another version of quoteweave, in another form"
+            raise StorageError(f"the server's jobs in {self.path} {what}; {advice}") from error
+        except ValueError as error:
+            raise StorageError(f"the server's jobs in {self.path} are damaged; {advice}") from error
+
+
+def _text(record: Record) -> str:
+    """A record as JSON with a checksum: of a flipped bit SQLite says nothing, and a job may name what it removes."""
+    return sealed_json(record.model_dump_json().encode()).decode()
 
 
 @contextmanager
@@ -241,7 +259,7 @@ def _guarded(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+        damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE or "malformed JSON" in str(error)
         why = (
             "the file is damaged: move it away, and the server begins without the jobs that it held"
             if damaged
