@@ -14,7 +14,7 @@ page only. The parts add up to `PageEvidence.total`, and `search --explain` repo
 | spelling | a share of a word's rarity, where OCR or the end of a line changed how it is written |
 | picture type | `PICTURE_TYPE` units for each type of picture that the question asks about, and the page shows |
 | front page | `FRONT` units for the first page, where the question asks for a title, an author, a publisher… |
-| terms | up to `TERMS` × `MAX_OF_TERM` units where a term's components occur; less in documents that match less |
+| terms | up to `TERMS` × `MAX_OF_TERM` units where a term or its components occur; less in documents that match less |
 | beside a term | up to `STATED` of that, where one quote has most of what the question asks beside its terms |
 | other names | BM25 of another name of a term, where that stands as an exact phrase; less than for the one asked |
 | acronyms | `ACRONYMS` × rarity, where an acronym of the question is written out, or vice versa |

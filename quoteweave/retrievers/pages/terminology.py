@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.segments.builder import acronym_prefix, meaning_prefix
+from quoteweave.core.concurrency.recent_cache import RecentCache
 from quoteweave.core.text.tokens import words, written_forms
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.page_feedback import PAGE_B, LoadQuotes
@@ -26,6 +27,8 @@ ACRONYMS = 0.4
 OTHER_NAME = 0.9
 # Most quotes that are searched for a term as an exact phrase.
 MAX_PHRASE_CHECKS = 100
+# Phrases of which it is kept which quotes have them: a question looks for its terms several times, and so do others.
+CACHED_PHRASES = 64
 # Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.
 MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
 # Most definitions of one acronym that are considered.
@@ -57,6 +60,7 @@ class Terminology:
     def __init__(self, index: LexicalIndex, load_quotes: LoadQuotes, terms: Sequence[Terms]) -> None:
         self._index, self._load_quotes, self._terms = index, load_quotes, terms
         self._places = TermPlaces(index)
+        self._having: RecentCache[Phrase, dict[int, bool]] = RecentCache(CACHED_PHRASES)
 
     def terms(self, tokens: Sequence[str], quote_scores: "Scores", page_scores: "Scores") -> TermMatches:
         """Match the terms among a question's words, by which quotes and pages have these scores."""
@@ -72,7 +76,7 @@ class Terminology:
     def _add_components(
         self, matches: TermMatches, terms: Terms, expansions: Sequence[TermExpansion], quote_scores: "Scores"
     ) -> bool:
-        """Add what pages gain by what terms are made of, where that stands, and the terms as exact phrases.
+        """Add what pages gain by what terms are made of, where that stands, and the terms as they are asked.
 
         Components and places never count more than a term itself. Returns whether there are any.
         """
@@ -93,9 +97,48 @@ class Terminology:
         for name, named in (named for each in expansions for named in self._pages_named(each, quote_scores)):
             sources[name] = named
             found[named] = MAX_OF_TERM
-        matches.gained += np.minimum(found, MAX_OF_TERM) * applies
+        gained = np.minimum(found, MAX_OF_TERM) * applies
+        for expansion in expansions:
+            if expansion.name not in terms.places:
+                raised = self._raise_as_asked(gained, expansion, quote_scores)
+                known = sources.get(expansion.asked_name, raised[:0])
+                sources |= {expansion.asked_name: np.union1d(known, raised)} if len(raised) else {}
+        matches.gained += gained
         matches.sources |= sources
         return True
+
+    def _raise_as_asked(self, gained: "Scores", expansion: TermExpansion, quote_scores: "Scores") -> "Positions":
+        """Let pages that have a term as it is asked gain (m,) what the best page by its components and places does.
+
+        A single word may mean something else, so it gains no more than these. A line item is in many texts, which count
+        in documents whose tables do not have it; there it is raised only where the best page does not have it itself.
+        Returns the pages.
+        """
+        import numpy as np
+
+        index = self._index
+        quotes = self._with_phrase(expansion.asked, quote_scores)
+        exact, most = np.unique(index.page_of[quotes]), np.full(index.page_count, gained.max(initial=0))
+        if expansion.is_listed:
+            in_tables = self._with_phrase(expansion.asked, quote_scores, in_pictures=True)
+            tables = np.unique(index.page_of[in_tables])
+            lacking = index.in_documents_of(tables) == 0
+            exact = np.union1d(tables, exact[lacking[exact]])
+            most = self._most_in_documents(gained)
+            reached = np.zeros_like(gained)
+            reached[exact] = gained[exact]
+            exact = exact[(self._most_in_documents(reached) < most)[exact]]
+        exact = exact[gained[exact] < most[exact]]
+        gained[exact] = most[exact]
+        return exact
+
+    def _most_in_documents(self, gained: "Scores") -> "Scores":
+        """(m,) the most that any page of each page's document has."""
+        import numpy as np
+
+        most = np.zeros(self._index.document_count, dtype=gained.dtype)
+        np.maximum.at(most, self._index.document_of, gained)
+        return most[self._index.document_of]
 
     def _pages_named(self, expansion: TermExpansion, quote_scores: "Scores") -> "Iterator[tuple[str, Positions]]":
         """The pages with a term of several words as it is asked; of an acronym that a document lacks, with its name."""
@@ -149,8 +192,12 @@ class Terminology:
         if len(phrase) == 1:
             return found
         found = found[np.lexsort((index.tie_order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
-        texts = [words(quote.all_text()) for quote in self._load_quotes(found)]
-        return found[np.array([_contains(text, phrase) for text in texts], dtype=np.bool_)]
+        having = self._having.get(phrase) or {}
+        self._having.put(phrase, having)
+        unread = found[np.array([at not in having for at in found.tolist()], dtype=np.bool_)]
+        for at, quote in zip(unread.tolist(), self._load_quotes(unread), strict=True):
+            having[at] = _contains(words(quote.all_text()), phrase)
+        return found[np.array([having[at] for at in found.tolist()], dtype=np.bool_)]
 
     def acronyms(
         self, question: str, tokens: Sequence[str], page_scores: "Scores", within: "Mask | None"

@@ -63,13 +63,14 @@ class TermExpansion(Record):
 
     name: str = Field(description="the term")
     asked: Phrase = Field(description="its words, as the question has them")
+    asked_name: str = Field(description="which of its names has these words, as it is written among the terms")
     other_names: tuple[str, ...] = Field(description="its names that the question does not have")
     parts: tuple[str, ...] = Field(description="other names of it, and what it is made of")
     places: tuple[str, ...] = Field(description="where that stands")
     is_listed: bool = Field(description="whether the term itself stands in places; else it is computed from others")
 
     def __str__(self) -> str:
-        term = f"{self.name} = {', '.join(self.parts)}" if self.parts else self.name
+        term = f"{self.asked_name} = {', '.join(self.parts)}" if self.parts else self.asked_name
         return f"{term} (in {', '.join(self.places)})" if self.places else term
 
 
@@ -128,11 +129,18 @@ class Terms:
         return list(found.values())
 
     def _expanded(self, name: str, asked: Phrase) -> TermExpansion:
-        names = [each for each in (name, *self._terms[name].also) if tuple(words(each)) != asked]
-        other_names = tuple(dict.fromkeys(names))
+        names = dict.fromkeys((name, *self._terms[name].also))
+        other_names = tuple(each for each in names if tuple(words(each)) != asked)
+        asked_name = next(each for each in names if each not in other_names)
         if name in self.places:
             return TermExpansion(
-                name=name, asked=asked, other_names=other_names, parts=(), places=(name,), is_listed=True
+                name=name,
+                asked=asked,
+                asked_name=asked_name,
+                other_names=other_names,
+                parts=(),
+                places=(name,),
+                is_listed=True,
             )
         parts = dict.fromkeys([name, *self._terms[name].also, *self._made_of(name)])
         places = dict.fromkeys(place for part in parts for place in self._places_of(part))
@@ -141,6 +149,7 @@ class Terms:
         return TermExpansion(
             name=name,
             asked=asked,
+            asked_name=asked_name,
             other_names=other_names,
             parts=others,
             places=tuple(places),
