@@ -133,3 +133,20 @@ def test_of_a_page_both_tables_of_a_frame_are_read() -> None:
         tuple((name, one, other) for name, _, one, _, other in names),
         SHORT_NUMBERS,
     ]
+
+
+def test_what_stands_over_the_columns_of_a_second_head_is_the_name_of_its_rows() -> None:
+    over = ("", "Sums of all the new berths as of 2021", "", "", "")
+    rows = [*BODY, over, ("", "", "Berths", "", "Quays"), *BODY]
+    assert parted(rows, YEARS) == [
+        (("", "2021", "2020"), *NUMBERS),
+        (("", "Berths", "Quays"), ("Sums of all the new berths as of 2021",), *NUMBERS),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["Table 2 Sums of all the new berths of", "Sums of all the new berths then are:"], ids=["a caption", "text"]
+)
+def test_a_caption_and_text_over_a_second_head_are_of_no_table(text: str) -> None:
+    rows = [*BODY, ("", text, "", "", ""), ("", "", "Berths", "", "Quays"), *BODY]
+    assert parted(rows, YEARS)[1] == (("", "Berths", "Quays"), *NUMBERS)

@@ -24,7 +24,7 @@ from quoteweave.documents.layout.tables.columns import (
     texts_of,
 )
 from quoteweave.documents.layout.tables.lines_above import LinesAbove
-from quoteweave.documents.layout.tables.parting import MAX_GAP, is_over, parted_at_heads
+from quoteweave.documents.layout.tables.parting import MAX_GAP, is_over, parted_at_heads, stands_over_columns
 from quoteweave.documents.sources.lines import Line
 
 # Rows of a head, and of names of groups between it and the table.
@@ -102,6 +102,9 @@ def _with_head(table: Table, lines: LinesAbove) -> _Headed:
     columns = columns_of(rows)
     if len(columns) < 2 or table.has_grid:
         return _Headed(table)
+    # What stands over several columns is the name of a group of rows below their names.
+    over = rows[: len(rows) > 1 and stands_over_columns(rows[0], rows[1:])]
+    rows = rows[len(over) :]
     own = _rows_of_head(rows, columns)
     head, groups = _rows_above(table.box[1], lines_to_rows(lines.free(table.box)), columns, may_group=not own)
     named = [*head, *own] or [row for row in rows[:1] if names_columns(row, columns)]
@@ -120,7 +123,7 @@ def _with_head(table: Table, lines: LinesAbove) -> _Headed:
     whole = replace(
         table,
         box=hull([table.box, *(line.box for line in added)]),
-        rows=(names, *map(texts_of, groups), *placed),
+        rows=(names, *map(texts_of, (*groups, *over)), *placed),
         lines=(*added, *table.lines),
     )
     return _Headed(whole, columns, names)

@@ -1,8 +1,10 @@
 """Tables that were taken for one, parted above each row in which names of columns stand again."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from quoteweave.core.boxes import Box, hull
+from quoteweave.core.text.mentions import split_label
 from quoteweave.documents.layout.blocks import lines_to_rows
 from quoteweave.documents.layout.tables.cells import (
     Row,
@@ -26,6 +28,8 @@ MAX_ROWS_AROUND = 12
 MAX_ROWS_OF_NAMES = 6
 # Letters in the name of a column: "N/A" and "n.m." are cells of rows.
 MIN_NAME_LETTERS = 3
+# In heights of a line: how far right of the names of rows a cell over several columns begins at least.
+MIN_INDENT = 2.0
 
 RowsAbove = Callable[[Box], Sequence[Row]]
 """The rows right above a box that are part of no table."""
@@ -132,11 +136,24 @@ def _is_name(cell: Line) -> bool:
 
 
 def _first_of_head(rows: Sequence[Row], at: int) -> int:
-    """The first row of a head, of which a row is known: those above it whose cells all stand over cells of it."""
+    """The first row of a head, of which a row is known: those above it whose cells all stand over cells of it.
+
+    So may one cell over several columns, which says what the numbers below it are of.
+    """
     start = at
     while not is_data(rows[start - 1]) and len(rows[start - 1]) > 1 and _stands_over(rows[start - 1], rows[at]):
         start -= 1
-    return start
+    return start - 1 if stands_over_columns(rows[start - 1], rows[at:]) else start
+
+
+def stands_over_columns(row: Row, below: Sequence[Row]) -> bool:
+    """Whether a row is one cell over several columns of the rows below: no sentence, caption or name of rows."""
+    cell, data = row[0], list(islice(filter(is_data, below), MAX_ROWS_AROUND))
+    if len(row) > 1 or not data or cell.text.endswith((":", ".")) or split_label(cell.text)[0]:
+        return False
+    over = [one for one in below[0] if stands_over(cell.box, one.box)]
+    names = min(each[0].box[0] for each in data)
+    return len(over) > 1 and cell.box[0] > names + MIN_INDENT * cell.height and cell.box[2] <= below[0][-1].box[2]
 
 
 def _stands_over(row: Row, below: Row) -> bool:
