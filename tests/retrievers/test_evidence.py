@@ -375,6 +375,24 @@ def test_the_page_on_which_a_part_ends_or_begins_counts_most(question: str, page
         assert evidence(collection, question).parts["reference"].argmax() == page
 
 
+def test_the_words_of_a_part_are_not_looked_for_where_a_page_of_it_is_asked_for(tmp_path: Path) -> None:
+    texts = [
+        "Part I: Ships",
+        "The first ships part where they end. The first end.",
+        "Oak",
+        "Elm",
+        "Part II: Cranes",
+        "Rails",
+    ]
+    quotes = [
+        made_quote(text, page=page, layout="title" if "Part" in text else "paragraph")
+        for page, text in enumerate(texts)
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        for question, page in (("On what page does the first part end?", 3), ("What is the first part about?", 0)):
+            assert int(evidence(collection, question).total.argmax()) == page
+
+
 def test_what_stands_in_quotation_marks_is_looked_for_together(tmp_path: Path) -> None:
     quotes = [
         made_quote("The harbour was deep.", page=0),

@@ -197,11 +197,13 @@ class EvidenceScorer:
     def _topic(self, analysis: QuestionAnalysis, within: "Mask | None") -> str:
         """The text of a question that is searched for.
 
-        Within one document, "the title page" is no words to look for where there is such a page; nor is "the report" in
-        a question for a kind of picture alone.
+        Within one document, "the title page" is no words to look for where there is such a page; nor is "the first
+        part" where it is asked on which page that ends, or "the report" in a question for a kind of picture alone.
         """
         places = analysis.places
-        if places and not analysis.labels and all(place.is_page for place in places) and self._is_one(within):
+        of_pages = {place.whole for place in places if place.page is not None}
+        are_pages = all(place.is_page or place.whole in of_pages for place in places)
+        if places and not analysis.labels and are_pages and self._is_one(within):
             found = (self.index.pages_meant_by(place) for place in places)
             return without_places(analysis.text) if all(_any_within(each, within) for each in found) else analysis.text
         if self._asks_kind_alone(analysis, within):
