@@ -30,6 +30,8 @@ _NAME = re.compile(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
 _CLAUSE_END = re.compile(r"[,;:.?!]")
 _SHARED = re.compile(r"[a-zß-ÿ]+(?: [a-zß-ÿ]+)?")
 _YEAR = r"(?:(?:fiscal(?:\s+year)?|(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12]))\s?)?(?:19|20)\d\d"
+_BEFORE_DIGITS = re.compile(r"(.*\S\s+)(?:19|20)\d\d$")
+_BEFORE_YEAR = re.compile(rf"(.*?\S\s+){_YEAR}$", re.IGNORECASE)
 # What makes a name before or behind a longer one: "Bank of" Merrow, Board "of Education".
 _NAME_BEFORE = re.compile(r"[A-ZÀ-Þ][\w.&-]*\s+(?:of|for|and|&)\s+(?:the\s+)?$")
 _NAME_BEHIND = re.compile(r"\s+(?:of|for|and|&)\s+(?:the\s+)?[A-ZÀ-Þ]")
@@ -192,7 +194,7 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     >>> comparison_sides("How did sales change from 2019 to 2021?")
     ('How did sales change 2019?', 'How did sales change 2021?')
     """
-    match = _compared(with_spans=_changes(question)).search(question)
+    match = _innermost(_compared(with_spans=_changes(question)), question)
     if match is None:
         return ()
     one, other = (side for side in match.groups() if side)
@@ -212,7 +214,39 @@ def comparison_sides(question: str) -> tuple[str, ...]:
     # "English with Spanish use" is English use with Spanish use.
     if _NAME.fullmatch(one) and _NAME.fullmatch(first) and _SHARED.fullmatch(shared):
         one = f"{one} {shared}"
+    other = _completed(one, other)
     return () if one == other else tuple(f"{before}{side}{behind}" for side in (one, other))
+
+
+def _innermost(compared: MentionPattern, question: str) -> "re.Match[str] | None":
+    """The comparison in a question; of "compare prices between Varna and Oslo", what stands between."""
+    match = compared.search(question)
+    inner = compared.search(question, match.start() + 1) if match and _has_opening(match) else None
+    return inner if match and inner and inner.end() == match.end() and _has_opening(inner) else match
+
+
+def _has_opening(compared: "re.Match[str]") -> bool:
+    """Whether a word such as "between" stands before the first of two things that are compared."""
+    return compared.start() < min(
+        start for group in range(1, len(compared.groups()) + 1) if (start := compared.start(group)) >= 0
+    )
+
+
+def _completed(one: str, other: str) -> str:
+    """The second of two things, with what it shares with the first: "costs in 2021" after "costs in 2020"."""
+    if re.fullmatch(r"\d{4}", other):
+        shared = _BEFORE_DIGITS.match(one)
+    elif re.fullmatch(_YEAR, other, re.IGNORECASE):
+        shared = None if re.fullmatch(_YEAR, one, re.IGNORECASE) else _BEFORE_YEAR.match(one)
+    else:
+        shared = _before_name().match(one) if re.fullmatch(_NAMES, other) else None
+    return f"{shared[1]}{other}" if shared else other
+
+
+@cache
+def _before_name() -> re.Pattern[str]:
+    """ "Prices in" of "prices in Varna", but not "University of" of "University of Varna"."""
+    return re.compile(rf"((?:.*\s)?[a-zß-ÿ]\S*\s+{alternation(_words_of('comparison_fillers'))}\s+){_NAMES}$")
 
 
 def _changes(question: str) -> bool:
