@@ -73,13 +73,13 @@ SHOWN_MISSING = 3
 """Words that the closest sentence lacks, that a reason names."""
 
 WORDS_ALONE = "The claim has no number or date to compare, and its words alone do not show it."
+YEAR_ALONE = "The claim has nothing to compare but a year, and its words alone do not show it."
 _PLAIN = str.maketrans("`[]", "'()")
 # The gate speaks of a sentence and what it cites; here nothing is cited yet.
 _REWORDED = (
     ("the document that it cites", "the passage's document"),
     ("It cites an image whose", "The passage is an image whose"),
     ("Either it or what it cites", "Either the claim or the passage"),
-    (NOTHING_TO_CHECK, WORDS_ALONE),
     ("what it cites", "the passage"),
 )
 
@@ -145,7 +145,7 @@ def check_passage(claim: str, hit: Hit, weights: Mapping[str, float], others: Se
     closest = _closest_sentence(claim, hit.quote, weights)
     share = coverage(weights, closest.held)
     covered = min(1.0, coverage(weights, closest.held.union(words_with_headings(hit.quote))))
-    reason, lacking = _reworded(citation.reason), False
+    reason, lacking = _reworded(citation.reason, claim), False
     if citation.verdict == "supported":
         reason, difference = None, _Difference.of(claim, closest, weights)
         if share < SUPPORTED_COVERAGE or difference.instead is not None:
@@ -240,7 +240,9 @@ def passage_context(hits: Sequence[Hit]) -> Context:
     return Context(texts=texts, images=tuple(hit for hit in hits if hit.quote.kind == "image"))
 
 
-def _reworded(reason: str | None) -> str | None:
+def _reworded(reason: str | None, claim: str) -> str | None:
+    if reason == NOTHING_TO_CHECK:
+        return YEAR_ALONE if any(amount.year for amount in read_sentence(claim).amounts) else WORDS_ALONE
     for of_a_sentence, of_a_claim in _REWORDED if reason is not None else ():
         reason = (reason or "").replace(of_a_sentence, of_a_claim)
     return reason

@@ -20,6 +20,8 @@ from quoteweave.generation.sentences import split_sentences
 
 MIN_CLAIM_WORDS = 4
 """Words of a part of a sentence, below which the whole sentence is the claim."""
+MIN_CLAUSE_WORDS = 3
+"""The same of a part that ends as a clause does, before a semicolon or a word such as "but", and not as a name does."""
 MAX_EXCERPT_CHARACTERS = 1_200
 """Characters around a mark that are searched for, and the most of a text without marks."""
 
@@ -92,7 +94,8 @@ _GOES_ON = re.compile(r"\s*[a-z]")
 _EMPTIED = re.compile(rf"\((?:{_LEAD}|and|[\s,;])*\0(?:{_LEAD}|and|[\s,;\0])*\)")
 # The halves of a bracket that a mark was cut out of.
 _HALVES = re.compile(rf"\A[\s,;]*\)|\((?:{_LEAD}|and|[\s,;])*\Z")
-_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
+_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?。，、；：！？])")
+_CLAUSE_ENDS = re.compile(r"\s*(?:;|,?\s+(?:but|yet|while|whereas|although|though)\b)")
 
 
 class Excerpt(Record):
@@ -207,7 +210,8 @@ class _MarkedText:
         begin = self._marks[at - 1].end() if at and self._starts[at - 1] >= start else start
         until = mark.start() if at + 1 < len(self._marks) and self._starts[at + 1] < end else end
         part = claim_of(text[begin:until])
-        claim = part if len(part.split()) >= MIN_CLAIM_WORDS else claim_of(text[start:end])
+        least = MIN_CLAUSE_WORDS if _CLAUSE_ENDS.match(text, mark.end()) else MIN_CLAIM_WORDS
+        claim = part if len(part.split()) >= least else claim_of(text[start:end])
         if len(self._unmarked) <= MAX_EXCERPT_CHARACTERS:
             return Excerpt(mark=mark[0], start=mark.start(), claim=claim, text=self._unmarked)
         room = max(0, MAX_EXCERPT_CHARACTERS - (end - start)) // 2

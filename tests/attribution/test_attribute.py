@@ -281,6 +281,14 @@ def test_of_a_claim_of_words_alone_it_is_said_that_they_do_not_show_it(port: Col
     assert found.reason == "The claim has no number or date to compare, and its words alone do not show it."
 
 
+def test_of_a_claim_with_a_year_it_is_not_said_that_it_has_no_date(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"crane.md": ["The crane was built in 1962 by Holm and Sons."]}) as own:
+        (found,) = attribute(own, "The wooden crane was built in 1962.")
+    reason = found.candidates[0].citation.reason
+    assert reason is not None
+    assert reason.startswith("The claim has nothing to compare but a year, and its words alone do not show it.")
+
+
 def test_the_closest_passages_stand_in_the_order_of_the_search(port: Collection) -> None:
     (found,) = attribute(port, "In 2023 the port shipped 9,999 tonnes of grain, most of it by rail, not by ship.")
     scores = [one.score for one in found.candidates]

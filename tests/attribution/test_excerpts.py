@@ -147,6 +147,24 @@ def test_a_bracket_that_holds_marks_alone_is_no_part_of_the_claim(bracket: str) 
     assert read_excerpts(f"Blur (a filter) hurts f() of networks {bracket}.")[-1].claim.startswith("Blur (a filter)")
 
 
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Blur hurts networks [4], but people see well [7, 9].", ["Blur hurts networks", "but people see well."]),
+        ("Bees lived longer [1]; a crane was built there [2].", ["Bees lived longer", "a crane was built there."]),
+        ("Ants sting people [1] while bees rarely do [2].", ["Ants sting people", "while bees rarely do."]),
+        ("BERT [1] outperforms GPT [2].", ["BERT outperforms GPT."] * 2),
+        ("Models, BERT [1], T5 [2] and GPT [3], read.", ["Models, BERT, T5 and GPT, read."] * 3),
+    ],
+)
+def test_a_short_clause_with_a_mark_of_its_own_is_a_claim_and_a_name_is_none(text: str, claims: list[str]) -> None:
+    assert [one.claim for one in read_excerpts(text)] == claims
+
+
+def test_no_space_is_left_before_a_full_stop_of_chinese() -> None:
+    assert read_excerpts("蜜蜂活得更长[1]。")[0].claim == "蜜蜂活得更长。"
+
+
 def test_halves_of_a_bracket_that_marks_were_cut_out_of_are_no_part_of_a_claim() -> None:
     found = read_excerpts("Ports grew (see also [3], and [4]; [5]) in the north.")
     assert [one.claim for one in found] == ["Ports grew in the north."] * 3
