@@ -13,7 +13,8 @@ from common import Table, arguments, finish, machine
 from library_process import LibraryProcess, serving_library
 from model_process import serving
 
-from quoteweave.attribution.agent.runs import TRAJECTORIES, PaperRunFile, PaperRunSettings, answer_excerpts
+from quoteweave.attribution.agent.run_settings import PaperRunFile, PaperRunSettings
+from quoteweave.attribution.agent.runs import TRAJECTORIES, answer_excerpts
 from quoteweave.attribution.agent.trajectory import read_trajectory
 from quoteweave.core.examples import Example
 from quoteweave.evaluation.datasets import load_dataset

@@ -11,14 +11,9 @@ from scripted_agents import OWN, SEARCH, SELECT, TARGET, does, find
 
 from quoteweave.attribution.agent.actions import Condition
 from quoteweave.attribution.agent.diagnosis import find_leaks
-from quoteweave.attribution.agent.runs import (
-    PaperRunFile,
-    PaperRunSettings,
-    answer_excerpts,
-    file_name,
-    hiding_rule,
-    paper_search_of,
-)
+from quoteweave.attribution.agent.ranking import hiding_rule
+from quoteweave.attribution.agent.run_settings import PaperRunFile, PaperRunSettings
+from quoteweave.attribution.agent.runs import answer_excerpts, file_name, paper_search_of
 from quoteweave.attribution.agent.trajectory import AgentSettings, read_trajectory
 from quoteweave.attribution.literature.sources.make_source import SourceName
 from quoteweave.core.answers import Usage
@@ -88,6 +83,13 @@ def make_run(
     return out
 
 
+def make_ranking(table: Path, source: str, excerpts: int = EXCERPTS) -> Path:
+    made = PaperRunSettings(ranking=True, source=source, per_second=1000, papers=table.with_name("papers"))
+    examples, out = load_dataset("citeme", table)[:excerpts], table.with_name("run")
+    answer_excerpts(PaperRunFile(settings=(made,)), Questions("citeme", examples, table), out)
+    return out
+
+
 @pytest.mark.parametrize("source", ["semantic-scholar", "openalex"])
 def test_excerpts_are_answered_over_a_service_without_a_leak(
     library_server: LibraryServer, table: Path, monkeypatch: pytest.MonkeyPatch, source: SourceName
@@ -115,6 +117,42 @@ def test_excerpts_are_answered_over_a_service_without_a_leak(
     trajectories = sorted((run / "trajectories").glob("[!.]*.jsonl"))
     assert len(trajectories) == EXCERPTS
     assert [leak for path in trajectories for leak in find_leaks(read_trajectory(path))] == []
+
+
+@pytest.mark.parametrize("source", ["semantic-scholar", "openalex"])
+def test_what_a_service_finds_is_ranked_without_a_model_and_nothing_hidden_is_among_it(
+    library_server: LibraryServer, table: Path, monkeypatch: pytest.MonkeyPatch, source: SourceName
+) -> None:
+    monkeypatch.setenv("SEMANTIC_SCHOLAR_BASE_URL", library_server.semantic_scholar_url)
+    monkeypatch.setenv("OPENALEX_BASE_URL", library_server.openalex_url)
+    run = make_ranking(table, source, excerpts=4)
+    examples = load_dataset("citeme", table)[:4]
+    dates = {paper.title: paper.day.year for paper in make_library().papers}
+    for example, one in zip(examples, read_run(run)[1], strict=True):
+        assert one.paper_search is not None
+        assert one.paper_search.selected is not None
+        shown = [paper.title for paper in one.paper_search.shown()]
+        assert (one.response, one.model, len(shown)) == (shown[0], "lexical", 10)
+        assert example.document not in shown
+        assert all(dates[title] <= (example.year or 0) for title in shown)
+    request = ScoringRequest(run=run, dataset="citeme", references=table, partial=True)
+    found = score(request, intervals=None).figures["target_found"].value
+    assert found is not None
+    assert found > 0
+
+
+def test_a_service_that_fails_is_a_technical_error_of_a_ranking_too(
+    library_server: LibraryServer, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMANTIC_SCHOLAR_BASE_URL", library_server.semantic_scholar_url)
+    library_server.reply("/graph/v1/*", b"{}", times=None, status=403)
+    try:
+        with pytest.raises(EndpointUnreachable, match="10 questions in a row"):
+            make_ranking(table, "semantic-scholar")
+    finally:
+        library_server.clear_faults()
+    predictions = read_run(table.with_name("run"))[1]
+    assert {one.paper_search.outcome for one in predictions if one.paper_search is not None} == {"source"}
 
 
 def test_a_source_that_fails_is_a_technical_error_and_ends_a_run_that_goes_on_so(

@@ -217,6 +217,9 @@ def test_what_is_no_action_is_a_technical_error_and_no_wrong_answer(
         ('preset = "mmdocrag-text"', [], "preset 'mmdocrag-text': it is for answers; there are: citeme,"),
         ("", ["-c", "x"], "citeme searches papers, not quotes: name the collection with --source, not with -c"),
         ("", ["--source", "nowhere"], "nowhere"),
+        ("ranking = true", [], "ranking searches for papers: name where with --source or the key source"),
+        ('ranking = true\nmodel = "m"', [], "model is of a model that looks for papers, and ranking asks none"),
+        ('ranking = true\ncondition = "search"', [], "condition is of a model that looks for papers"),
     ],
 )
 def test_what_cannot_be_as_it_is_set_is_named(
@@ -249,6 +252,28 @@ def test_without_a_model_nothing_is_asked(table: Path, monkeypatch: pytest.Monke
         monkeypatch.delenv("QUOTEWEAVE_MODEL")
         result = runs.run("--preset", "citeme")
     assert "citeme asks for a paper, and only a model names one; set model" in str(result.exception)
+
+
+@pytest.mark.parametrize("retriever", ["lexical", "bm25"])
+def test_papers_are_ranked_without_a_model_and_scored_by_the_first(
+    table: Path, library: Path, monkeypatch: pytest.MonkeyPatch, retriever: str
+) -> None:
+    (table.with_name("config.toml")).write_text(f'ranking = true\nretriever = ["{retriever}"]\nresults = 3')
+    with ModelServer([]) as server:
+        runs = Runs(table, server, monkeypatch)
+        ran = runs.run("--config", table.with_name("config.toml"), "--source", library)
+        assert (ran.exit_code, server.requests) == (0, []), ran.output
+        assert "2 questions to answer with a ranking of papers" in ran.stderr
+    reviewed = CliRunner().invoke(app, ["eval", "trajectories", str(runs.folder)])
+    assert "holds no trajectories" in str(reviewed.exception)
+    figures = runs.figures("--convention", "published")
+    assert (figures["title_match"], figures["identifier_match"], figures["target_found"]) == (1.0, 1.0, 1.0)
+    assert (figures["technical_errors"], figures["actions"]) == (0.0, 1.0)
+    for one in read_run(runs.folder)[1]:
+        assert one.paper_search is not None
+        titles = {paper.title for paper in one.paper_search.shown()}
+        assert titles <= {"Deep Blur", "Loud Noise"}, "the excerpt's own paper and the later one are hidden"
+        assert one.model == retriever
 
 
 def test_a_source_is_of_citeme_alone(tmp_path: Path) -> None:

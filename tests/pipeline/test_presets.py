@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.attribution.agent.runs import PaperRunSettings
+from quoteweave.attribution.agent.run_settings import PaperRunSettings
 from quoteweave.attribution.drafts.post_hoc_runs import PostHocSettings
 from quoteweave.core.errors import UsageError
 from quoteweave.pipeline.presets import Preset, PresetSettings, list_presets, load_preset

@@ -22,6 +22,7 @@ from quoteweave.core.errors import DatasetError, StorageError
 from quoteweave.core.examples import Example
 from quoteweave.core.files.templates import open_template, policy_hash
 from quoteweave.core.records import Record
+from quoteweave.core.runs import PREDICTIONS_FILE
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MARK = re.compile(r"(\[CITATION\])")
@@ -214,7 +215,8 @@ def review_trajectories(
 
 def _files(run: Path) -> list[Path]:
     kept = run / TRAJECTORIES
-    return list((kept if kept.is_dir() else run).glob("*.jsonl"))
+    files = (kept if kept.is_dir() else run).glob("*.jsonl")
+    return [file for file in files if file.name != PREDICTIONS_FILE]
 
 
 def _natural(file: Path) -> tuple[tuple[int, int | str], ...]:

@@ -6,47 +6,50 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, cast, get_args
-
-from pydantic import Field
+from typing import cast, get_args
 
 from quoteweave.attribution.agent.actions import FindInText, NamePaper, Read, Select
 from quoteweave.attribution.agent.loop import CiteAgent
+from quoteweave.attribution.agent.ranking import (
+    WITHOUT_YEAR,
+    LiteratureRanking,
+    PaperRanker,
+    SourceRanking,
+    hiding_rule,
+    named_paper,
+)
 from quoteweave.attribution.agent.replies import AgentPrompts
-from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Ending, Step, Trajectory, read_trajectory
+from quoteweave.attribution.agent.run_settings import PaperRunFile, PaperRunSettings
+from quoteweave.attribution.agent.trajectory import RESUMABLE, Ending, Step, Trajectory, read_trajectory
+from quoteweave.attribution.literature.attributor import LiteratureAttributor
+from quoteweave.attribution.literature.library.paper_library import PaperLibrary
 from quoteweave.attribution.literature.opening import open_sources
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.sources.own_collection import OwnCollection
-from quoteweave.attribution.literature.sources.papers import FieldOfStudy, Paper, PaperSource, PublicationDate
-from quoteweave.attribution.literature.sources.unseen import HidingRule
+from quoteweave.attribution.literature.sources.papers import Paper, PaperSource
 from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import CollectionNotFound, DatasetError, EndpointUnreachable, UsageError
 from quoteweave.core.examples import (
     Example,
-    NamedPaper,
     PaperSearch,
     Prediction,
     Scope,
     SearchStep,
     Spending,
-    Task,
     failed_prediction,
 )
 from quoteweave.core.files.jsonl import iter_records
 from quoteweave.core.messages import pluralize
 from quoteweave.core.runs import PREDICTIONS_FILE
-from quoteweave.core.text.paper_identifiers import identifiers_of_address, normalized
 from quoteweave.endpoints.budget import record_earlier_spending
 from quoteweave.pipeline.composition.make_rag import SharedLimits, make_chat
 from quoteweave.pipeline.composition.make_search import make_search
 from quoteweave.pipeline.composition.manage_indexes import build_indexes
 from quoteweave.pipeline.composition.progress import Progress
-from quoteweave.pipeline.presets import PresetKind
 from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with
 from quoteweave.pipeline.runs.answerer import Predictor
-from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file_as
+from quoteweave.pipeline.runs.config import RunSettings, read_run_file_as
 from quoteweave.pipeline.runs.retrieval import Questions, fingerprint_documents, index_fingerprints
-from quoteweave.pipeline.settings import ChatSettings, RetrievalSettings
 
 PAPER_DATASETS = ("citeme",)
 """Names of the datasets that ask for papers."""
@@ -54,69 +57,7 @@ TRAJECTORIES = "trajectories"
 """The folder of a run's trajectories, a file for each excerpt."""
 REPLIES = "replies"
 """The folder of a run that keeps what a service replied, so that it is asked nothing twice."""
-WITHOUT_YEAR = 2024
-"""The year of excerpts without one, as in the authors' code: nothing later is shown."""
-_OF_QUOTES = RunSettings.model_fields.keys() - {
-    "name", "window", *RetrievalSettings.model_fields, *ChatSettings.model_fields
-}  # fmt: skip
-"""Settings that say which quotes an answer is made of, and how it is checked."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-
-
-class PaperRunSettings(RunSettings, AgentSettings):
-    """How the papers that excerpts cite are looked for. `retriever` and its like search a collection of one's own."""
-
-    PRESET_KINDS: ClassVar[tuple[PresetKind, ...]] = ("papers",)
-
-    source: str | None = Field(
-        default=None,
-        exclude=True,  # a run records what was searched, wherever it was
-        description="where papers are searched for: semantic-scholar, openalex, or the folder of a collection",
-    )
-    papers: Path | None = Field(
-        default=None,
-        exclude=True,
-        description="folder that keeps the papers of a service that were read, else that of QUOTEWEAVE_PAPERS",
-    )
-    per_second: float | None = Field(
-        default=None, gt=0, le=1000, exclude=True, description="most requests of a service a second"
-    )
-    open_access_only: bool | None = Field(
-        default=False, description="whether a service leaves out papers that may not be read freely"
-    )
-    field: FieldOfStudy | None = Field(default=None, description="of which papers alone a service is searched for")
-    window: int = Field(default=AgentSettings().window, ge=2_000, description="tokens of a conversation at most")
-
-    @property
-    def agent(self) -> AgentSettings:
-        """What the agent may do."""
-        return AgentSettings(**{key: getattr(self, key) for key in AgentSettings.model_fields})
-
-    def for_task(self, task: Task, dataset: str) -> "PaperRunSettings":
-        """Return the settings. Raises UsageError for another task, without a model, and for settings of quotes."""
-        if task != "name_paper":
-            raise UsageError(f"setting {self.name}: {dataset} asks for no paper, so that no agent looks for one")
-        unused = sorted(self.model_fields_set & _OF_QUOTES)
-        if unused:
-            raise UsageError(
-                f"setting {self.name}: {unused[0]} is of quotes, and {dataset} asks of an excerpt, without any: leave "
-                "it out"
-            )
-        if self.model is None:
-            raise UsageError(f"setting {self.name}: {dataset} asks for a paper, and only a model names one; set model")
-        return self if self.actions else self.model_copy(update={"open_access_only": None})  # nothing is searched
-
-
-class PaperRunFile(RunFile):
-    """A configuration file of runs over CiteME."""
-
-    SETTING: ClassVar[type[RunSettings]] = PaperRunSettings
-    settings: tuple[PaperRunSettings, ...]
-
-    def with_source(self, source: str | None) -> "PaperRunFile":
-        """Return the file with this source in each setting that names none."""
-        named = [one if one.source else one.model_copy(update={"source": source}) for one in self.settings]
-        return self.model_copy(update={"settings": tuple(named)})
 
 
 def answer_excerpts(
@@ -132,6 +73,7 @@ def answer_excerpts(
 
     As `answer_dataset`, but that an agent searches `source`, where a setting names none: a service or the folder of a
     collection by its name, or an object that implements `PaperSource`.
+    With `ranking`, the first paper of a ranking by retrievers is named.
     A run's folder holds its trajectories too: a run that was stopped goes on at the step where it was, and asks nothing
     again. Raises UsageError where settings do not fit together, a folder holds another run, or a source is unknown or
     missing where a setting searches; DatasetError for a file that cannot be read; BudgetSpent, EndpointError and
@@ -149,10 +91,12 @@ def answer_excerpts(
         setting: RunSettings, limits: SharedLimits, folder: Path
     ) -> Iterator[tuple[Predictor, Mapping[str, str]]]:
         assert isinstance(setting, PaperRunSettings)  # noqa: S101 - the file has no others
+        if setting.ranking:
+            with _open_ranker(setting, given, folder, hooks.progress) as ranker:
+                yield ranker
+            return
         with _open_source(setting, given, folder, hooks.progress) as (papers, fingerprints):
             finder = _make_finder(setting, limits, folder, papers)
-            for spent in finder.earlier.values():
-                limits.count_earlier(spent)
             yield finder, {**fingerprints, **_model_fingerprints(setting)}
 
     return answer_with(make_predictor, file.with_source(named), questions, out, only=only, hooks=hooks)
@@ -171,44 +115,78 @@ def _open_source(
     setting: PaperRunSettings, given: PaperSource | None, folder: Path, progress: Progress
 ) -> Iterator[tuple[PaperSource | None, Mapping[str, str]]]:
     """Yield the source that is searched, and the fingerprints of what it holds; None where nothing is searched."""
-    source = setting.source or given
     if not setting.actions:
         yield None, {}
         return
-    if source is None:
-        raise UsageError(
-            f"setting {setting.name}: condition {setting.condition!r} searches for papers: name where with --source or "
-            'the key source, or set condition = "no_commands"'
-        )
-    if isinstance(source, str) and source not in get_args(SourceName):
+    source = _searched(setting, given)
+    if isinstance(source, Path):
         with _open_collection(source, setting, progress) as opened:
             yield opened
         return
-    searched = cast("SourceName | PaperSource", source)
+    with _open_service(source, setting, folder, progress) as (opened_source, _):
+        yield opened_source, {"source": opened_source.name}
+
+
+@contextmanager
+def _open_ranker(
+    setting: PaperRunSettings, given: PaperSource | None, folder: Path, progress: Progress
+) -> Iterator[tuple[PaperRanker, Mapping[str, str]]]:
+    """Yield what ranks papers, and the fingerprints of what it searches."""
+    source, name = _searched(setting, given), " + ".join(setting.retriever)
+    if isinstance(source, Path):
+        with _open_collection(source, setting, progress) as (own, fingerprints):
+            yield PaperRanker(SourceRanking(own), setting.results, name), fingerprints
+        return
+    with _open_service(source, setting, folder, progress) as (opened, library):
+        literature = LiteratureAttributor([opened], library)
+        literature.rank_by(setting, progress)
+        yield PaperRanker(LiteratureRanking(literature), setting.results, name), {"source": opened.name}
+
+
+def _searched(setting: PaperRunSettings, given: PaperSource | None) -> SourceName | PaperSource | Path:
+    """The service or the source of one's own that is searched, or the folder of a collection. Raises UsageError."""
+    source = setting.source or given
+    if source is None:
+        searches = "ranking" if setting.ranking else f"condition {setting.condition!r}"
+        otherwise = "" if setting.ranking else ', or set condition = "no_commands"'
+        raise UsageError(
+            f"setting {setting.name}: {searches} searches for papers: name where with --source or the key source"
+            f"{otherwise}"
+        )
+    of_a_folder = isinstance(source, str) and source not in get_args(SourceName)
+    return Path(str(source)) if of_a_folder else cast("SourceName | PaperSource", source)
+
+
+@contextmanager
+def _open_service(
+    source: SourceName | PaperSource, setting: PaperRunSettings, folder: Path, progress: Progress
+) -> Iterator[tuple[PaperSource, PaperLibrary]]:
+    """Yield a source that is no collection, and the library in which the papers that are read are kept."""
     options = SourceOptions(
         per_second=setting.per_second,
         cache=folder / REPLIES,
         open_access_only=bool(setting.open_access_only),
         field=setting.field,
     )
-    services = {searched: options} if isinstance(searched, str) else {}
-    with open_sources(searched, papers=setting.papers, options=services) as ((opened_source,), _):
+    services = {source: options} if isinstance(source, str) else {}
+    with open_sources(source, papers=setting.papers, options=services) as ((opened,), library):
         if services:
-            progress.note(f"{setting.name}: what the agent searches for is sent to {searched}")
-        yield opened_source, {"source": opened_source.name}
+            whose = "the excerpts" if setting.ranking else "what the agent searches for"
+            progress.note(f"{setting.name}: {whose} {'are' if setting.ranking else 'is'} sent to {source}")
+        yield opened, library
 
 
 @contextmanager
 def _open_collection(
-    folder: str, setting: PaperRunSettings, progress: Progress
+    folder: Path, setting: PaperRunSettings, progress: Progress
 ) -> Iterator[tuple[OwnCollection, Mapping[str, str]]]:
     """Yield a collection of one's own as a source, and the fingerprints of its documents and indexes."""
     try:
-        collection = Collection.open(Path(folder))
+        collection = Collection.open(folder)
     except CollectionNotFound as error:
         services = ", ".join(get_args(SourceName))
         raise UsageError(
-            f"{folder!r} is no source of papers: there are {services}, and folders of collections"
+            f"{str(folder)!r} is no source of papers: there are {services}, and folders of collections"
         ) from error
     with collection:
         build_indexes(collection, setting.retriever, setting, progress)
@@ -231,7 +209,10 @@ def _make_finder(
     model = make_chat(setting)
     assert model is not None  # noqa: S101 - `for_task` has seen to it
     agent = CiteAgent(limits.limit(model), source, setting.agent, prompts_folder=setting.prompts)
-    return PaperFinder(agent, folder / TRAJECTORIES, model.name, _unrecorded(folder))
+    earlier = _unrecorded(folder)
+    for spent in earlier.values():
+        limits.count_earlier(spent)
+    return PaperFinder(agent, folder / TRAJECTORIES, model.name, earlier)
 
 
 def _unrecorded(folder: Path) -> dict[str, Spending]:
@@ -324,12 +305,6 @@ class PaperFinder:
         )
 
 
-def hiding_rule(example: Example) -> HidingRule:
-    """Return what is hidden while the paper that an example cites is looked for: its own paper, and later ones."""
-    own = None if example.document is None else Paper(id="own", title=example.document, url=example.address)
-    return HidingRule(own=own, before=PublicationDate(year=example.year or WITHOUT_YEAR))
-
-
 def file_name(example: str) -> str:
     """Return the name of an example's trajectory, without suffix: its id where that can name a file, else a hash.
 
@@ -350,7 +325,7 @@ def paper_search_of(trajectory: Trajectory) -> PaperSearch:
     known = trajectory.shown
     return PaperSearch(
         outcome=ending.kind,
-        selected=None if ending.selected is None else _named(ending.selected),
+        selected=None if ending.selected is None else named_paper(ending.selected),
         steps=tuple(_step(step, known) for step in trajectory.steps if not isinstance(step.action, NamePaper)),
         found=None if trajectory.steps or not trajectory.setup.settings.actions else False,
     )
@@ -367,12 +342,6 @@ def _step(step: Step, known: Mapping[str, Paper]) -> SearchStep:
         action=action.name,
         argument=": ".join(fields),
         rationale=step.rationale,
-        papers=tuple(_named(paper) for paper in papers),
+        papers=tuple(named_paper(paper) for paper in papers),
         problem=step.error or failed,
     )
-
-
-def _named(paper: Paper) -> NamedPaper:
-    addresses = [identifiers_of_address(url or "") for url in (paper.url, paper.pdf_url)]
-    identifiers = {key: value for one in addresses for key, value in one.items()} | normalized(paper.identifiers)
-    return NamedPaper(title=paper.title, identifiers=identifiers)

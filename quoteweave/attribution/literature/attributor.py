@@ -14,6 +14,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import get_args
 
 from quoteweave.attribution.attribute import (
@@ -38,6 +39,7 @@ from quoteweave.attribution.literature.library.paper_library import NOT_OPEN, Pa
 from quoteweave.attribution.literature.ranked_candidates import ranked_attribution
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS, is_only_described
 from quoteweave.attribution.literature.sources.papers import Paper, PaperSource, PaperText, PublicationDate
+from quoteweave.attribution.literature.sources.unseen import HidingRule, Unseen
 from quoteweave.attribution.records import Attribution, Candidate, Outcome
 from quoteweave.attribution.settings import CANDIDATES, make_confirming_checker
 from quoteweave.core.answers import Context, ContextSize
@@ -141,6 +143,12 @@ class LiteratureAttributor:
         ]
         shares = {names[at]: share for at, share in reversed(cited.items()) if at in names}
         return ranked_attribution(excerpt, described, scores, shares, _trace(found, found_in))
+
+    def hiding(self, rule: HidingRule) -> "LiteratureAttributor":
+        """Return one whose sources show nothing of what a rule hides; the rest is shared."""
+        other = copy(self)
+        other._sources = tuple(Unseen(source, rule) for source in self._sources)
+        return other
 
     def rank_by(self, settings: RetrievalSettings, progress: Progress = NO_PROGRESS) -> None:
         """Rank candidates by these retrievers, the rankings of several fused, and by a reranker if one is set.

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from quoteweave.attribution.agent.runs import PAPER_DATASETS, PaperRunFile, answer_excerpts
+from quoteweave.attribution.agent.run_settings import PaperRunFile
+from quoteweave.attribution.agent.runs import PAPER_DATASETS, answer_excerpts
 from quoteweave.attribution.drafts.post_hoc_runs import WRITER, PostHocRunFile, cite_answers
 from quoteweave.cli.console import on_terminal, print_failures, print_json, printable
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
@@ -36,6 +37,8 @@ searched_otherwise: questions for which a step of retrieval failed, or whose doc
 
 asked: questions that were asked now; calls, estimated_calls (whose tokens the endpoint did not count), tokens (input,
 output), price_usd (null where not known): of all calls for these, expansion and checks included; seconds."""
+_WITHOUT_MODEL = {False: "extracted sentences", True: "a ranking of papers"}
+"""What questions are answered with where no model is asked; True of datasets that ask for papers."""
 
 
 def run(
@@ -73,7 +76,7 @@ def run(
     the --config file override it.
 
     For CiteME, an agent searches --source for the paper that each excerpt cites, and
-    saves each of its steps.
+    saves each of its steps; with ranking = true in --config, retrievers rank its papers.
 
     With the preset alce-post-hoc or alce-post-hoc-checked, answers are written
     without passages, or taken from --answers, and cited afterwards.
@@ -88,7 +91,7 @@ def run(
     _check_post_hoc(preset, answers, collection)
     examples = load_dataset(dataset, references)[:limit]
     questions = Questions(dataset, examples, dataset_file(dataset, references), images=image_folder, partial=partial)
-    hooks = _Hooks(confirmed=yes, writer=WRITER if answers else "extracted sentences")
+    hooks = _Hooks(confirmed=yes, writer=WRITER if answers else _WITHOUT_MODEL[names_papers])
     try:
         if names_papers:
             papers = _run_file(config, preset, PaperRunFile)
