@@ -14,7 +14,9 @@ from pydantic import Field
 from quoteweave.collection.catalog.stored_words import heads_of_words, unknown_words
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.folder import CollectionFolder
+from quoteweave.collection.records import IndexPlan
 from quoteweave.collection.segments.segment import SUFFIX, read_segment
+from quoteweave.collection.stores.generations import read_plan
 from quoteweave.collection.unreferenced import MILVUS_FOLDER, referenced_keys, unreferenced_files
 from quoteweave.core.errors import CollectionError, MissingExtra, UsageError
 from quoteweave.core.fingerprints import file_sha256
@@ -24,6 +26,19 @@ from quoteweave.core.text.tokens import words
 _MIN_NAME_CHARACTERS = 4  # shorter names are searched for in quotation marks
 _MIN_WORD_BYTES = 6  # shorter words turn up by chance
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{%d,}" % _MIN_WORD_BYTES)
+# What files of these formats say themselves: SQLite, numpy, Parquet and Milvus, and our own JSON and indexes.
+_OF_FORMATS = frozenset(
+    """
+    active arrow1 autoincrement autoindex binary candidates capacity cascade catalog changes chapter checked checkpoint
+    checksum checksums collection collections committed content create current default delete descriptions dimension
+    dimensions document documents dynamic element embedded enable entries exists failures fields figure fingerprint
+    float16 float32 foreign format fortran generation header images indexes integer inverted lengths lexical longest
+    manifest master metric milvus nullable output packages params parquet parser partition partitions passage prefix
+    primary properties quotes quoteweave references refused removals reserve revision rotation scalar schema search
+    section segment segments select sequence settings shards skipped source sources sqlite string symbols tables tokens
+    unclean unique varchar vector vectors verified version vision warnings without writer written
+    """.split()  # noqa: SIM905 - a list with quotation marks would be three times as long
+)
 
 
 class RemovalCheck(Record):
@@ -44,7 +59,7 @@ class _Wanted:
     forms: tuple[bytes, ...]
     """The name in every encoding, and the hash of the file that was removed."""
     rare: frozenset[bytes]
-    """Words of the removed file that no document of the collection has."""
+    """Words of the removed file that neither documents of the collection have nor what is kept of them."""
     longer: tuple[bytes, ...]
     """Names of documents, folders and files of the collection, and keys of what it stores, that contain the name."""
     mentioned: bool
@@ -120,11 +135,12 @@ def _wanted(
     forms = [*_forms(name), *([content.encode()] if content else [])]
     rare: set[bytes] = set()
     if texts:
-        lost = {word for text in texts for word in _words(text)}
+        lost = {word for text in texts for word in _words(text)} - _OF_FORMATS - _kept_words(folder, collection)
         for _, _, quotes in collection.iter_documents_quotes():
             for quote in quotes:
                 lost -= _words(quote.model_dump_json())
-        rare = {word.encode() for word in lost if len(word.encode()) >= _MIN_WORD_BYTES}
+        # Digits turn up by chance, as sizes of files do.
+        rare = {word.encode() for word in lost if len(word.encode()) >= _MIN_WORD_BYTES and not word.isdigit()}
     with folder.catalog.read() as db:
         heads = heads_of_words(db)
     containing = sorted({text for text in longer if name in text}, key=len, reverse=True)
@@ -135,6 +151,20 @@ def _wanted(
         mentioned=mentioned,
         words=frozenset(heads),
     )
+
+
+def _kept_words(folder: CollectionFolder, collection: Collection) -> set[str]:
+    """Words of the catalogue's tables, and of what is kept of documents, failures and indexes that are there."""
+    with folder.catalog.read() as db:
+        held = [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
+    for document in collection.documents():
+        held += [document.model_dump_json(), *(page.model_dump_json() for page in collection.pages(document.name))]
+    held += [f"{origin.root} {origin.path}" for origin in collection.origins().values()]
+    held += [failure.model_dump_json() for failure in collection.failures()]
+    for state in collection.indexes():
+        plan = read_plan(state)
+        held += [state.name, "" if plan is None else plan.model_dump_json(include=set(IndexPlan.model_fields))]
+    return {word for text in held for word in _words(text)}
 
 
 def _forms(name: str) -> list[bytes]:

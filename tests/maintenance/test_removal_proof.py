@@ -52,6 +52,15 @@ def test_nothing_is_found_where_nothing_is_left(root: Path) -> None:
     assert found.size == sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
 
 
+def test_words_of_the_folder_itself_are_no_traces(root: Path) -> None:
+    text = (
+        "A record of the documents: content, format, checksum; images, lexical segments, the catalog of the collection."
+    )
+    assert check_removed(root, NAME, [*TEXTS, text]).traces == ()
+    (root / "left").write_text("the content of the documents, with a rotkehlchen")
+    assert check_removed(root, NAME, [*TEXTS, text]).traces[-1].endswith("left holds words of it (rotkehlchen)")
+
+
 def unseal(path: Path, data: bytes) -> None:
     """Adds bytes to the catalogue as if its last writer had been killed, and left no checksum."""
     path.write_bytes(path.read_bytes() + data)
