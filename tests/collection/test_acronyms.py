@@ -19,6 +19,7 @@ from quoteweave.collection.segments.acronyms import LIST_MARK, LISTED, definitio
         ("the Gcn5-related N-acetyltransferase (GNAT) family", "GNAT", "Gcn5-related N-acetyltransferase"),
         ("an intermediate-conductance channel (ICC)", "ICC", "intermediate-conductance channel"),
         ("large language models (LLMs) and more", "LLMs", "large language models"),
+        ("Abstract—Large language models (LLMs) write", "LLMs", "Large language models"),
         ("the World Health Organization (WHO, Geneva)", "WHO", "World Health Organization"),
         ("the World Health Organization (WHO; see page 3)", "WHO", "World Health Organization"),
         ("WHO (World Health Organization; see page 3)", "WHO", "World Health Organization"),

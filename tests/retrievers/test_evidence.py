@@ -280,6 +280,24 @@ def test_acronyms_that_a_document_defines_lead_to_what_they_stand_for_and_back(t
         assert 0 < short.parts["acronyms"][1] < words[2]
 
 
+def test_the_plural_of_an_acronym_is_the_same_acronym(tmp_path: Path) -> None:
+    for defined, other, at in (("LLMs", "LLM", 1), ("LLM", "LLMs", 1)):
+        quotes = [
+            made_quote(f"Abstract—Large language models ({defined}) write.", page=0),
+            made_quote(f"An index helps each {other} of ours.", page=1),
+            made_quote("Models that are large speak a language.", page=2),
+            made_quote("Other things.", page=3),
+        ]
+        assert told(tmp_path / defined / "1", quotes, "What is a large language model?", "acronyms") == [at]
+        assert told(tmp_path / defined / "2", quotes, f"What do {other} do?", "acronyms") == [0, 2]
+        assert told(tmp_path / defined / "3", quotes, f"What do {defined} do?", "acronyms") == [1, 2]
+        assert told(tmp_path / defined / "4", quotes, f"what do {other.lower()} do?", "acronyms") == [0, 2]
+        for asked in (defined, other):
+            with make_collection(tmp_path / defined / asked, {"a.pdf": quotes}) as collection:
+                found = evidence(collection, f"What do {asked} do?")
+                assert int(found.total.argmax()) == (0 if asked == defined else 1)
+
+
 def test_acronyms_are_known_by_lists_and_tables_of_abbreviations(tmp_path: Path) -> None:
     quotes = [
         made_quote("LOS: length of stay. MRI: magnetic resonance imaging.", page=0),

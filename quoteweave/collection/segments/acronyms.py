@@ -123,8 +123,8 @@ def _long_form(short: str, text: str) -> str | None:
             at -= 1
         if at < 0:
             return None
-    # A hyphenated word is taken whole, whichever of its parts the first letter is in.
-    while at > 0 and not text[at - 1].isspace():
+    # A hyphenated word is taken whole, whichever of its parts the first letter is in; "Abstract—Large" is two words.
+    while at > 0 and not text[at - 1].isspace() and text[at - 1] != "—":
         at -= 1
     words = text[at:].split()
     long = " ".join(words)

@@ -1,5 +1,6 @@
 """Evidence by a question's terms and acronyms: other names, what terms are made of, and where that stands."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -29,6 +30,10 @@ OTHER_NAME = 0.9
 MAX_PHRASE_CHECKS = 100
 # Phrases of which it is kept which quotes have them: a question looks for its terms several times, and so do others.
 CACHED_PHRASES = 64
+# A word of the question that is surely an acronym; one without a vowel may be.
+_CAPITALS, _VOWELS = re.compile(r"\b[A-Z]{2,}s?\b"), frozenset("aeiouy")
+# Letters of an acronym whose plural is looked up too, its "s" included: "LLMs".
+MIN_ACRONYM, MAX_ACRONYM = 2, 6
 # Most words of an acronym's expansion, word sequences of the question to look up, and expansions of each.
 MAX_EXPANSION_WORDS, MAX_PHRASES, MAX_EXPANSIONS = 6, 200, 3
 # Most definitions of one acronym that are considered.
@@ -213,18 +218,19 @@ class Terminology:
 
         index, gained, sources = self._index, self._nothing(), Sources()
         forms = written_forms(question)
-        for phrase, prefix in _acronym_candidates(tokens):
+        for phrase, prefix, alike in _acronym_candidates(tokens, question):
             for name in self._defined_names(prefix, within):
-                other = words(name.removeprefix(prefix))
+                others = [*_forms(words(name.removeprefix(prefix))), *alike]
                 defined = index.in_documents_of(index.pages_with_reference(name))
-                there, here = (self._places.having(tuple(side), tables=False) for side in (other, phrase))
+                here = self._places.having(phrase, tables=False)
+                there = np.maximum.reduce([self._places.having(other, tables=False) for other in others])
                 exact = page_scores[(here > 0) & (defined > 0)]
                 worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(OTHER_NAME * exact[exact > 0])])
                 found = np.where(here > 0, 0, there * defined * np.float32(worth)).astype(np.float32)
                 if found.any():
                     gained = np.maximum(gained, found)
                     shown = " ".join(forms.get(word, word) for word in phrase)
-                    quotes = index.quotes_with(other)
+                    quotes = np.unique(np.concatenate([index.quotes_with(other) for other in others]))
                     sources[f"{shown} = {name.removeprefix(prefix)}"] = quotes[found[index.page_of[quotes]] > 0]
         return gained, sources
 
@@ -253,10 +259,30 @@ def _contains(text: Sequence[str], phrase: Phrase) -> bool:
     return any(tuple(text[at : at + len(phrase)]) == phrase for at in range(len(text) - len(phrase) + 1))
 
 
-def _acronym_candidates(tokens: Sequence[str]) -> Iterator[tuple[Phrase, str]]:
-    """Words and word sequences that may be acronyms or expansions, each with the prefix of its names in the index."""
-    asked: dict[Phrase, str] = {(token,): acronym_prefix(token) for token in tokens[:MAX_PHRASES]}
+def _acronym_candidates(tokens: Sequence[str], question: str) -> Iterator[tuple[Phrase, str, tuple[Phrase, ...]]]:
+    """Words and word sequences that may be acronyms or expansions, each with the prefix of its names in the index.
+
+    Last come the other forms of the acronym: a plural, or the singular. In a question "bus" is no plural, "GPUs" is.
+    """
+    capital = {word.casefold() for word in _CAPITALS.findall(question)}
+    asked: dict[tuple[Phrase, str], tuple[Phrase, ...]] = {}
+    for token in tokens[:MAX_PHRASES]:
+        forms = _in_number(token) if token in capital or _VOWELS.isdisjoint(token) else (token,)
+        asked |= {((token,), acronym_prefix(form)): tuple((other,) for other in forms[1:]) for form in forms}
     for size in range(2, MAX_EXPANSION_WORDS + 1):
         for at in range(min(len(tokens) - size + 1, MAX_PHRASES)):
-            asked[tuple(tokens[at : at + size])] = meaning_prefix(tokens[at : at + size])
-    yield from islice(asked.items(), MAX_PHRASES)
+            asked[tuple(tokens[at : at + size]), meaning_prefix(tokens[at : at + size])] = ()
+    for (phrase, prefix), others in islice(asked.items(), MAX_PHRASES):
+        yield phrase, prefix, others
+
+
+def _in_number(acronym: str) -> tuple[str, ...]:
+    """An acronym, and its plural or singular: stemming leaves the "s" of "LLMs" and "GPUs"."""
+    if not acronym.isalpha() or not MIN_ACRONYM <= len(acronym) <= MAX_ACRONYM:
+        return (acronym,)
+    return acronym, (acronym[:-1] if acronym.endswith("s") and len(acronym) > MIN_ACRONYM else f"{acronym}s")
+
+
+def _forms(phrase: Sequence[str]) -> list[Phrase]:
+    """What a definition says, and if that is an acronym, its other form."""
+    return [(form,) for form in _in_number(phrase[0])] if len(phrase) == 1 else [tuple(phrase)]
