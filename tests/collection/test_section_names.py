@@ -140,6 +140,12 @@ def test_letters_are_appendices_behind_the_references() -> None:
     assert named(shown, "references") == [1]
 
 
+def test_an_appendix_may_have_a_title_in_place_of_a_letter() -> None:
+    shown = [["1 Ships"], ["2 Cranes"], ["Appendix: Technical data"], ["¶x"], ["Appendix: Spare parts"], ["References"]]
+    assert named(shown, "appendix") == [2, 3, 4]
+    assert named(shown, "chapter 2") == [1]
+
+
 def names_of(shown: Sequence[Sequence[str]], page: int = 0) -> set[str]:
     """The names of one of these pages, without an outline."""
     return set(map(str, names_of_pages((), quotes_of(shown))[page]))

@@ -18,18 +18,18 @@ _UNSPACED = (
     "third_to_last"
 )
 _COUNTED = (
-    f"{_HEADINGS} and appendix begins box chapter ends next_to_last of ordinals page part part_plural plural_part "
+    f"{_HEADINGS} and begins box chapter ends next_to_last of ordinals page part part_plural plural_part "
     "range section within"
 )
 LACKING: Mapping[str, Mapping[str, str]] = {
     "question_words": {"de": _UNCOMMON, "fr": _ROMANCE, "es": _ROMANCE},
     "reference_words": {
-        "de": f"{_HEADINGS} {_TEENS} contents_heading ordinal_tens",
+        "de": f"{_HEADINGS} {_TEENS} ordinal_tens",
         "fr": f"{_HEADINGS} within back contents_heading",
         "es": f"{_HEADINGS} within {_TEENS}",
         "it": f"{_HEADINGS} within {_TEENS} algorithm back ordinal_tens",
         "pt": f"{_HEADINGS} within {_TEENS} algorithm box numbered references",
-        "nl": f"{_HEADINGS} within {_TEENS} contents_heading numbered ordinal_tens references",
+        "nl": f"{_HEADINGS} within {_TEENS} numbered ordinal_tens references",
         "zh": f"{_COUNTED} {_UNSPACED} back",
         "ja": f"{_COUNTED} {_UNSPACED} algorithm numbers references table",
     },

@@ -49,6 +49,11 @@ def test_what_only_says_how_to_answer_is_not_searched_for(question: str, asked: 
         ("What color is the car?", ["figure"]),
         ("In the pie chart, what does the red slice show?", ["chart", "figure"]),
         ("Was zeigt die Tabelle?", ["table"]),
+        ("What does the table of contents list?", []),
+        ("Which chart is on the cover page?", ["chart"]),
+        ("Wie viele Balkendiagramme und Karten gibt es?", ["chart", "figure"]),
+        ("Combien de diagrammes y a-t-il ?", ["chart"]),
+        ("¿Qué columnas tienen las tablas y qué muestran las imágenes?", ["table", "figure"]),
         ("What does Figure 3 show?", []),  # it is named
         ("Who won the race?", []),
         ("What is said of stables and mapping?", []),

@@ -167,9 +167,12 @@ def _heading_names(heading: str) -> tuple[PlaceName, ...]:
         outer = [] if not name else [name.rsplit(".", times)[0] for times in range(name.count(".") + 1)]
         found += [PlaceName("section", each) for each in outer]
         found += [PlaceName("chapter" if each.isdigit() else "appendix", each) for each in outer[-1:]]
+    if not found and words.patterns["titled appendix"].match(line):
+        found.append(PlaceName("appendix"))
     match = _REFERENCE_HEADING.match(line) if len(line) <= MAX_ROLE_CHARACTERS else None
     role = words.headings.get(without_case(match[1])) if match else None
-    return (*found, *([role] if role and not (found and role.is_unread) else []))
+    is_further = role and role not in found and not (found and role.is_unread)
+    return (*found, *([role] if role and is_further else []))
 
 
 def _leading_parts(heading: str, words: ReferenceWords) -> Iterator[PlaceName]:

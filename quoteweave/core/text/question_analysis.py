@@ -17,7 +17,7 @@ from pydantic import Field
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.records import Record
-from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in
+from quoteweave.core.text.mentions import labels_asked_for, places_in, titles_in, without_places
 from quoteweave.core.text.question_words import (
     asks_what_is_denied,
     comparison_sides,
@@ -140,7 +140,9 @@ def analyse_question(question: str) -> QuestionAnalysis:
     if asks_denied and frozenset(words(text)) <= interrogative_words() | denying_words():
         asks, asked_by = "statement", ""  # "What is forbidden?" asks for no definition
     overview = short and asks != "count" and rules.asks_overview(text)
-    picture_types = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(text))
+    # "The table of contents" asks for no table.
+    told = without_places(text) if places else text
+    picture_types = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(told))
     return QuestionAnalysis(
         text=text,
         instructions=instructions,

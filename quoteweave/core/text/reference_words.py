@@ -121,6 +121,7 @@ def reference_words() -> ReferenceWords:
             "role": _pattern(
                 rf"{_alone(roles.keys() - ending)}|(?<!\w){alternation(ending)}(?=\s*(?:[^\w\s]|\Z))", roles
             ),
+            "titled appendix": _titled_appendix(tables.all_of("appendix")),
             "continued": _pattern(_alone(tables.all_of("continued")), tables.all_of("continued")),
         },
     )
@@ -351,6 +352,12 @@ def _label(kinds: Iterable[str], separators: Iterable[str]) -> MentionPattern:
     # A separator that is a word is followed by a space: "Figure 3 e 4", not "Table 2 e4".
     between = "|".join(re.escape(each) + (r"\s" if each.isalpha() else "") for each in separators)
     return MentionPattern(rf"(?:{kind})({_LABEL_NAME})((?:\s*(?:{between})\s*{NUMBER})*)", [*spaced, *unspaced])
+
+
+def _titled_appendix(appendix: Iterable[str]) -> MentionPattern:
+    """The beginning of "Appendix: Technical data", "Anhang – Tabellen" and 附录 数据."""
+    spaced, unspaced = _by_script(appendix)
+    return _pattern(rf"{alternation(spaced)}\s*[:.–—-]\s+(?=[^\W\d_])|{alternation(unspaced)}", [*spaced, *unspaced])
 
 
 def _pattern(text: str, having: Iterable[str] = ("",)) -> MentionPattern:
