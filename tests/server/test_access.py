@@ -1,6 +1,8 @@
 """Who is let in: keys and sessions, scopes and collections, foreign pages and names, and what a damaged file opens."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -227,6 +229,15 @@ def test_a_session_ends_with_its_key_and_with_its_time(keys: KeyStore, tmp_path:
     assert store.key_of(token) is None
     keys.revoke(key.id)
     assert kind(asking.get("/v1/collections")) == (401, "missing-key")
+
+
+@pytest.mark.parametrize("damage", ["expires = expires + 1000000000", "key = 'another'", "checksum = checksum - 1"])
+def test_a_session_that_says_something_else_than_was_written_is_none(tmp_path: Path, damage: str) -> None:
+    store = SessionStore(tmp_path / "state")
+    token = store.begin("a-key")
+    with closing(sqlite3.connect(store.path)) as db, db:
+        db.execute(f"UPDATE checked_sessions SET {damage}")
+    assert store.key_of(token) is None
 
 
 def test_a_page_of_another_origin_cannot_act_for_whoever_is_signed_in(client: Made, keys: KeyStore) -> None:

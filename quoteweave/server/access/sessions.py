@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from quoteweave.collection.checksums import row_checksum
 from quoteweave.core.errors import StateError
 from quoteweave.server.access.keys import secret_hash
 from quoteweave.server.state.state_folder import make_state
@@ -15,8 +16,8 @@ from quoteweave.server.state.state_folder import make_state
 SESSIONS_FILE = "sessions.sqlite"
 LIFETIME = timedelta(days=7)
 _SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS sessions (hash TEXT PRIMARY KEY, key TEXT NOT NULL, expires REAL NOT NULL) "
-    "WITHOUT ROWID"
+    "CREATE TABLE IF NOT EXISTS checked_sessions (hash TEXT PRIMARY KEY, key TEXT NOT NULL, expires INTEGER NOT NULL, "
+    "checksum INTEGER NOT NULL) WITHOUT ROWID"
 )
 
 
@@ -36,28 +37,32 @@ class SessionStore:
         token, now = secrets.token_urlsafe(32), self._clock()
         make_state(self.path.parent)
         with self._open() as db:
-            db.execute("DELETE FROM sessions WHERE expires <= ?", (now.timestamp(),))
-            row = secret_hash(token), key_id, (now + LIFETIME).timestamp()
-            db.execute("INSERT INTO sessions (hash, key, expires) VALUES (?, ?, ?)", row)
+            db.execute("DELETE FROM checked_sessions WHERE expires <= ?", (int(now.timestamp()),))
+            row = secret_hash(token), key_id, int((now + LIFETIME).timestamp())
+            db.execute("INSERT INTO checked_sessions VALUES (?, ?, ?, ?)", (*row, row_checksum(*row)))
         return token
 
     def key_of(self, token: str) -> str | None:
-        """Return the id of the session's key, or None if there is no such session, or no more."""
+        """Return the id of the session's key, or None if there is no such session, or no more, or it is damaged."""
         if not self.path.exists():
             return None
         with self._open() as db:
             # The hash is looked up, not the token: how long that takes says nothing about a token.
-            row = db.execute(
-                "SELECT key FROM sessions WHERE hash = ? AND expires > ?",
-                (secret_hash(token), self._clock().timestamp()),
-            ).fetchone()
-        return None if row is None else str(row[0])
+            select = "SELECT hash, key, expires, checksum FROM checked_sessions WHERE hash = ?"
+            found = db.execute(select, (secret_hash(token),)).fetchone()
+        if found is None:
+            return None
+        *row, checksum = found
+        # A flipped bit could give the session to another key, or move its end.
+        if checksum != row_checksum(*row) or row[2] <= self._clock().timestamp():
+            return None
+        return str(row[1])
 
     def end(self, token: str) -> None:
         """End a session, if there is one."""
         if self.path.exists():
             with self._open() as db:
-                db.execute("DELETE FROM sessions WHERE hash = ?", (secret_hash(token),))
+                db.execute("DELETE FROM checked_sessions WHERE hash = ?", (secret_hash(token),))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
