@@ -16,7 +16,7 @@ from killed_processes import in_a_process
 from made_sources import MadeSource
 from scripted_agents import EXCERPT, LATER, OTHER, OWN, PAPERS, RULE, SEARCH, SELECT, TARGET, does, find
 
-from quoteweave.attribution.agent.actions import Condition, Read, SearchRelevance
+from quoteweave.attribution.agent.actions import Condition, Read, SearchRelevance, SearchSnippets
 from quoteweave.attribution.agent.diagnosis import find_leaks
 from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.trajectory import (
@@ -322,6 +322,27 @@ def test_each_leak_of_a_trajectory_is_named_with_its_step_and_reason() -> None:
         (3, "selected", "l3", "later"),
     ]
     assert str(leaks[0]) == "step 1: “Freight in June”, published 2023 was shown (later than it)"
+
+
+LONG = (
+    "As [CITATION] had foretold, shipments of grain from the harbour of Skarn doubled between May and the end of June."
+)
+
+
+def test_the_excerpts_own_words_in_what_was_shown_are_a_leak_whatever_the_title() -> None:
+    printed = f"Introduction. {LONG.replace('[CITATION]', 'Reed [7]')} We ask why."
+    read = step_of(1, OTHER, text=printed)
+    searched = step_of(2, OTHER, TARGET, text=f"- {OTHER.title}\n  Wood.\n\n- {TARGET.title}\n  {printed}")
+    found = searched.model_copy(update={"action": SearchSnippets(query="grain")})
+    made = trajectory_of(read, found)
+    trajectory = made.model_copy(update={"setup": made.setup.model_copy(update={"excerpt": LONG})})
+
+    assert [(leak.step, leak.kind, leak.paper.id) for leak in find_leaks(trajectory, RULE)] == [
+        (1, "own_text", "o2"),
+        (2, "own_text", "t1"),
+    ]
+    assert find_leaks(made, RULE) == (), "of another excerpt"
+    assert find_leaks(trajectory) == (), "no rule hides the paper that it is from"
 
 
 def test_a_list_of_references_may_name_the_papers_own_title() -> None:

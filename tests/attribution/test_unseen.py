@@ -7,8 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_sources import MadeSource
 
-from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate, Snippet, identifiers_of
-from quoteweave.attribution.literature.sources.unseen import MAX_REQUESTED, HidingRule, Unseen, is_same_title
+from quoteweave.attribution.literature.sources.papers import (
+    Paper,
+    PaperText,
+    PublicationDate,
+    Snippet,
+    SnippetsFound,
+    identifiers_of,
+)
+from quoteweave.attribution.literature.sources.unseen import (
+    MAX_REQUESTED,
+    HidingRule,
+    Unseen,
+    has_excerpt,
+    is_same_title,
+)
 from quoteweave.evaluation.text.titles import MIN_RATIO, letters, ratio
 from quoteweave.testing import make_library
 
@@ -237,3 +250,53 @@ def test_identifiers_have_one_form(paper: dict[str, object], identifiers: set[st
     made = Paper.model_validate({"id": "1", "title": "", **paper})
 
     assert identifiers_of(made) == identifiers
+
+
+EXCERPT = (
+    "As [CITATION] had foretold, shipments of grain from the harbour of Skarn doubled between May and the end of June."
+)
+PRINTED = EXCERPT.replace("[CITATION]", "Reed et al. [7, 9]")
+
+
+class Preprint(MadeSource):
+    """Sends the excerpt's own paper under another title, without an identifier in common."""
+
+    async def search_snippets(self, query: str, k: int = 10, *, before: PublicationDate | None = None) -> SnippetsFound:
+        del query, k, before
+        texts = ("Grain went by rail.", f"We begin. {PRINTED}")
+        snippets = [Snippet(paper=paper, text=text) for paper, text in zip(self.papers, texts, strict=True)]
+        return SnippetsFound(snippets=tuple(snippets))
+
+    async def read(self, paper: Paper) -> PaperText:
+        return PaperText(outcome="full_text", text=PRINTED if paper == self.papers[1] else "Grain went by rail.")
+
+
+def test_a_paper_with_the_excerpts_own_words_is_its_own_whatever_the_title() -> None:
+    papers = [Paper(id=f"p{at}", title=f"Notes, part {at}", published=PublicationDate(year=2019)) for at in range(2)]
+    for first in ("read", "search_snippets"):
+        unseen = Unseen(Preprint(papers), RULE, EXCERPT)
+        if first == "read":
+            assert asyncio.run(unseen.read(papers[1])).outcome == "withheld"
+        else:
+            assert [one.paper.id for one in asyncio.run(unseen.search_snippets("grain")).snippets] == ["p0"]
+        assert [one.id for one in asyncio.run(unseen.search("grain")).papers] == ["p0"], "nor by what is searched later"
+        assert asyncio.run(unseen.read(papers[0])).outcome == "full_text"
+        assert unseen.hidden == {"own_paper": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Grain shipments from the harbour of Skarn doubled between May and the end of June, as foretold.",
+        "Shipments of grain from the harbour of Skarn doubled.",
+        "",
+    ],
+)
+def test_a_paper_that_says_the_same_in_other_words_is_not_the_excerpts_own(text: str) -> None:
+    assert has_excerpt(PRINTED, EXCERPT)
+    assert not has_excerpt(text, EXCERPT)
+
+
+def test_what_an_excerpt_quotes_may_stand_in_the_paper_that_it_cites() -> None:
+    quoted = "shipments of grain from the harbour of Skarn doubled between May and the end of June of every single year"
+    assert not has_excerpt(f"We find that {quoted}.", f"According to Reed [CITATION], “{quoted}”, which we doubt.")

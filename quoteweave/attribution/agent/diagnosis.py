@@ -8,10 +8,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from quoteweave.attribution.agent.actions import FindInText, Read
+from quoteweave.attribution.agent.actions import FindInText, Read, SearchSnippets
 from quoteweave.attribution.agent.trajectory import NAMED, EndingKind, Step, Trajectory
 from quoteweave.attribution.literature.sources.papers import Paper
-from quoteweave.attribution.literature.sources.unseen import HiddenBecause, HidingRule, has_title, is_same_title
+from quoteweave.attribution.literature.sources.unseen import (
+    HiddenBecause,
+    HidingRule,
+    has_excerpt,
+    has_title,
+    is_same_title,
+)
 from quoteweave.core.records import Record
 from quoteweave.core.text.tokens import normalize_text
 
@@ -105,8 +111,9 @@ def _steps(numbers: Sequence[int]) -> str:
 
 
 LeakKind = Literal["shown", "selected", "own_text"]
-"""A paper was shown that is hidden; it was selected; or the text that was read of another paper begins with the title
-of the excerpt's own, as it does where a link leads to the wrong file. A list of references may name it."""
+"""A paper was shown that is hidden; it was selected; or the text that was shown of another paper begins with the title
+of the excerpt's own, as it does where a link leads to the wrong file, or has the excerpt word for word, as where the
+paper has another title elsewhere. A list of references may name it."""
 _BEGINNING = 1_500
 """Characters of what was shown of a text in which its own title stands."""
 
@@ -142,8 +149,9 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
             for paper in step.shown
             if (reason := rule.reason(paper)) is not None
         ]
-        if rule.own is not None and _is_own_text(step, rule.own):
-            leaks.append(Leak(step=step.number, kind="own_text", paper=step.shown[0], reason="own_paper"))
+        own_text = _own_text(step, rule.own, trajectory.setup.excerpt)
+        if own_text is not None:
+            leaks.append(Leak(step=step.number, kind="own_text", paper=own_text, reason="own_paper"))
     selected = trajectory.selected
     reason = None if selected is None or selected.id == NAMED else rule.reason(selected)
     if selected is not None and reason is not None:
@@ -151,6 +159,13 @@ def find_leaks(trajectory: Trajectory, rule: HidingRule | None = None) -> tuple[
     return tuple(leaks)
 
 
-def _is_own_text(step: Step, own: Paper) -> bool:
-    """Whether a step read what begins with the title of the excerpt's own paper."""
-    return isinstance(step.action, Read) and bool(step.shown) and has_title(step.observed[:_BEGINNING], own.title)
+def _own_text(step: Step, own: Paper | None, excerpt: str) -> Paper | None:
+    """The paper of which a step showed what is the text of the excerpt's own; None for none."""
+    if own is None or not step.shown or not isinstance(step.action, Read | FindInText | SearchSnippets):
+        return None
+    entries = step.observed.split("\n\n") if isinstance(step.action, SearchSnippets) else [step.observed]
+    with_excerpt = next((entry for entry in entries if has_excerpt(entry, excerpt)), None)
+    if with_excerpt is not None:
+        return next((paper for paper in step.shown if paper.title in with_excerpt), step.shown[0])
+    begins = isinstance(step.action, Read) and has_title(step.observed[:_BEGINNING], own.title)
+    return step.shown[0] if begins else None

@@ -100,7 +100,7 @@ class CiteAgent:
         )
         with open_trajectory(saved, setup) as recorder:
             if recorder.trajectory.ending is None:
-                unseen = None if self._source is None else Unseen(self._source, setup.rule)
+                unseen = None if self._source is None else Unseen(self._source, setup.rule, setup.excerpt)
                 started = _TrajectoryRun(self._model, unseen, recorder)
                 await (started.run() if self.settings.actions else started.name_paper())
             return recorder.trajectory

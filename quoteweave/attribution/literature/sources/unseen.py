@@ -38,6 +38,10 @@ MAX_REQUESTED = 1_000
 _TITLE_CHARACTERS = 500
 _MIN_TITLE_WORDS = 4
 """Words of a title below which it may stand in any text."""
+_RUN_WORDS, _MIN_RUNS, _MIN_SHARE = 8, 8, 0.6
+"""Of an excerpt: words that stand for one of its places; the fewest places by which a text can be told to have it; and
+the share of them that the text then has."""
+_QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"|„[^“]*“|«[^»]*»")
 _REASONS: Mapping[HiddenBecause, str] = {
     "own_paper": "with the title or an identifier of the paper that the excerpt is from",
     "later": "that may have been published after {before}",
@@ -153,6 +157,27 @@ def has_title(text: str, title: str) -> bool:
     return TitleMatcher(title).is_within(text)
 
 
+def has_excerpt(text: str, excerpt: str) -> bool:
+    """Whether a text has most of an excerpt word for word, as the paper that the excerpt is from has.
+
+    What the excerpt quotes is left aside, as the paper cited has it too, and so are marks, which are printed otherwise.
+
+    >>> sentence = "Blur hurts networks more than people, who see well enough even in fog and at night [CITATION]."
+    >>> has_excerpt(sentence.replace("[CITATION]", "[7]"), sentence), has_excerpt("Blur hurts networks.", sentence)
+    (True, False)
+    """
+    parts = re.split(r"\[[^\[\]]*\]", _QUOTED.sub("[]", excerpt))
+    wanted = {run for part in parts for run in _runs(_as_words(part).split())}
+    if len(wanted) < _MIN_RUNS:
+        return False
+    return len(wanted & set(_runs(_as_words(text).split()))) >= _MIN_SHARE * len(wanted)
+
+
+def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """Each `_RUN_WORDS` words that stand beside each other."""
+    return [tuple(words[at : at + _RUN_WORDS]) for at in range(len(words) - _RUN_WORDS + 1)]
+
+
 def _compared(title: str) -> str:
     return title.strip()[:_TITLE_CHARACTERS]
 
@@ -161,7 +186,9 @@ class Unseen:
     """A source that shows nothing of what a rule hides, in searches for papers and snippets and in reading.
 
     Where it hid some of what the source found it asks for more, so that `k` are still given, and a note says how many
-    were hidden and why, but not which. Implements `PaperSource`; raises what its source raises.
+    were hidden and why, but not which. Where the rule hides the excerpt's own paper, texts and snippets with
+    the words of `excerpt` are hidden too: they are that paper's, under another title. Implements `PaperSource`; raises
+    what its source raises.
 
     >>> own = OwnCollection(collection, Search(LexicalRetriever(collection)))
     >>> unseen = Unseen(own, HidingRule(own=Paper(id="-", title="Port.md")))
@@ -169,8 +196,9 @@ class Unseen:
     ()
     """
 
-    def __init__(self, source: PaperSource, rule: HidingRule) -> None:
+    def __init__(self, source: PaperSource, rule: HidingRule, excerpt: str = "") -> None:
         self._source, self._rule = source, rule
+        self._excerpt = "" if rule.own is None else excerpt  # else nothing says that its words are to be hidden
         self._hidden: dict[str, HiddenBecause] = {}
         self._titles = set() if rule.own is None else {_as_words(rule.own.title)}  # of what is hidden
 
@@ -203,6 +231,8 @@ class Unseen:
 
         async def ask(count: int) -> tuple[Sequence[Snippet], tuple[str, ...]]:
             found = await self._source.search_snippets(query, count, before=limit)
+            for snippet in found.snippets:
+                self._hide_if_own(snippet.paper, snippet.text)
             return found.snippets, found.notes
 
         snippets, notes = await self._shown(ask, lambda snippet: snippet.paper, k, before)
@@ -213,7 +243,18 @@ class Unseen:
         reason = self._hide(paper, None) or self._hidden.get(paper.id)
         if reason is not None:
             return PaperText(outcome="withheld", text="", note=self._note(1, reason, None))
-        return await self._source.read(paper)
+        read = await self._source.read(paper)
+        if self._hide_if_own(paper, read.text):
+            return PaperText(outcome="withheld", text="", note="Not shown: a paper whose text has the excerpt itself.")
+        return read
+
+    def _hide_if_own(self, paper: Paper, text: str) -> bool:
+        """Hide a paper whose text has the excerpt from now on."""
+        if not has_excerpt(text, self._excerpt):
+            return False
+        self._hidden[paper.id] = "own_paper"
+        self._titles.add(_as_words(paper.title))
+        return True
 
     def _limit(self, before: PublicationDate | None) -> PublicationDate | None:
         """The earlier of the two limits."""
@@ -240,6 +281,8 @@ class Unseen:
             count, found_before = min(2 * count, MAX_REQUESTED), len(found)
 
     def _hide(self, paper: Paper, before: PublicationDate | None) -> HiddenBecause | None:
+        if self._hidden.get(paper.id) == "own_paper":
+            return "own_paper"
         reason = self._rule.reason(paper, before)
         # What only this search's own limit leaves out may be shown by another.
         lasting = reason if before is None or reason is None else self._rule.reason(paper)
