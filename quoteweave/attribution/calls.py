@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from quoteweave.attribution.agent.loop import CiteAgent
-from quoteweave.attribution.agent.trajectory import AgentSettings, Trajectory
+from quoteweave.attribution.agent.trajectory import RESUMABLE, AgentSettings, Trajectory
 from quoteweave.attribution.attribute import Attributor, attribution_of
 from quoteweave.attribution.drafts.cited_draft import CitedDraft
 from quoteweave.attribution.drafts.draft_text import Draft
@@ -22,6 +22,7 @@ from quoteweave.attribution.settings import CANDIDATES, make_confirming_checker
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.errors import EndpointUnreachable, SourceUnreachable
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Filter
 from quoteweave.generation.sentences import split_sentences
@@ -163,9 +164,14 @@ def attribute_by_agent(literature: LiteratureAttributor, text: str, model: ChatM
     """Have a chat model search and read until it chooses a paper for each citation mark, and check its passages.
 
     The model searches the first source. Without a choice there is no candidate, and the reason says how it ended.
-    Raises UsageError and QuestionTooLong as `find_papers` does; CollectionError for the folder of papers.
+    Raises EndpointUnreachable and SourceUnreachable where the endpoint, or the source, failed for every mark;
+    UsageError and QuestionTooLong as `find_papers` does; CollectionError for the folder of papers.
     """
     excerpts, found = read_excerpts(text), find_papers(text, literature.source, model)
+    if all(trajectory.outcome in RESUMABLE for trajectory in found):  # which says nothing of any source
+        failed = next(trajectory.ending for trajectory in found if trajectory.ending is not None)
+        reason = failed.reason or failed.kind
+        raise SourceUnreachable(reason) if failed.kind == "source" else EndpointUnreachable(reason)
     return tuple(run_sync(_chosen(literature, *each)) for each in zip(excerpts, found, strict=True))
 
 

@@ -196,6 +196,21 @@ def test_a_field_of_study_limits_what_is_found(quoteweave: Quoteweave, server: L
     )
 
 
+def test_where_an_agents_endpoint_fails_it_is_not_said_that_no_source_was_found(
+    quoteweave: Quoteweave, server: LibraryServer, port: Path
+) -> None:
+    said, _ = sentence(server)
+    with ModelServer(lambda _: Reply(status=401, text="wrong key")) as model:
+        options = ("--source", "openalex", "--model", "m", "--base-url", model.base_url, "--api-key", "k")
+        alone = quoteweave("attribute", said, *options)
+        beside = quoteweave("attribute", said, *options, "-c", port)
+    assert (alone.code, alone.out) == (1, "")
+    assert "wrong key" in alone.err
+    assert beside.code == 1
+    assert "not found" in beside.out
+    assert "the literature could not be asked" in beside.err
+
+
 def test_an_agents_choice_is_shown_with_its_passage(quoteweave: Quoteweave, server: LibraryServer) -> None:
     said, title = sentence(server)
     paper = next(one for one in server.library.papers if one.title == title)

@@ -14,7 +14,7 @@ from quoteweave.cli.console import console, plain, print_json, print_notes, show
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
-from quoteweave.core.errors import SourceError
+from quoteweave.core.errors import EndpointUnreachable, SourceError
 from quoteweave.core.records import Filter
 from quoteweave.pipeline.answer_page.render import prepare_page
 from quoteweave.pipeline.composition.make_search import name_chat_model
@@ -37,7 +37,7 @@ class FoundSources:
         self._sentence, self._k, self._page = sentence, k, page
         self._settings, self._progress = name_chat_model(settings), TerminalProgress(quiet=quiet)
         self._found: list[tuple[Collection, Sequence[Attribution]]] = []
-        self.refused: SourceError | None = None
+        self.refused: SourceError | EndpointUnreachable | None = None
         """Why the literature could not be asked, where documents could."""
 
     def add_documents(self, opened: ExitStack, folder: Path, where: Filter) -> None:
@@ -53,13 +53,14 @@ class FoundSources:
     def add_literature(self, literature: LiteratureAttributor, chat: ChatSettings | None) -> None:
         """Search the literature, by an agent where there is a chat model.
 
-        Raises SourceError where nothing else was searched, and what `rank_by` and `attribute_by_agent` raise.
+        Raises SourceError, and EndpointUnreachable of an agent's model, where nothing else was searched; and what
+        `rank_by` and `attribute_by_agent` raise.
         """
         literature.rank_by(self._settings, self._progress)
         try:
             with self._progress.task("searching the literature"):
                 found = self._by_agent(literature, chat) if chat is not None else run_sync(self._search(literature))
-        except SourceError as error:
+        except (SourceError, EndpointUnreachable) as error:
             if not self._found:
                 raise
             self.refused = error
