@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from quoteweave.collection.catalog.stored_documents import StoredQuotes
+from quoteweave.collection.catalog.stored_documents import RecentQuotes
 from quoteweave.collection.catalog.stored_indexes import index_states
 from quoteweave.collection.catalog.stored_words import words_of_page
 from quoteweave.collection.filters import require_documents, select_rows
@@ -68,7 +68,7 @@ class Collection:
         self.root = root
         self._folder = CollectionFolder(root)
         self._catalog = self._folder.catalog
-        self._stored_quotes = StoredQuotes()
+        self._recent_quotes = RecentQuotes()
 
     @classmethod
     def open(cls, root: Path | str) -> Self:
@@ -285,7 +285,7 @@ class Collection:
         """The quotes that pass the filter, by row; without headers and footers unless asked."""
         with self._catalog.read() as db:
             rows = select_rows(db, where, retrievable_only=retrievable_only).tolist()
-            found = self._stored_quotes.at(db, rows)
+            found = self._recent_quotes.at(db, rows)
         return [found[row] for row in rows]
 
     def document_quotes(self, name: str) -> list[Quote]:
@@ -335,7 +335,7 @@ class Collection:
         """The quote of each row, in the order given; None where it has been removed."""
         wanted = [int(row) for row in rows]
         with self._catalog.read() as db:
-            found = self._stored_quotes.at(db, wanted)
+            found = self._recent_quotes.at(db, wanted)
         return [found.get(row) for row in wanted]
 
     def rows_containing(self, text: str, *, first: int = 0, last: int | None = None) -> "Rows":

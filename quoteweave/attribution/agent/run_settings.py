@@ -85,8 +85,3 @@ class PaperRunFile(RunFile):
 
     SETTING: ClassVar[type[RunSettings]] = PaperRunSettings
     settings: tuple[PaperRunSettings, ...]
-
-    def with_source(self, source: str | None) -> "PaperRunFile":
-        """Return the file with this source in each setting that names none."""
-        named = [one if one.source else one.model_copy(update={"source": source}) for one in self.settings]
-        return self.model_copy(update={"settings": tuple(named)})

@@ -99,7 +99,7 @@ def answer_excerpts(
             finder = _make_finder(setting, limits, folder, papers)
             yield finder, {**fingerprints, **_model_fingerprints(setting)}
 
-    return answer_with(make_predictor, file.with_source(named), questions, out, only=only, hooks=hooks)
+    return answer_with(make_predictor, file.with_default("source", named), questions, out, only=only, hooks=hooks)
 
 
 def _unhidden(examples: Sequence[Example]) -> Iterator[str]:
@@ -171,8 +171,8 @@ def _open_service(
     services = {source: options} if isinstance(source, str) else {}
     with open_sources(source, papers=setting.papers, options=services) as ((opened,), library):
         if services:
-            whose = "the excerpts" if setting.ranking else "what the agent searches for"
-            progress.note(f"{setting.name}: {whose} {'are' if setting.ranking else 'is'} sent to {source}")
+            sent = "the excerpts are" if setting.ranking else "what the agent searches for is"
+            progress.note(f"{setting.name}: {sent} sent to {source}")
         yield opened, library
 
 

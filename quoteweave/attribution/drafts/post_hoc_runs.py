@@ -144,11 +144,6 @@ class PostHocRunFile(RunFile):
     SETTING: ClassVar[type[RunSettings]] = PostHocSettings
     settings: tuple[PostHocSettings, ...]
 
-    def with_answers(self, answers: Path | None) -> "PostHocRunFile":
-        """Return the file with these answers in each setting that names none."""
-        named = [one if one.answers else one.model_copy(update={"answers": answers}) for one in self.settings]
-        return self.model_copy(update={"settings": tuple(named)})
-
 
 def cite_answers(
     config: PostHocRunFile | Path | str,
@@ -177,7 +172,7 @@ def cite_answers(
         assert isinstance(setting, PostHocSettings)  # noqa: S101 - the file has no others
         yield _make_citer(setting, limits)
 
-    return answer_with(make_predictor, file.with_answers(answers), questions, out, only=only, hooks=hooks)
+    return answer_with(make_predictor, file.with_default("answers", answers), questions, out, only=only, hooks=hooks)
 
 
 def _make_citer(setting: PostHocSettings, limits: SharedLimits) -> tuple["PostHocCiter", Mapping[str, str]]:

@@ -37,8 +37,6 @@ searched_otherwise: questions for which a step of retrieval failed, or whose doc
 
 asked: questions that were asked now; calls, estimated_calls (whose tokens the endpoint did not count), tokens (input,
 output), price_usd (null where not known): of all calls for these, expansion and checks included; seconds."""
-_WITHOUT_MODEL = {False: "extracted sentences", True: "a ranking of papers"}
-"""What questions are answered with where no model is asked; True of datasets that ask for papers."""
 
 
 def run(
@@ -91,7 +89,8 @@ def run(
     _check_post_hoc(preset, answers, collection)
     examples = load_dataset(dataset, references)[:limit]
     questions = Questions(dataset, examples, dataset_file(dataset, references), images=image_folder, partial=partial)
-    hooks = _Hooks(confirmed=yes, writer=WRITER if answers else _WITHOUT_MODEL[names_papers])
+    without_model = "a ranking of papers" if names_papers else "extracted sentences"
+    hooks = _Hooks(confirmed=yes, writer=WRITER if answers else without_model)
     try:
         if names_papers:
             papers = _run_file(config, preset, PaperRunFile)

@@ -28,6 +28,7 @@ _UNTIE = "DELETE FROM shards WHERE document = ? AND fingerprint NOT IN (SELECT v
 _CHECKSUMS = "SELECT row, checksum FROM quotes WHERE row IN (SELECT value FROM json_each(?))"
 _AT = "SELECT row, record FROM checked_quotes WHERE row IN (SELECT value FROM json_each(?))"
 _RECENT = 4096
+"""Quotes that stay in memory."""
 _MAX_RECENT_RECORD = 4_000
 """Most characters of the record of a quote that stays in memory, so that all of them take some 20 MB at most."""
 
@@ -71,10 +72,11 @@ def _insert_quotes(db: sqlite3.Connection, key: int | None, records: PackedTexts
     return kept or QuotesOfRecords(lambda: zip(rows, records, strict=True))
 
 
-class StoredQuotes:
+class RecentQuotes:
     """Reads quotes by their rows, and keeps those that were read last: an answer looks at the same pages repeatedly.
 
-    A quote is kept by its row and the row's checksum, which is of all that the row says.
+    A quote is kept by its row and the row's checksum, which is of all that the row says. It is not verified again until
+    that checksum is another.
     """
 
     def __init__(self) -> None:

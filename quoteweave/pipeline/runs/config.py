@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -117,6 +117,11 @@ class RunFile(Record):
             known = ", ".join(one.name for one in self.settings)
             raise UsageError(f"{source} has no setting {', '.join(names or [])}; there are: {known}")
         return found
+
+    def with_default(self, field: str, value: object) -> Self:
+        """Return the file with this value of a field in each setting that has none of its own."""
+        settings = [one if getattr(one, field) else one.model_copy(update={field: value}) for one in self.settings]
+        return self.model_copy(update={"settings": tuple(settings)})
 
 
 File = TypeVar("File", bound=RunFile)

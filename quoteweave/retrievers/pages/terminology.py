@@ -106,8 +106,9 @@ class Terminology:
         for expansion in expansions:
             if expansion.name not in terms.places:
                 raised = self._raise_as_asked(gained, expansion, quote_scores)
-                known = sources.get(expansion.asked_name, raised[:0])
-                sources |= {expansion.asked_name: np.union1d(known, raised)} if len(raised) else {}
+                if len(raised):
+                    known = sources.get(expansion.asked_name, raised)
+                    sources[expansion.asked_name] = np.union1d(known, raised)
         matches.gained += gained
         matches.sources |= sources
         return True

@@ -111,7 +111,7 @@ class JobStore:
         """Take a job, which is queued after the others of its collection."""
         with self._writing() as db:
             insert = "INSERT INTO jobs (id, root, status, job, work) VALUES (?, ?, ?, ?, ?)"
-            values = (job.id, str(work.root), job.status, _text(job), _text(work))
+            values = (job.id, str(work.root), job.status, _sealed(job), _sealed(work))
             db.execute(insert, values)
         return job
 
@@ -218,25 +218,25 @@ class JobStore:
                 return before
             job = change(before)
             update = "UPDATE jobs SET status = ?, job = ? WHERE id = ?"
-            db.execute(update, (job.status, _text(job), id))
+            db.execute(update, (job.status, _sealed(job), id))
             if job.has_ended and isinstance(work := self._work(found[1]), AddWork):
                 without = work.model_copy(update={"metadata": {}})  # what users attached is the collection's
-                db.execute("UPDATE jobs SET work = ? WHERE id = ?", (_text(without), id))
+                db.execute("UPDATE jobs SET work = ? WHERE id = ?", (_sealed(without), id))
         return job
 
     def _stored(self, job: str, work: str, cancelling: int) -> StoredJob:
         return StoredJob(job=self._job(job), work=self._work(work), cancelling=bool(cancelling))
 
     def _job(self, text: str) -> Job:
-        with self._whole():
+        with self._damage_told():
             return Job.model_validate_json(unsealed_json(text.encode()))
 
     def _work(self, text: str) -> Work:
-        with self._whole():
+        with self._damage_told():
             return _WORK.validate_json(unsealed_json(text.encode()))
 
     @contextmanager
-    def _whole(self) -> Iterator[None]:
+    def _damage_told(self) -> Iterator[None]:
         """Raise StorageError where what the block reads is not what this version wrote."""
         advice = "move the file away, and the server begins without the jobs that it held"
         try:
@@ -248,7 +248,7 @@ class JobStore:
             raise StorageError(f"the server's jobs in {self.path} are damaged; {advice}") from error
 
 
-def _text(record: Record) -> str:
+def _sealed(record: Record) -> str:
     """A record as JSON with a checksum: of a flipped bit SQLite says nothing, and a job may name what it removes."""
     return sealed_json(record.model_dump_json().encode()).decode()
 
