@@ -64,10 +64,6 @@ _ANOTHER = re.compile(
 )
 _CLAUSE = re.compile(r"[,;.](?=\s)")
 _AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
-# Of two words with capitals neither only asks: "Document Cloud" is a name.
-_NAMES = re.compile(r"(?<=[^.!?\s])\s+[A-Z][a-z]+\s+[A-Z][a-z]+\b")
-_CAPITALISED = re.compile(r"(?<=\s)[A-Z]\w*")
-_NAME = re.compile(r"(?<=[^.!?\s])\s+[^\w\s]*+([^\W\d_]*[A-Z][\w.&-]*)")
 
 
 class QuestionTerms(Record):
@@ -92,13 +88,11 @@ def question_terms(question: str) -> QuestionTerms:
     text = _FISCAL_YEAR.sub(r"\1", _ASKED_AT_THE_END.sub("", _ASKED_OF.sub(" ", text)))
     text = _CALENDAR_YEAR.sub(r"calendar \1", text)
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
-    name = _words_of_names(asked)
-    kept = [word for word in words(asked, stem=False) if word not in request_words() or word in name]
+    in_names = _words_of_long_names(analysis.names)
+    kept = [word for word in words(asked, stem=False) if word not in request_words() or word in in_names]
     stems = words(" ".join(kept), keep_stop_words=True)
     terms = tuple(dict.fromkeys(stems))
-    # Capitals distinguish nothing where every word has them.
-    named = () if text.isupper() or text.istitle() else _NAME.finditer(asked)
-    capitals = {stem for match in named for stem in words(match[1])}
+    capitals = {stem for name in analysis.names for stem in words(name)}
     return QuestionTerms(
         terms=terms,
         pairs=frozenset(itertools.pairwise(stems)),
@@ -107,12 +101,14 @@ def question_terms(question: str) -> QuestionTerms:
     )
 
 
-def _words_of_names(question: str) -> set[str]:
-    """The words of names of two words in a question, none where small words have capitals, too, as in titles."""
-    capitals = _CAPITALISED.findall(question)
-    if any(not words(word) for word in capitals if word != "I"):
+def _words_of_long_names(names: Sequence[str]) -> set[str]:
+    """The words of names of two words or more, of which none only asks: "Document Cloud".
+
+    None where small words have capitals, too, as in titles.
+    """
+    if any(not words(word) for name in names for word in name.split() if word != "I"):
         return set()
-    return {word for match in _NAMES.finditer(question) for word in words(match[0], stem=False)}
+    return {word for name in names if " " in name for word in words(name, stem=False)}
 
 
 def split_into_questions(text: str) -> list[str]:

@@ -278,3 +278,19 @@ def test_codes_and_amounts_are_read_and_plain_numbers_are_neither() -> None:
 
 def test_a_long_run_of_digits_is_no_amount() -> None:
     assert analyse_question(f"How many {'1' * 4500} million ships, or {'1' * 4500}.5 km?").amounts == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("When did Ada Byron meet the engineers of Merrow?", ("Ada Byron", "Merrow")),
+        ("Merrow's harbour: who built it?", ()),  # any sentence begins so
+        ("Who made it? Was it Ada Byron, Ada Byron or “Byron & Sons”?", ("Ada Byron", "Byron", "Sons")),
+        ("Does GPT-4 run on an iPhone?", ("GPT-4", "iPhone")),
+        ("HOW DEEP IS MERROW?", ()),
+        ("How Deep Is Merrow Harbour?", ()),
+        ("How deep is the harbour?", ()),
+    ],
+)
+def test_names_are_words_with_capitals_that_begin_no_sentence(question: str, names: tuple[str, ...]) -> None:
+    assert analyse_question(question).names == names

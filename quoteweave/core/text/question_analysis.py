@@ -22,6 +22,7 @@ from quoteweave.core.text.question_words import (
     asks_what_is_denied,
     comparison_sides,
     denying_words,
+    names_in,
     question_languages,
 )
 from quoteweave.core.text.tokens import words
@@ -115,6 +116,9 @@ class QuestionAnalysis(Record):
     )
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
     asks_overview: bool = Field(default=False, description="whether it asks what a whole document is about")
+    names: tuple[str, ...] = Field(
+        default=(), description="words with capitals that follow one another, such as 'Ada Byron'"
+    )
     quoted: tuple[str, ...] = Field(default=(), description="what stands in quotation marks")
     titles: tuple[str, ...] = Field(default=(), description="titles by which it calls parts of a document, unquoted")
     codes: tuple[str, ...] = Field(default=(), description="case numbers, models and the like, such as 'XR-200'")
@@ -151,6 +155,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
         picture_types=picture_types,
         asks_front=overview or (not labels and not places and rules.front.search(text) is not None),
         asks_overview=overview,
+        names=names_in(text) if short else (),
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)) if short else (),
         titles=tuple(titles_in(text)) if short else (),
         codes=_codes(text, labels) if short else (),

@@ -36,6 +36,10 @@ _BEFORE_YEAR = re.compile(rf"(.*?\S\s+){_YEAR}$", re.IGNORECASE)
 _NAME_BEFORE = re.compile(r"[A-ZÀ-Þ][\w.&-]*\s+(?:of|for|and|&)\s+(?:the\s+)?$")
 _NAME_BEHIND = re.compile(r"\s+(?:of|for|and|&)\s+(?:the\s+)?[A-ZÀ-Þ]")
 _NAMES = r"(?-i:[A-ZÀ-Þ][\w.&-]*)(?:\s+(?-i:[A-ZÀ-Þ])[\w.&-]*){0,3}"
+# Words with a capital with which no sentence begins: "Ada Byron", "iPhone", "GPT-4".
+_CAPITALISED = r"[^\W\d_]*[A-Z][\w.&-]*"
+_WITHIN_SENTENCE = r"(?<=[^.!?\s])\s+"
+_NAME_WITHIN = re.compile(rf"{_WITHIN_SENTENCE}[^\w\s]*+({_CAPITALISED}(?:{_WITHIN_SENTENCE}{_CAPITALISED})*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,19 @@ def foreign_function_words(question: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)  # asked for by each step of an answer
+def names_in(question: str) -> tuple[str, ...]:
+    """What a question calls by name: words with capitals that follow one another, each name once, as written.
+
+    The word with which a sentence begins is none. Where every word has a capital, none is.
+
+    >>> names_in("When did Ada Byron meet the engineers of Merrow?")
+    ('Ada Byron', 'Merrow')
+    """
+    if question.isupper() or question.istitle():
+        return ()
+    return tuple(dict.fromkeys(" ".join(match[1].split()) for match in _NAME_WITHIN.finditer(question)))
+
+
 def verbs_of(question: str) -> frozenset[str]:
     """Words of a question that are verbs by what stands before them, as `core.text.tokens.words` stems them.
 
