@@ -7,7 +7,7 @@ search ended (CiteME).
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -15,6 +15,7 @@ from pydantic import Field
 from quoteweave.core.answers import Answer, Context, Usage
 from quoteweave.core.boxes import Box
 from quoteweave.core.errors import error_reason
+from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Hit, Kind, PageHit, Query, Record
 
 TechnicalError = Literal["bad_format", "content_filter", "window", "endpoint", "source", "other"]
@@ -277,3 +278,14 @@ def failed_prediction(
     """Return the prediction that records an error; what its message holds of no valid text is replaced."""
     message = error_reason(error).encode("utf-8", "replace").decode()
     return Prediction(example=example.id, scope=scope, error=message, paper_search=paper_search)
+
+
+def unusable_boxes_note(examples: Sequence[Example]) -> str:
+    """How many gold boxes of a dataset nothing can be found in; empty where there are none."""
+    unusable = {one.id: one.reference.unusable_boxes for one in examples if one.reference.unusable_boxes}
+    if not unusable:
+        return ""
+    return (
+        f"{pluralize(sum(unusable.values()), 'gold box', 'gold boxes')} reversed, without area or outside the page, "
+        f"such as of question {next(iter(unusable))!r}; left out of the figures of boxes"
+    )

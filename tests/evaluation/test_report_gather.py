@@ -123,6 +123,25 @@ def test_an_overview_begins_with_what_the_benchmark_measures(two: Report) -> Non
         assert table.head == ("run", heading, "ROUGE-L F1")
 
 
+def test_what_contexts_held_stands_beside_the_answers_made_of_them(two: Report) -> None:
+    figures = {
+        name: Estimate(value=value, n=3)
+        for name, value in (
+            *(("context.text.recall", 0.1), ("context.image.recall", 0.2), ("context.recall", 0.3)),
+            *(("text.recall@20", 0.4), ("layout_recall@1", 0.5), ("gold_box_recall.c15", 0.6)),
+            ("citevqa.page_recall", 0.7),
+        )
+    }
+    runs = [replace(two.runs[0], scores=two.runs[0].scores.model_copy(update={"figures": figures})), two.runs[1]]
+    made = {section.id: section for section in sections(replace(two, runs=runs, comparisons=()))}
+    context, ranked = map(columns, made["retrieval"].tables)
+    assert context["context, text recall"] == ["10.0", "–"]
+    assert [context[name][0] for name in ("context, image recall", "context, recall")] == ["20.0", "30.0"]
+    shown = ("text recall@20", "layout recall@1", "gold box recall c15")
+    assert [ranked[name][0] for name in shown] == ["40.0", "50.0", "60.0"]
+    assert columns(made["answers"].tables[0])["boxes, page recall"][0] == "70.0"
+
+
 def test_failures_and_missing_questions_are_counted_by_both_conventions(tmp_path: Path) -> None:
     report = gathered(tmp_path, {"a.jsonl": {"q0": GOOD["q0"], "q1": None}}, partial=True)
     assert columns(counts_table(report)) == {

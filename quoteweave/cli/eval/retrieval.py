@@ -20,6 +20,7 @@ from quoteweave.core.urls import without_credentials
 from quoteweave.evaluation.datasets import load_dataset
 from quoteweave.evaluation.datasets.mmdocir import DOCUMENTS, annotations_file
 from quoteweave.evaluation.datasets.mmlongbench import SAMPLES
+from quoteweave.evaluation.scoring.notes import WHOLE_PAGES
 from quoteweave.evaluation.scoring.scorer import (
     only_whole_pages,
     retrieval_figures,
@@ -132,7 +133,7 @@ def retrieval(
     errors = search_errors(scores)
     _print_frequent_notes(found)
     if only_whole_pages(found.predictions):
-        print_message("all that was found are whole pages, so that boxes are not scored")
+        print_message(WHOLE_PAGES)
     absent = Counter(example.document for example in examples)
     for name, reason in found.unread.items():
         typer.echo(

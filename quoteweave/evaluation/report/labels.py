@@ -40,7 +40,8 @@ JUDGE = {
 }
 ANSWERS = {
     **{"rouge_l.f1": "ROUGE-L F1", "bleu": "BLEU", "token_f1": "token F1", "exact_match": "exact match"},
-    **{f"citevqa.{figure}": f"boxes, {figure.replace('f1', 'F1')}" for figure in ("recall", "precision", "f1")},
+    **{"citevqa.recall": "boxes, recall", "citevqa.page_recall": "boxes, page recall"},
+    **{"citevqa.precision": "boxes, precision", "citevqa.f1": "boxes, F1"},
     **{"citevqa.ceiling.parser": "boxes, parser's ceiling", "citevqa.ceiling.context": "boxes, context's ceiling"},
     **{"citevqa.answer": "judged answer", "citevqa.relevance": "judged evidence", "citevqa.saa": "attributed accuracy"},
     **{"mmlongbench.accuracy": "short answers, accuracy", "mmlongbench.f1.pooled": "short answers, F1"},
@@ -54,16 +55,23 @@ SEARCHES = {
     **{"technical_errors": "technical errors", "no_selection": "no selection", "loops": "loops"},
     **{"reads_failed": "reads failed", "actions": "actions"},
 }
-RETRIEVAL = {
-    name: name.replace("_", " ").replace(".mean", ", mean")
+CONTEXT = {
+    **{"context.text.recall": "context, text recall", "context.image.recall": "context, image recall"},
+    "context.recall": "context, recall",
+}
+"""Of MMDocRAG (arXiv 2505.16470, Table 7)."""
+RANKED = {
+    name: name.replace("_", " ").replace(".mean", ", mean").replace(".", " ")
     for name in (
         *(f"page_recall@{k}" for k in (1, 3, 5, 10)),
         *(f"page_recall@{k}.mean_over_domains" for k in (1, 3, 5)),
         *("recall@1", "recall@5", "recall@10", "recall@15", "recall@20", "ndcg@10", "map", "mrr"),
-        *("text.recall@10", "image.recall@10", "text.recall@15", "image.recall@15"),
-        *("box_recall@10", "box_precision@10", "layout_recall@10"),
+        *(f"{kind}.recall@{k}" for k in (10, 15, 20) for kind in ("text", "image")),
+        *("box_recall@10", "box_precision@10", "layout_recall@1", "layout_recall@5", "layout_recall@10"),
+        *(f"gold_box_recall.{of}" for of in ("parser", "c15", "c20")),
     )
 }
+
 CORRELATION = {
     "correlation.judge.average": "judge's average",
     "correlation.bleu": "BLEU",
@@ -71,7 +79,7 @@ CORRELATION = {
 }
 """What the F1 on all quotes is correlated with."""
 LABELS: Mapping[str, str] = {
-    **{**SELECTION, **SOURCES, **ANSWERS, **SEARCHES, **JUDGE, "judge.average": "judge's average", **RETRIEVAL},
+    **{**SELECTION, **SOURCES, **ANSWERS, **SEARCHES, **JUDGE, "judge.average": "judge's average", **CONTEXT, **RANKED},
     **{name: f"correlation of overall F1 and {what}" for name, what in CORRELATION.items()},
 }
 _BREAKDOWNS = {

@@ -7,7 +7,16 @@ from pydantic import Field
 
 from quoteweave.core.records import Record
 from quoteweave.evaluation.report.drawing import Plot
-from quoteweave.evaluation.report.labels import ANSWERS, CORRELATION, JUDGE, RETRIEVAL, SEARCHES, SELECTION, SOURCES
+from quoteweave.evaluation.report.labels import (
+    ANSWERS,
+    CONTEXT,
+    CORRELATION,
+    JUDGE,
+    RANKED,
+    SEARCHES,
+    SELECTION,
+    SOURCES,
+)
 from quoteweave.evaluation.report.plots import (
     INTERVAL,
     breakdown_plot,
@@ -152,15 +161,24 @@ def _answers(report: Report) -> Section | None:
 
 
 def _retrieval(report: Report) -> Section | None:
-    table = runs_table(report, "Rankings, pages and boxes", RETRIEVAL)
-    if table is None:
+    context = runs_table(report, "Gold quotes in the contexts", CONTEXT)
+    ranked = runs_table(report, "Rankings, pages and boxes", RANKED)
+    if context is None and ranked is None:
         return None
-    says = (
-        "Of what a retriever found, before anything was answered. Recall@k is the share of the gold evidence among "
-        "the first k, of quotes, of pages, or of the area of boxes; precision@k the share of the first k that is gold. "
-        "nDCG, MAP and MRR are the higher, the earlier gold stands.",
-    )
-    return Section(id="retrieval", heading="What was retrieved", says=says, tables=(table,))
+    says = []
+    if context is not None:
+        says.append(
+            "The recall of a context is the share of the gold quotes among those that were retrieved and put before "
+            "the model: no answer can cite more."
+        )
+    if ranked is not None:
+        says.append(
+            "Of what a retriever found, before anything was answered. Recall@k is the share of the gold evidence among "
+            "the first k, of quotes, of pages, or of the area of boxes; precision@k the share of the first k that is "
+            "gold. nDCG, MAP and MRR are the higher, the earlier gold stands."
+        )
+    tables = _present([context, ranked])
+    return Section(id="retrieval", heading="What was retrieved", says=tuple(says), tables=tables)
 
 
 def _searches(report: Report) -> Section | None:

@@ -180,10 +180,13 @@ def dataset_notes(
     Raises DatasetError for a record that cannot be read.
     """
     recorded = _recorded_dataset(run)
-    if recorded not in (None, dataset):
-        return [f"the run says that it was asked of {recorded}, not of {dataset}"]
     notes = []
-    if _same_file(run, dataset, references) is False:
+    if recorded not in (None, dataset):
+        notes.append(
+            f"the run says that it was asked of {recorded}, not of {dataset}: where these have other quotes under the "
+            "same names, its scores mean nothing"
+        )
+    elif _same_file(run, dataset, references) is False:
         notes.append(
             f"the run was made over another file than {references} (its SHA-256 is not the one that the run records): "
             "where that is another version of the dataset, these answers are scored by gold that is not theirs"

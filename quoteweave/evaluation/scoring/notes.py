@@ -1,10 +1,10 @@
-"""Notes on figures: on answers longer than their gold, boxes that could not be used, and searches for papers."""
+"""Notes on figures: on answers longer than their gold, boxes that could not be used, rankings, and named papers."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
-from quoteweave.core.examples import TECHNICAL_ERRORS, Example, Prediction, Reference
+from quoteweave.core.examples import TECHNICAL_ERRORS, Example, Prediction, Reference, unusable_boxes_note
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.metrics.answers.paper_search import NO_CHOICE, outcome_of
 from quoteweave.evaluation.metrics.citations.citevqa import (
@@ -16,6 +16,7 @@ from quoteweave.evaluation.metrics.citations.citevqa import (
     UNUSABLE_GOLD,
 )
 from quoteweave.evaluation.metrics.metric import Convention
+from quoteweave.evaluation.scoring.scorer import only_whole_pages
 from quoteweave.evaluation.scoring.scores import ScoredQuestion, Scores
 from quoteweave.evaluation.statistics.aggregates import half_up
 from quoteweave.evaluation.statistics.bootstrap import Estimate
@@ -141,6 +142,19 @@ def _count(questions: Sequence[ScoredQuestion], column: str, say: Callable[[int]
         return ""
     shown = ", ".join(repr(name) for name in list(counts)[:_SHOWN])
     return f"{say(sum(counts.values()))} ({shown}{', …' if len(counts) > _SHOWN else ''})"
+
+
+WHOLE_PAGES = "all that was found are whole pages, so that boxes are not scored"
+
+
+def ranking_notes(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[str]:
+    """Sentences on boxes that rankings are not scored by; empty where nothing was ranked."""
+    if not any(prediction.hits for prediction in predictions):
+        return []
+    if only_whole_pages(predictions):
+        return [WHOLE_PAGES]
+    note = unusable_boxes_note(examples)
+    return [note] if note else []
 
 
 PUBLISHED_EXCERPTS = 119

@@ -36,14 +36,16 @@ from quoteweave.evaluation.scoring.matching import (
     run_names_references,
     select_scope,
 )
-from quoteweave.evaluation.scoring.notes import answer_notes, box_notes, search_notes
+from quoteweave.evaluation.scoring.notes import answer_notes, box_notes, ranking_notes, search_notes
 from quoteweave.evaluation.scoring.scorer import (
+    BOX_METRICS,
     CORRELATIONS,
     WITHOUT_WORDS,
     ScoringSettings,
     convention_differences,
     counted_rows,
     domain_means,
+    only_whole_pages,
     score_predictions,
 )
 from quoteweave.evaluation.scoring.scores import Scores
@@ -259,7 +261,7 @@ def score_run(
     """
     check_breakdowns(request.by or ())
     convention = convention or request.convention
-    names = METRICS if request.metrics is None else request.metrics
+    names = _metrics(loaded) if request.metrics is None else request.metrics
     options = MetricOptions(request.grammar, convention, prices)
     metrics: list[Metric] = [METRICS[name](options) for name in names]
     if loaded.judgements:
@@ -280,6 +282,11 @@ def score_run(
     aggregates = [*(aggregate for metric in metrics for aggregate in metric.aggregates), *CORRELATIONS]
     by_name = {aggregate.name: aggregate for aggregate in [*aggregates, *domain_means(aggregates, scores.questions)]}
     return ScoredRun(scores, by_name, counted_rows(scores))
+
+
+def _metrics(loaded: LoadedRun) -> Sequence[str]:
+    """All metrics, without those of boxes where only whole pages were found, which cover any box."""
+    return [name for name in METRICS if name not in BOX_METRICS or not only_whole_pages(loaded.predictions)]
 
 
 def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) -> tuple[str, ...]:
@@ -308,7 +315,9 @@ def scoring_notes(scores: Scores, loaded: LoadedRun, request: ScoringRequest) ->
         asked = scores.figures.keys() - (set(OF_WORDS) - other.figures.keys())
         notes += convention_differences(scores, other, [name for name in HEADLINE if name in asked])
     notes += _notes_on_figures(scores, request.by or ())
-    if scores.marks == "own" and any(example.task not in WITHOUT_WORDS for example in loaded.examples):
+    notes += ranking_notes(loaded.examples, loaded.predictions)
+    answered = any(one.response is not None or one.error is not None for one in loaded.predictions)
+    if scores.marks == "own" and answered and any(one.task not in WITHOUT_WORDS for one in loaded.examples):
         notes.append("[1, 2] and [1-3] are read too: not comparable with published figures (--marks published is)")
     return tuple(notes)
 

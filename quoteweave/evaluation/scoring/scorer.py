@@ -174,8 +174,10 @@ def _show(estimate: Estimate | None) -> str:
     return f"{estimate.value:.4f} (n = {estimate.n})"
 
 
+BOX_METRICS = ("box_coverage", "layout_recall", "gold_box_recall")
+"""The metrics of boxes, which are not computed if only whole pages were found."""
 RETRIEVAL_METRICS: Mapping[Scope, tuple[str, ...]] = {
-    "document": ("page_recall", "box_coverage", "layout_recall", "gold_box_recall"),
+    "document": ("page_recall", *BOX_METRICS),
     "collection": ("page_recall",),
 }
 """The scopes in which retrieval is measured, each with its metrics by name."""

@@ -14,7 +14,7 @@ from pydantic import Field
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.boxes import Box
-from quoteweave.core.examples import Example, Prediction, Task
+from quoteweave.core.examples import Example, Prediction, Task, unusable_boxes_note
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Retriever
@@ -112,8 +112,9 @@ def search_dataset(
     absent = [name for name in dict.fromkeys(one.document for one in questions.examples) if name in names]
     where = "the collection" if folder is None else folder
     unread = {name: prepared.failures.get(name, f"not in {where}") for name in absent if name is not None}
-    for note in (*_pages_beyond(questions.examples, prepared.documents), *_unusable_boxes(questions.examples)):
-        progress.note(note)
+    for note in (*_pages_beyond(questions.examples, prepared.documents), unusable_boxes_note(questions.examples)):
+        if note:
+            progress.note(f"note: {note}")
     notes = dict((prepared.notes + Counter(note for one in predictions for note in one.notes)).most_common())
     return RetrievalRun(predictions=tuple(predictions), notes=notes, unread=unread, quote_boxes=boxes)
 
@@ -140,20 +141,8 @@ def _pages_beyond(examples: Sequence[Example], documents: Sequence[Document]) ->
     }
     if beyond:
         yield (
-            f"note: {pluralize(len(beyond), 'question')} with gold on pages that their documents lack, such as "
+            f"{pluralize(len(beyond), 'question')} with gold on pages that their documents lack, such as "
             f"{next(iter(beyond.values()))}; nothing can be found there, and it counts as not found"
-        )
-
-
-def _unusable_boxes(examples: Sequence[Example]) -> Iterator[str]:
-    """A note where the dataset has boxes in which nothing can be found."""
-    unusable = {
-        example.id: example.reference.unusable_boxes for example in examples if example.reference.unusable_boxes
-    }
-    if unusable:
-        yield (
-            f"note: {pluralize(sum(unusable.values()), 'gold box', 'gold boxes')} reversed, without area or outside "
-            f"the page, such as of question {next(iter(unusable))!r}; left out of the figures of boxes"
         )
 
 
