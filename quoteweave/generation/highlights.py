@@ -28,6 +28,7 @@ from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.extractive.tables.heads import head_places
+from quoteweave.generation.extractive.tables.said_of_cells import said_of_cells
 from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.sentences import Sentence, split_sentences, text_of
 
@@ -58,7 +59,6 @@ _Token = tuple[str, int, int]
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_\d]+|[^\W_]+")
 _QUOTED = re.compile(r"“([^“”]{3,})”|\"([^\"]{3,})\"|«([^«»]{3,})»")
 _SIGNS = " \n\t.,;:"
-_LABEL = re.compile(r"\b(?:tab(?:le|elle|leau)|fig(?:ure)?|chart|page|seite)s?\.?\s*\d+(?:\.\d+)*", re.IGNORECASE)
 _CUT = re.compile(r"…|\.{3}")
 _JOINING = "(?:and|but|or|while|und|aber|oder|et|mais|ou|y|pero|o)"
 # Between clauses stands punctuation followed by a space, which numbers do not contain, or a conjunction before what may
@@ -87,7 +87,8 @@ def find_highlights(claim: str, quote: Quote) -> list[Range]:
     if not text.strip() or not claim.strip():
         return []
     table, pictured = " | " in text, quote.kind == "image"
-    found = (_cells(claim, text) if table else []) or _quoted(claim, text)
+    above = words(f"{quote.caption or ''}\n{quote.section or ''}") if table else []
+    found = (_cells(claim, text, set(above)) if table else []) or _quoted(claim, text)
     if not found and _lacks_numbers(claim, text):
         return []
     if not found:
@@ -210,14 +211,16 @@ def _covers_claim(claim: str, text: str, found: Sequence[Range]) -> bool:
     return bool(found) and own.intersection(words(" ".join(around))) <= held
 
 
-def _cells(claim: str, text: str) -> list[Range]:
+def _cells(claim: str, text: str, above: set[str]) -> list[Range]:
     """Find the cells that the claim states, with the names of their row and column.
 
-    None where the claim has a number that the table lacks: what it says of the row then stands elsewhere, or is wrong.
+    None where the claim has a number that the table and what is above it lack, but for what was computed: what it says
+    of the row then stands elsewhere, or is wrong.
     """
+    claim = said_of_cells(claim, above)
     rows = _rows(text)
     said, own = f" {_normalised(claim)} ", set(words(claim))
-    if not set(filter(_has_digit, words(_LABEL.sub(" ", claim)))) <= set(words(text)):
+    if not set(filter(_has_digit, own)) <= above.union(words(text)):
         return []
     head, names = head_places([[_at(text, cell) for cell in row] for row in rows])
     heads = {at: [rows[y][x] for y, x in over if own & set(words(_at(text, rows[y][x])))] for at, over in names.items()}

@@ -20,7 +20,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     request_words,
 )
-from quoteweave.core.text.question_words import asked_quantity, denying_words, light_words
+from quoteweave.core.text.question_words import asked_quantity, denying_words, foreign_function_words, light_words
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
@@ -63,7 +63,17 @@ _ANOTHER = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,;.](?=\s)")
+_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _AND = re.compile(r"\s(?:and|or|und|oder|et|y)\s|,\s", re.IGNORECASE)
+
+_TOLD_KINDS = frozenset({"date", "place", "person", "count"})
+"""Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
+ALSO_BEFORE = frozenset({"next", "last"})
+"""Words of a pair that may stand on either side of the other: "when does it meet next" is its "next meeting"."""
+_DOES = re.compile(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
+_PARTICIPLE = re.compile(r"\w{2,}ed")
+# "By how much was the gap larger at night?": "The gap at night was 31% larger".
+_BY_HOW_MUCH = re.compile(r"\W*by how (?:much|many)\s+(?:is|are|was|were)\b.*?\s(\w{2,}er|more|less)\b")
 
 
 class QuestionTerms(Record):
@@ -90,7 +100,9 @@ def question_terms(question: str) -> QuestionTerms:
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
     in_names = _words_of_long_names(analysis.names)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in in_names]
-    stems = words(" ".join(kept), keep_stop_words=True)
+    small = foreign_function_words(text)
+    stems = [stem for stem in words(" ".join(kept), keep_stop_words=True) if stem not in small]
+    stems = stems or words(" ".join(kept), keep_stop_words=True)
     terms = tuple(dict.fromkeys(stems))
     capitals = {stem for name in analysis.names for stem in words(name)}
     return QuestionTerms(
@@ -137,7 +149,9 @@ def subject_terms(question: QuestionTerms) -> list[str]:
         else ()
     )
     terms = [term for term in question.terms if term not in interrogative_words() and term not in phrase]
-    heavy = [term for term in terms if term not in light_words() or term in question.names]
+    # "Part" of "part-time staff" distinguishes them.
+    whole = question.names.union(words(" ".join(_COMPOUND.findall(analysis.text))))
+    heavy = [term for term in terms if term not in light_words() or term in whole]
     return heavy if len(heavy) >= MIN_TERMS else terms
 
 
@@ -206,6 +220,26 @@ def coverage(weights: Mapping[str, float], held: Iterable[str]) -> float:
 def adjacency(question: QuestionTerms, sentence: Sequence[str]) -> float:
     """The share of the question's adjacent pairs of words that are adjacent in the sentence too, 0 to 1."""
     return len(question.pairs.intersection(itertools.pairwise(sentence))) / max(1, len(question.pairs))
+
+
+def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: bool) -> frozenset[tuple[str, str]]:
+    """The pairs of these words that are directly adjacent in the question, without even a stop word between them.
+
+    The verb of "How much does a new impeller cost?" stands elsewhere in what answers it: `verbs` says whether pairs
+    with what may be the verb are there.
+    """
+    written = [(word, words(word)) for word in words(question.analysis.text, stem=False, keep_stop_words=True)]
+    parted, more = question.analysis.asks in _TOLD_KINDS, _BY_HOW_MUCH.match(question.analysis.text.casefold())
+    last = [word for word, _ in written if word not in ALSO_BEFORE][-1:] if _DOES.search(question.analysis.text) else []
+    pairs = (
+        one + other
+        for (_, one), (word, other) in itertools.pairwise(written)
+        if verbs
+        or (word not in last and not (parted and _PARTICIPLE.fullmatch(word)) and not (more and more[1] == word))
+    )
+    if parted and foreign_function_words(question.analysis.text):
+        return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
+    return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
 def is_spread(text: str, subject: Sequence[str]) -> bool:

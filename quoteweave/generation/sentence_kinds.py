@@ -57,6 +57,11 @@ _APPOSITION = re.compile(
     r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+"
     r"(?:an?|which is(?!\s+(?:about|approximately|around|roughly|nearly|only|not|\W?\d)))\s"
 )
+# "Gape, the angle between the shells, is a sign of stress": only right behind what begins the sentence.
+_ENCLOSED = re.compile(
+    r"[”\"')]*\s*(?:\([^)]*\)\s*)?,\s+the\s+(?!(?:most|first|last|only|other)\b)[^,;.]{3,80},\s+"
+    r"(?:is|are|was|were|has|have|had|can|may|must|does|did|\w{3,}s)\s"
+)
 # "In this type of mutation, a number of codons increases" says of no mutation what it is.
 _LEADS_IN = re.compile(
     r"\W*(?:in|on|at|for|with|by|from|during|under|as|to|of|within|after|before)\s+"
@@ -77,7 +82,7 @@ def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_na
     places = [match.span() for match in _WORD.finditer(text) if asked.intersection(words(match[0]))]
     for start, end in zip((start for start, _ in places), (end for _, end in places[len(asked) - 1 :]), strict=False):
         says_so = says.match(text[end:]) or (by_kind and _TERM_OF_GLOSSARY.match(text[end:]))
-        begins = opens.fullmatch(text[:start]) and says_so
+        begins = opens.fullmatch(text[:start]) and (says_so or _ENCLOSED.match(text[end:]))
         beside = None if _LEADS_IN.fullmatch(text[:start]) else _APPOSITION.match(text[end:])
         listed = beside is not None and asked & set(words(text[end + beside.end() :])[:LISTED_WORDS])
         named = by_kind and _NAMED.search(text[:start]) and not _GOES_ON.match(text[end:])

@@ -36,6 +36,9 @@ MAX_LACKING_SHARE = 1 / 3
 """Most of the words of a question that a line that asks it lacks."""
 MAX_FOLLOWING = 5
 """Most quotes that are added of what one text introduces, such as the items of a list; all of them are named."""
+MIN_INDENT, SAME_EDGE = 10.0, 2.0
+"""How far the items of a list whose bullets are drawn stand to the right of what introduces them, and how far apart
+their left edges are at most; points."""
 # On a page a footnote may stand between a sentence and what it introduces; its number touches its first word.
 _FOOTNOTE = re.compile(r"\s*(?:\d{1,2}(?=[^\W\d_])|[*†‡§])")
 
@@ -163,7 +166,10 @@ def _introducer_of(quote: Quote, pages: FilteredPages) -> Quote | None:
             found = _introduced_by(one, pages)
             return one if any(each.id == quote.id for each in found) else None
         passed = (
-            one.layout in MAY_INTERRUPT_INTRODUCED or _FOOTNOTE.match(one.text) or one.layout == quote.layout == "list"
+            one.layout in MAY_INTERRUPT_INTRODUCED
+            or _FOOTNOTE.match(one.text)
+            or one.layout == quote.layout == "list"
+            or _are_beneath_one_another(one, quote)
         )
         if not passed:
             return None
@@ -180,7 +186,20 @@ def _introduced_by(quote: Quote, pages: FilteredPages) -> list[Quote]:
             continue
         if quote.has_pages and one.page != quote.page and one.layout != "list":
             break  # at the top of a page may stand a caption, or what goes on from elsewhere
-        if found and not introduces(found[-1].text) and not found[-1].layout == one.layout == "list":
+        is_item = found and (found[-1].layout == one.layout == "list" or _are_items(quote, found[-1], one))
+        if found and not introduces(found[-1].text) and not is_item:
             break
         found.append(one)
     return found
+
+
+def _are_items(introducing: Quote, one: Quote, other: Quote) -> bool:
+    """Whether two paragraphs are indented alike below what introduces them, as items are whose bullets are drawn."""
+    indented = introducing.has_pages and one.bbox[0] - introducing.bbox[0] >= MIN_INDENT
+    return indented and introducing.page == one.page and _are_beneath_one_another(one, other)
+
+
+def _are_beneath_one_another(one: Quote, other: Quote) -> bool:
+    """Whether two paragraphs of a page have one left edge."""
+    on_page = one.has_pages and one.page == other.page and one.layout == other.layout == "paragraph"
+    return on_page and abs(one.bbox[0] - other.bbox[0]) <= SAME_EDGE

@@ -245,6 +245,18 @@ def test_cells_of_a_table_with_the_names_of_row_and_column() -> None:
     assert said("Containers paid 1,311.", DUES_TABLE) == []
 
 
+def test_numbers_of_the_caption_and_of_what_was_computed_are_in_no_cell() -> None:
+    table = image(
+        "Table 1: Yards in 2024", "Yard | Staff | Ships\nOslo | 415 | 4\nRana | 612 | 6\nMo | 257 | 1", layout="table"
+    )
+    assert said("Table 1 (Yards in 2024) lists Mo (Staff: 257).", table) == ["Staff", "Mo", "257"]
+    highest = "By Table 1 (Yards in 2024), in Staff, Rana is the highest of 4 rows: 612, before Oslo with 415."
+    assert said(highest, table) == ["Staff", "Oslo", "415", "Rana", "612"]
+    summed = "By Table 1 (Yards in 2024), in Ships, the sum of Oslo (4), Rana (6) and Mo (1) is 11. Yards in 2024"
+    assert said(summed, table) == ["Ships", "Oslo", "4", "Rana", "6", "Mo", "1"]
+    assert said("Table 1 (Yards in 2024) lists Mo (Staff: 999).", table) == []
+
+
 def test_of_names_over_several_columns_those_over_the_cell() -> None:
     rows = "Revenue mix | Sales change\n2023 | 2022 | 2023 | 2022\nNorth | 15 % | 14 % | (5.7)% | 24.1 %"
     table = image("Table 2", rows, layout="table")

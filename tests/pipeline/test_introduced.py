@@ -228,3 +228,21 @@ def test_a_text_behind_a_heading_or_another_text_is_not_introduced(tmp_path: Pat
         folder.mkdir()
         with make_collection(folder, {"yard.md": ["Never do this:", one, "Timber in bundles."]}) as made:
             assert context(made, "timber in bundles", ContextSize(texts=1, images=0)).introduced == {}
+
+
+def test_indented_paragraphs_are_items_of_the_list_whose_bullets_are_drawn(tmp_path: Path) -> None:
+    def at(text: str, left: float, top: float) -> Quote:
+        return made_quote(text, bbox=(left, top, 500, top + 12))
+
+    quotes: list[str | Quote] = [
+        at("Never do any of the following:", 72, 100),
+        at("Do not run the pump without its filter.", 100, 120),
+        at("Do not tilt the pump by more than 45 degrees.", 100, 140),
+        at("Children must not touch the pump.", 72, 160),
+    ]
+    with make_collection(tmp_path, {"pump.pdf": quotes}) as made:
+        answer = ask(made, "What must never be done with the pump?")
+    assert answer.status == "answered"
+    assert "without its filter" in answer.text
+    assert "45 degrees" in answer.text
+    assert "Children" not in answer.text

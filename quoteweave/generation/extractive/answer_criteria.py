@@ -37,7 +37,7 @@ from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.generation.answer_text import is_plainly_code
 from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colour, has_answer_kind, new_numbers
-from quoteweave.generation.extractive.answer_names import says_where, tells_another
+from quoteweave.generation.extractive.answer_names import says_where, tells_another, tells_of_one
 from quoteweave.generation.extractive.asked_verbs import tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
 from quoteweave.generation.extractive.statements import (
@@ -50,7 +50,15 @@ from quoteweave.generation.extractive.statements import (
 )
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.gate.dates import is_of_date
-from quoteweave.generation.relevance import QuestionTerms, coverage, says_calendar_year, subject_terms, with_quantity
+from quoteweave.generation.relevance import (
+    ALSO_BEFORE,
+    QuestionTerms,
+    adjacent_pairs,
+    coverage,
+    says_calendar_year,
+    subject_terms,
+    with_quantity,
+)
 from quoteweave.generation.sentence_kinds import denies, has_denying_word, only_denied_words, says_what
 
 MIN_COVERAGE, MIN_COVERAGE_ELSEWHERE = 0.6, 0.75
@@ -77,12 +85,9 @@ CLEARLY_FIRST_SHARE = 2 / 3
 
 _FACTOID_KINDS = frozenset({"yes_or_no", "date", "person", "place"})
 _INTRODUCED_KINDS = frozenset({"date", "person", "money", "yes_or_no"})
-_TOLD_KINDS = frozenset({"date", "place", "person", "count"})
-"""Kinds of questions of which what was done stands after the noun: "When was the survey conducted?"."""
 _DENIED_OTHERWISE = frozenset({"yes_or_no", "reason", "steps"})
 """Kinds of questions of which what answers may say a "not" in other words: "If the pump fails to start, check it"."""
 _NUMBER_KINDS = frozenset({"percent", "count", "amount", "money"})
-_ALSO_BEFORE = frozenset({"next", "last"})
 _ADVERBS = frozenset(words("always often usually normally generally sometimes never seldom typically automatically"))
 """What may stand between a noun and its verb: "Builds are always run in parallel"."""
 # "What is the budget?" is answered by "The budget is 14,500 euros", though any sentence may have its only word.
@@ -93,6 +98,7 @@ _ASKS_WHAT_ONE_IS = re.compile(
 _MAY_ASK_OF_ONE = re.compile(r"(?:is|are) there (?:an?|any)\b|how heavy", re.IGNORECASE)
 # Where one of these is asked for, what denies it is found too, to answer whether something is allowed.
 _ALLOWING = frozenset(words("allowed permitted covered included"))
+_WHO_IS = re.compile(r"\W*(?:who|whom|whose)\s+(?:is|are|was|were)\b|\W*(?!who)", re.IGNORECASE)
 _COST = "cost"
 _COSTS = re.compile(r"([\w'’-]+)\s+(?:(?:must|may|can|should|will|would|could)\s+(?:not\s+)?)?costs?\b", re.IGNORECASE)
 _COMPOUND = re.compile(r"[^\W\d]+(?:-[^\W\d]+)+")
@@ -101,8 +107,6 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _NO_STATEMENT = re.compile(r"^[^“”]*\?$|\.{4,}|(?:\s\.){4,}")
 _CLAUSE = re.compile(r"[,;:](?=\s)")
 _NOT = re.compile(r"\b(?:not|never|cannot|\w+n[’']t)\b", re.IGNORECASE)
-_DOES = re.compile(r"\b(?:do|does|did)\b(?!\s+(?:I|you|we|they|one)\b)", re.IGNORECASE)
-_PARTICIPLE = re.compile(r"\w{2,}ed")
 # A noun that the question asks about, rather than a verb, which a statement may well say in another word.
 _NOUN = re.compile(
     r"\b(?:of|the|an?|this|that|for|from|with|by|on|in|at|der|die|das|des|ein|eine|von|du|de|des|la|le|del|el)\s+(\w+)",
@@ -117,7 +121,7 @@ class AnswerCriteria:
         self._question = question
         self._subject = {word: weights[word] for word in subject_terms(question)}
         common = frozenset(self._subject) - question.names
-        self._pairs, self._all_pairs = (_adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
+        self._pairs, self._all_pairs = (adjacent_pairs(question, common, verbs=verbs) for verbs in (False, True))
         self._leading = {id(hit) for page in group_by_page(context)[:BEST_PAGES] for _, hit in page}
         self._documents: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._texts = [hit.quote.text for hit in context.hits]
@@ -261,7 +265,7 @@ class AnswerCriteria:
         Someone who "co-founded" one company did not found the other company in the sentence.
         """
         analysis = self._question.analysis
-        before = self._words_before(statement)
+        before = self._words_before(statement) | self._if_computed(statement)
         if analysis.asks not in _FACTOID_KINDS or "-" not in statement.text:
             own = with_quantity(frozenset(statement.words), self._question, statement.text)
             return with_words_alike(before | own, self._subject)
@@ -269,14 +273,20 @@ class AnswerCriteria:
         bare = _COMPOUND.sub(lambda match: match[0] if match[0].casefold() in asked else " ", statement.text)
         return with_words_alike(before.union(words(bare)), self._subject)
 
+    def _if_computed(self, statement: Statement) -> frozenset[str]:
+        """All words of the subject for a computed statement: the table and what is above it have them."""
+        return frozenset(self._subject) if statement.is_computed else frozenset()
+
     def _words_before(self, statement: Statement) -> frozenset[str]:
         """The words of the sentence that says what "It" is, if what is asked of it, at the question's end, is said.
 
-        So it is if the statement tells the quantity asked for: "It weighs 46 kg" tells how heavy something is.
+        So it is if the statement tells the quantity asked for: "It weighs 46 kg" tells how heavy something is; or, of
+        who did something, the act: "It was founded by Ada Byron".
         """
-        last, wanted = list(self._subject)[-1:], self._quantity
+        subject, wanted, asked = list(self._subject), self._quantity, self._question.analysis
+        last = subject[:1] if asked.asks == "person" and not _WHO_IS.match(asked.text) else subject[-1:]
         said = with_words_alike(frozenset(statement.words), last).issuperset(last)
-        if wanted is not None and not wanted.named.isdisjoint(statement.words):
+        if wanted is not None and not wanted.named.union(words(asked.asked_by)).isdisjoint(statement.words):
             said = said or not wanted.dimensions.isdisjoint(dimensions_in(statement.text))
         return frozenset(words(statement.before)) if statement.before and said else frozenset()
 
@@ -296,6 +306,7 @@ class AnswerCriteria:
             (analysis.asks == "place" and says_where(statement, self._question))
             or (_ASKS_WHAT_ONE_IS.fullmatch(analysis.text) and says_what(statement.text, tuple(self._subject)))
             or _MAY_ASK_OF_ONE.match(analysis.asked_by if analysis.asks == "amount" else analysis.text)
+            or tells_of_one(statement, self._question)
         )
         if layout in WITHOUT_STATEMENTS or few:
             return False
@@ -316,6 +327,7 @@ class AnswerCriteria:
         if refers_back(statement.text):  # the rest of the quote may be about another thing
             beside = frozenset(words(statement.before))
         own = with_quantity(frozenset(statement.words), self._question, statement.text)
+        own |= self._if_computed(statement)
         around = with_words_alike(beside | own, self._subject)
         lacking = self._question.names - self._named(statement, own, around)
         if lacking:
@@ -361,29 +373,10 @@ class AnswerCriteria:
         """
         held, said = frozenset(statement.words), statement.words
         pairs = {pair for pair in self._pairs if held.issuperset(pair)}
-        pairs |= {pair[::-1] for pair in pairs if pair[1] in _ALSO_BEFORE}
+        pairs |= {pair[::-1] for pair in pairs if pair[1] in ALSO_BEFORE}
         turned = {(first, then) for at, then in enumerate(said) for first in said[at + 1 : at + 1 + TURNED_WITHIN]}
         adjacent = set(itertools.pairwise(said)).union(itertools.pairwise(one for one in said if one not in _ADVERBS))
         return not pairs or not pairs.union(self._all_pairs).isdisjoint(adjacent) or not pairs.isdisjoint(turned)
-
-
-def _adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: bool) -> frozenset[tuple[str, str]]:
-    """The pairs of these words that are directly adjacent in the question, without even a stop word between them.
-
-    The verb of "How much does a new impeller cost?" stands elsewhere in what answers it: `verbs` says whether pairs
-    with what may be the verb are there.
-    """
-    written = [(word, words(word)) for word in words(question.analysis.text, stem=False, keep_stop_words=True)]
-    parted = question.analysis.asks in _TOLD_KINDS
-    last = (
-        [word for word, _ in written if word not in _ALSO_BEFORE][-1:] if _DOES.search(question.analysis.text) else []
-    )
-    pairs = (
-        one + other
-        for (_, one), (word, other) in itertools.pairwise(written)
-        if verbs or (word not in last and not (parted and _PARTICIPLE.fullmatch(word)))
-    )
-    return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 
 
 @lru_cache(maxsize=256)  # called for each sentence of the same quotes

@@ -35,7 +35,8 @@ _COUNTED = re.compile(
     r"(?:how many|number of|wie ?viele|anzahl(?: der)?|combien de|nombre de|cu[aá]nt[oa]s)\s+(.+)", re.IGNORECASE
 )
 _ENDS_COUNTED = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|of|on|at|for|from|by|with|to|that|who|which|an?|per|each|every)"
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|of|on|at|for|from|by|with|to|that|who|which|an?|per|each|every"
+    r"|gab|gibt|hat|haben|sind|waren|wurden?|im|am|bei|von|auf|de|du|des|en|y|il|a|ont|sont|était|étaient|hay|tiene|son|fueron)"
     r"\b|[,;?.]",
     re.IGNORECASE,
 )
@@ -71,15 +72,17 @@ _TELLS_WHICH = rf"\b{{noun}}\b.{{{{0,80}}}}?\b(?:{_IS}\s+(?!{NO_NOUN})|{_CONSIST
 _QUANTITY = re.compile(
     r"weight|length|height|width|depth|size|speed|price|cost|fee|revenue|sale|income|profit|loss|earning|asset|debt"
     r"|liabilit\w*|dividend|rate|ratio|score|accuracy|capacity|population|age|minimum|maximum|temperature|voltage"
-    r"|number|amount|total|average|share|percentage|horsepower|power",
+    r"|number|amount|total|average|share|percentage|horsepower|power|diameter|radius|area|volume|frequency|pressure"
+    r"|thickness",
     re.IGNORECASE,
 )
 _VALUE = re.compile(rf"value|balance|{_QUANTITY.pattern}", re.IGNORECASE)
 _TELLS_VALUE = (
     r"\b{noun}\b[^.;]{{0,40}}?(?:\b(?:is|are|was|were|of|at|to|total(?:s|ed)?|reach(?:es|ed))\b|[:=(])\s*"
-    r"(?:about|approximately|around|only|up to|nearly|over)?\s*[$€£]?\s*(?:(?!(?:19|20)\d\d\b)\d|"
+    r"(?:about|approximately|around|only|up to|nearly|over)?\s*(?:[$€£]|(?-i:[A-Z]{{3}})\b)?\s*"
+    r"(?:(?!(?:19|20)\d\d\b)\d|"
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred)\b)"
-    r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:\w+\s+)?(?:in\s+)?{noun}"
+    r"|(?!(?:19|20)\d\d\b)\b\d[\d.,]*\s*(?:(?:mm|cm|km?|k?m|k?g|k?W|V|ml|l|Hz|%)\s+)?(?:\w+\s+)?(?:in\s+)?{noun}"
 )
 _EXTENT = re.compile(
     r"(?:\d[\d.,]*[\s-]*|(?:[^\W\d]+[\s-]+){0,2})[^\W\d]+[\s-]+(?:high|tall|deep|wide|long|thick|hoch|tief|breit|lang|dick)\b",
@@ -140,7 +143,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     asks, text = question.analysis.asks, question.analysis.text
     if asks in _NOT_BY_CASE and _IN_A_CASE.match(statement.text) and not _CONDITION.search(text):
         return False
-    return _CHECKS.get(asks, _is_substantive)(statement, question)
+    return statement.is_computed or _CHECKS.get(asks, _is_substantive)(statement, question)
 
 
 def new_numbers(statement: Statement, question: QuestionTerms) -> frozenset[Decimal]:

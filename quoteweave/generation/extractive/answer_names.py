@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from quoteweave.core.text.question_analysis import QuestionAnalysis
+from quoteweave.core.text.question_analysis import QuestionAnalysis, words_alike
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -34,13 +34,32 @@ _PERSON = re.compile(
 _SITUATED = re.compile(
     r"\b(?:located|situated|based|headquartered)\s+(?:in|at|on|near)\s+(?:the\s+)?(?:\w+\s+of\s+)?[A-ZÀ-Þ]"
 )
+_ASKS_WHO_DID = re.compile(
+    r"\W*who\s+(?!(?:is|are|was|were|can|may|must|should|shall|will|would|could|might|has|have|had|does|do|did)\b)"
+    r"(?P<verb>\w+)",
+    re.IGNORECASE,
+)
+# "Founded in 1957 by Ada Byron".
+_DONE_BY = re.compile(r"\b(?P<verb>\w+)\s+(?:(?:in|on)\s+[\w ]{1,20}?\s+)?by\s+(?=[A-ZÀ-Þ])")
+_SAYS_DIRECTLY = re.compile(
+    r"\s+(?:is|are|was|were|lasts?|lasted|takes?|took|runs?|measures?|weighs?|weighed|holds?|costs?|reaches"
+    r"|ist|sind|dauert|beträgt|liegt|est|sont|dure|coûte|es|son|dura|está|están)\s+"
+    r"(?:(?P<name>[A-ZÀ-Þ])|(?P<place>(?:in|at|near|en|à|bei)\s+[A-ZÀ-Þ])|"
+    r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
+    r"(?P<number>[$€£]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b))"
+)
+_DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
+_BEGINS_CLAUSE = re.compile(r"[,;:]\s|\b(?:and|und|et|y)\s")
+_OWNED = re.compile(
+    r"\W*(?:(?:the|our|your|its|their|my|der|die|das|le|la|les|el|los|las|su|sus|son|sa|ses)\s+|l['’])?", re.IGNORECASE
+)
 _WHERE = re.compile(
     r"\b(?:in|at|near)\s+[A-ZÀ-Þ][^.;]*?\bwhere\s+([^.;,]{1,60}?)\s+(?:is|are|was|were)\s+(?:located|situated|based)"
 )
 _SITUATED_ALONE = re.compile(r"\b(?:located|situated|based|headquartered)\b", re.IGNORECASE)
 # The owner in "a copy of Smith's letter" is no place.
 _PLACE = re.compile(
-    r"\b(?:in|at|from|to|near|by|on|into|of)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
+    r"\b(?:in|at|from|to|near|by|on|into|of|en|à|bei|aus|nach)\s+(?:the\s+)?([A-ZÀ-Þ][\w'’-]+)(?<!['’]s)(?<!s['’])(?![\w'’-])"
 )
 _ADDRESS = re.compile(r"\b(?:at|from|on|under|see)\s+<?(?:https?:\s?//|www\.)\S", re.IGNORECASE)
 _MAIL = re.compile(r"\b(?:to|at)\s+<?\S+@\S+\.\w", re.IGNORECASE)
@@ -54,6 +73,8 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
     """
     if (asked := _ASKS_WHO_MAY.match(question.analysis.text)) is not None:
         return _says_who_may(statement.text, asked["verb"])
+    if _names_doer(statement.text, question):
+        return True
     if _NAMELESS.match(statement.text):
         return False
     subject = subject_terms(question)
@@ -63,15 +84,49 @@ def names_person(statement: Statement, question: QuestionTerms) -> bool:
 
 
 def new_names(statement: Statement, question: QuestionTerms) -> list[list[str]]:
-    """The names of persons in a statement that neither the question nor the document's name has, as their words."""
+    """The names of persons in a statement that neither the question nor the document's name has, as their words.
+
+    The post that is asked for may stand beside the name: "Ada Byron Chief Engineer".
+    """
     text, known = statement.text, set(question.terms).union(name_words(statement.quote.document))
+    post = frozenset(question.terms) - question.names
     found = [
-        words(match[0])
+        _without_ends(words(match[0]), post)
         for match in _PERSON.finditer(text)
         if not _COMPANY.search(match[0])
         and not text[: match.start()].endswith((" the ", "The "))  # "the United States"
     ]
     return [name for name in found if len(name) > 1 and not set(name) & known]
+
+
+def _without_ends(name: list[str], post: frozenset[str]) -> list[str]:
+    """A name without the words of a post before and behind it."""
+    kept = [at for at, word in enumerate(name) if word not in post]
+    return name[kept[0] : kept[-1] + 1] if kept else []
+
+
+def _names_doer(text: str, question: QuestionTerms) -> bool:
+    """Whether a text says by which person the act was done that a question asks about: "founded by Ada Byron"."""
+    asked = _ASKS_WHO_DID.match(question.analysis.text)
+    verb = frozenset(words(asked["verb"])) if asked else frozenset[str]()
+    acts = verb.union(*map(words_alike, verb))
+    done = (one for one in _DONE_BY.finditer(text) if acts.intersection(words(one["verb"])))
+    named = (_PERSON.match(text, one.end()) for one in done)
+    return any(name is not None and _COMPANY.search(name[0]) is None for name in named)
+
+
+def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a statement begins with the one thing that a question is about, and goes straight on with what is asked.
+
+    "How long is the warranty?" is answered by "The warranty lasts three years", "Who are the hosts?" by "Your hosts are
+    Ada and Carl Byron".
+    """
+    group, subject = _DIRECTLY.get(question.analysis.asks), set(subject_terms(question))
+    if group is None or not subject or statement.is_row:
+        return False
+    said = [one for one in _SAYS_DIRECTLY.finditer(statement.text) if one[group]]
+    before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
+    return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)
 
 
 def _says_who_may(text: str, verb: str) -> bool:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
+from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement, refers_back
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -50,6 +51,13 @@ _WHEN_WAS = re.compile(
     r"(?:\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
     re.IGNORECASE,
 )
+# What says that one of several is the highest or the like: "most", "peaked", "the majority", "no more than".
+_EXTREME = re.compile(
+    r"\b(?:most|least|best|worst|max|maximum|minimum|peak\w*|record|top|majority|mainly|mostly|up to|more than any"
+    r"|\w{3,}est)\b",
+    re.IGNORECASE,
+)
+_OF_EXTREMES = frozenset({"date", "person", "place", "percent", "money"})
 _WHICH = re.compile(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*")
 
@@ -75,6 +83,10 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
     if statement.is_row or statement.quote.kind == "image":
         return True
+    if asks == "amount" and _measures_another_act(statement, question):
+        return False
+    if question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text):
+        return False
     if asks == "yes_or_no":
         return not _answers_for_another(statement, question)
     if asks == "date" and _is_of_several(statement.text, text):
@@ -82,6 +94,16 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     subject = subject_terms(question)
     wonders = _WHETHER.search(text) is None and _only_wonders(statement.text, subject)
     return not (wonders or _names_any(statement.text, text) or _tells_what_it_caused(statement.text, text, subject))
+
+
+def _measures_another_act(statement: Statement, question: QuestionTerms) -> bool:
+    """Whether a text lacks the act whose extent is asked for: how long they slept, not how long they took part."""
+    analysis = question.analysis
+    wanted = asked_quantity(analysis.asked_by, analysis.text)
+    if wanted is None or not wanted.dimensions:
+        return False
+    act = verbs_of(analysis.text) - wanted.acts - light_words()
+    return not act <= with_words_alike(frozenset((*statement.words, *words(statement.before))), act)
 
 
 def _only_wonders(told: str, asked: Iterable[str]) -> bool:

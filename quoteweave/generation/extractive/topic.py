@@ -71,6 +71,12 @@ DEFAULT_RARITY = 0.6
 """Rarity of a word that some quote contains, where the retriever does not know it; other words have 1."""
 UNKNOWN_MISSING, UNKNOWN_SCATTER, UNKNOWN_THRESHOLD = 0.5, 0.5, 0.1
 _NAME = re.compile(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]*)+")
+_SUPERLATIVE = re.compile(r"\bthe\s+(\w{4,}est)\b")
+_CALLED = re.compile(
+    r"\b(?:the|this|your)\s+(company|firm|organi[sz]ation|corporation|business|enterprise|institution|association|device"
+    r"|appliance|product|machine)\b(?!\s+(?!has|have|is|are|was|were|does|do|did|in|on|at|by|for|to|sell)[a-z])",
+    re.IGNORECASE,
+)
 MAX_READ, MAX_CHARACTERS = 15, 500
 """Quotes by which the language of what was found is told, and characters of each."""
 
@@ -159,7 +165,11 @@ def _words_of_quotes(
 
 def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str]) -> list[str]:
     """The words to look for: of a question in another language only names and numbers that are `known`."""
-    asked = _subject(question, context)
+    limit, called = question.analysis.threshold, _CALLED.findall(question.analysis.text)
+    # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
+    beside = {*words(limit.number if limit else ""), *(word for word in words(" ".join(called)) if word not in known)}
+    beside.update(words(" ".join(_SUPERLATIVE.findall(question.analysis.text))))
+    asked = [word for word in _subject(question, context) if word not in beside]
     if language_difference(question.analysis.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
     return [word for word in asked if word not in calculation_words()] or asked

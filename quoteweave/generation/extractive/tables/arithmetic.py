@@ -6,13 +6,13 @@ number each, and all have one unit. The result shows the numbers that it was com
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from quoteweave.core.text.question_analysis import (
     Calculation,
     Extreme,
-    Threshold,
+    QuestionAnalysis,
     calculation_words,
     interrogative_words,
     with_words_alike,
@@ -32,6 +32,7 @@ MIN_ROWS = 3
 """Least rows to find the highest or lowest, or those beyond a limit."""
 MAX_SHOWN = 8
 """Most numbers that are shown with a result."""
+_SMALL_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 
 _TOTAL = re.compile(
     r"\b(?:(?:sub-?)?totals?|sums?|all|overall|average|mean|median|gesamt|summe|insgesamt)\b", re.IGNORECASE
@@ -43,15 +44,31 @@ _CELL = re.compile(
 )
 _SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
 _OF_SUMS = ("count", "amount", "money")
+_OF_LIMITS = ("statement", "date", "place", "count", "money", "amount")
+# "The total budget for all cities", "the average weight of the three models": of a whole column, and of how many rows.
+_OVER_ALL = re.compile(
+    r"\b(?:(?P<total>total|sum)|average|mean)\s+(?:[\w'’-]+\s+){1,4}?(?:of|for|across|over|in|at|from|by)\s+"
+    rf"(?:all\s+(?:of\s+)?(?:the\s+)?|the\s+(?=(?:{'|'.join(map(re.escape, _SMALL_NUMBERS))}|\d+)\s))"
+    rf"(?P<number>{'|'.join(map(re.escape, _SMALL_NUMBERS))}|\d+)?",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(r"%|\bper\s?cent\b|\bprozent\b", re.IGNORECASE)
 # "Which programme uses the most water?" says by its verb only what the name of the column does.
 _HAS_MOST = re.compile(
     r"\b(uses?|used|has|have|had|needs?|needed|takes?|took|consumes?|consumed|gets?|got|contains?|contained|requires?"
     r"|required)\s+(?:the\s+)?(?:most|least|fewest|highest|lowest|largest|smallest)\s+[^\W\d_]",
     re.IGNORECASE,
 )
-_MEASURED = re.compile(r"\b(?:most|least)\s+(expensive)\b", re.IGNORECASE)
-_MEASURES = {"expensive": "price"}
+_MEASURES = {
+    "expensive": "price", "cheapest": "price", "heaviest": "weight", "lightest": "weight", "longest": "length",
+    "shortest": "length", "tallest": "height", "fastest": "speed", "slowest": "speed", "oldest": "age",
+    "youngest": "age", "widest": "width", "deepest": "depth", "brightest": "brightness", "loudest": "noise",
+    "quietest": "noise", "hottest": "temperature", "coldest": "temperature", "thickest": "thickness",
+}  # fmt: skip
+"""What is the highest or lowest where one thing is "the heaviest" of several."""
+_MEASURED = re.compile(rf"\b(?:(?:most|least)\s+(?=expensive)|(?!expensive))({'|'.join(_MEASURES)})\b", re.IGNORECASE)
 _UNIT = re.compile(r"\s*\([^()]{1,20}\)\s*$")
+_DIGITS = re.compile(r"[\d.,]+")
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -81,6 +98,8 @@ class CellSelection:
     cells: tuple[NumberCell, ...]
     whole: bool
     """Whether they are a whole column, of which the question names no row."""
+    has_total: bool = False
+    """Whether the table has a row of totals or the like besides."""
 
 
 def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> str:
@@ -91,30 +110,50 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     the highest and the lowest) gives "".
     """
     analysis = question.analysis
-    asked = [way for way in (analysis.extreme, analysis.calculation, analysis.threshold) if way is not None]
-    sums = analysis.calculation == "sum" and analysis.asks in _OF_SUMS
-    if not (analysis.asks == "calculation" or sums) or len(asked) != 1:
+    of_all = _OVER_ALL.search(analysis.text) if analysis.calculation is None else None
+    calculation = analysis.calculation if of_all is None else "sum" if of_all["total"] else "average"
+    asked = [way for way in (analysis.extreme, calculation, analysis.threshold) if way is not None]
+    sums = calculation == "sum" and analysis.asks in _OF_SUMS
+    limits = analysis.threshold is not None and analysis.asks in _OF_LIMITS
+    if not (analysis.asks == "calculation" or sums or limits or of_all) or len(asked) != 1:
         return ""
     has = _HAS_MOST.search(analysis.text) if analysis.extreme else None
     by_name = _MEASURED.search(analysis.text)
-    number = analysis.threshold.number if analysis.threshold else ""
-    rest = f"{number} {has[1] if has else ''} {by_name[1] if by_name else ''}"
-    left_out = calculation_words().union(words(rest), verbs_of(analysis.text) if sums else ())
-    terms = set(subject_terms(question)) - left_out
+    number = _with_unit(analysis) if analysis.threshold else ""
+    rest = (
+        f"{number} {has[1] if has else ''} {by_name[1] if by_name else ''} {of_all['number'] or '' if of_all else ''}"
+    )
+    left_out = calculation_words().union(words(rest), verbs_of(analysis.text) if sums or limits else ())
+    terms = set(subject_terms(question)) - left_out - (set(words("total sum average mean")) if of_all else set())
     if not terms <= with_words_alike(frozenset(around), terms):
         return ""
     found = _selected_cells(text, terms, question)
-    if found is None:
+    if found is None or (of_all is not None and not _is_all(found, of_all["number"])):
         return ""
     if analysis.extreme is not None:
         return _describe_extreme(found, analysis.extreme)
-    if analysis.calculation is not None:
-        return _describe_combined(found, analysis.calculation)
+    if calculation is not None:
+        return _describe_combined(found, calculation)
     return (
-        _describe_beyond(found, analysis.threshold)
+        _describe_beyond(found, number, is_lower_bound=analysis.threshold.is_lower_bound)
         if analysis.threshold is not None and not _SCALED.search(text)
         else ""
     )
+
+
+def _with_unit(analysis: QuestionAnalysis) -> str:
+    """The number above or below which something is asked for, with its unit: "60 euros"."""
+    number = analysis.threshold.number if analysis.threshold else ""
+    found = re.search(rf"{re.escape(number)}\s?[^\W\d_]{{1,12}}", analysis.text)
+    amounts = read_amounts(normalize_notation(found[0])) if found else []
+    return found[0] if found and len(amounts) == 1 and amounts[0].unit is not None else number
+
+
+def _is_all(found: CellSelection, number: str | None) -> bool:
+    """Whether these are all cells of a column, as many as the question says, of a table without a total itself."""
+    spelled = number is None or number.isdigit()
+    counted = None if number is None else int(number) if spelled else 2 + _SMALL_NUMBERS.index(number.casefold())
+    return found.whole and not found.has_total and counted in (None, len(found.cells))
 
 
 def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> CellSelection | None:
@@ -135,7 +174,8 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     if len(columns) == 1 and not chosen:
         if terms & {word for row in own for word in words(row[0])} - set(words(" ".join(header))):
             return None  # some rows are meant, and it is not certain which
-        return _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in own], whole=True)
+        column = _cells(header[columns[0]], [(row[0], cell_of(row, columns[0])) for row in own], whole=True)
+        return replace(column, has_total=len(own) < len(rows)) if column else None
     if len(chosen) == 1 and columns:
         row = chosen[0]
         return _cells(row[0], [(header[at], cell_of(row, at)) for at in columns], whole=False)
@@ -146,8 +186,12 @@ def _columns_like(header: Sequence[str], terms: Set[str], question: QuestionTerm
     """The only column that has a word of the question in its name, or by its name what "most expensive" measures."""
     like = [at for at in range(1, len(header)) if not terms.isdisjoint(words(header[at]))]
     if not like and (asked := _MEASURED.search(question.analysis.text)) is not None:
-        of = words_alike(words(_MEASURES[asked[1].casefold()])[0])
+        measure = words(_MEASURES[asked[1].casefold()])
+        of = words_alike(measure[0]).union(measure)
         like = [at for at in range(1, len(header)) if of.intersection(words(header[at]))]
+    if not like:  # "Which lamps cost more than 60 euros?" of a column "Price"
+        said = [(at, frozenset(words(header[at]))) for at in range(1, len(header))]
+        like = [at for at, own in said if not terms.isdisjoint(with_words_alike(own, terms))]
     return like if len(like) == 1 and not _TOTAL.search(header[like[0]]) else []
 
 
@@ -186,20 +230,26 @@ def _describe_extreme(found: CellSelection, extreme: Extreme) -> str:
     return f"{sentence}, before {second.name} with {second.text}"
 
 
-def _describe_beyond(found: CellSelection, threshold: Threshold) -> str:
+def _describe_beyond(found: CellSelection, number: str, *, is_lower_bound: bool) -> str:
     """`in 2022, 2 of 3 rows are above 500: Container (1,310) and Grain (512)`; "" where a cell equals the limit."""
-    amounts = read_amounts(normalize_notation(threshold.number))
+    amounts = read_amounts(normalize_notation(number))
     if len(found.cells) < MIN_ROWS or not found.whole or len(amounts) != 1:
         return ""
     value, unit = amounts[0].value, found.cells[0].unit
-    if amounts[0].unit != unit or (unit is None and _LETTERS.search(threshold.number)):
+    # "Above 10 %" of a column "Share (%)", and "over 200,000" where all cells are euros.
+    named = set(words(_DIGITS.sub(" ", number)))
+    in_heading = unit is None and (
+        bool(_PERCENT.search(number) and _PERCENT.search(found.of)) or (bool(named) and named <= set(words(found.of)))
+    )
+    is_bare = amounts[0].unit is None and not _LETTERS.search(number)
+    if not (in_heading or is_bare or (amounts[0].unit == unit and unit is not None)):
         return ""
-    beyond = [cell.shown for cell in found.cells if (cell.value > value) == threshold.is_lower_bound]
+    beyond = [cell.shown for cell in found.cells if (cell.value > value) == is_lower_bound]
     if len(beyond) > MAX_SHOWN or any(cell.value == value for cell in found.cells):
         return ""
-    side = "above" if threshold.is_lower_bound else "below"
+    side = "above" if is_lower_bound else "below"
     verb = "is" if len(beyond) == 1 else "are"
-    sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {threshold.number}"
+    sentence = f"in {found.of}, {len(beyond)} of {len(found.cells)} rows {verb} {side} {number}"
     return f"{sentence}: {join_with_and(beyond)}" if beyond else sentence
 
 

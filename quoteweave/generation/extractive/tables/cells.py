@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from quoteweave.core.text.question_analysis import interrogative_words, request_words
+from quoteweave.core.text.question_analysis import interrogative_words, request_words, words_alike
 from quoteweave.core.text.question_words import Quantity
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.units import dimensions_in
@@ -152,6 +152,7 @@ def _asked_columns(
     said = set(asked) - {FISCAL}
     columns = (
         _columns_named(header, _besides_names(said, rows), weights)
+        or _columns_alike(header, _besides_names(said, rows))
         or _columns_of_dates(header, dates)
         or _columns_of_years(header, said)
         or _columns_of_numbers(rows, said)
@@ -274,6 +275,13 @@ def _all_columns(rows: Rows, chosen: Rows) -> list[int]:
 
 def _columns_named(header: Sequence[str], asked: Collection[str], weights: Mapping[str, float]) -> list[int]:
     return [1 + at for at in _best_matching_names(header[1:], asked, weights, least=0.5)]
+
+
+def _columns_alike(header: Sequence[str], asked: Collection[str]) -> list[int]:
+    """The only column whose name says a word of the question otherwise: "Price", of what something costs."""
+    names = [frozenset(words(name)) for name in header]
+    found = [at for at, own in enumerate(names) if at and any(not words_alike(one).isdisjoint(own) for one in asked)]
+    return found if len(found) == 1 else []
 
 
 def _columns_of_dates(header: Sequence[str], dates: Collection[Date]) -> list[int]:

@@ -1,0 +1,24 @@
+"""What a claim says of a table's cells: its words without the table's own name, and without what was computed."""
+
+import re
+from collections.abc import Set
+
+from quoteweave.core.text.tokens import words
+
+_LABEL = re.compile(r"\b(?:tab(?:le|elle|leau)|fig(?:ure)?|chart|page|seite)s?\.?\s*\d+(?:\.\d+)*", re.IGNORECASE)
+# "Of 4 rows", "2 of 4 rows are above 300", and "is 830" behind the numbers of a sum (`tables.arithmetic`).
+_COMPUTED = re.compile(
+    r"\b(?:\d+ of )?\d+ rows(?: (?:is|are) (?:above|below) [^:]*)?"
+    r"|(?<=\)) is -?\d(?:[\d.,]*\d)?(?: %| percentage points)?(?=\.(?:\s|$))"
+)
+_IN_BRACKETS = re.compile(r"\([^\W\d_][^()]*\s[^()]*\)")
+
+
+def said_of_cells(claim: str, above: Set[str]) -> str:
+    """Return a claim without what no cell holds; `above` are the words of the table's caption and of its section.
+
+    >>> said_of_cells("Table 1 (The yards in 2024) lists Molde (Employees: 257).", {"yard", "2024"}).split()
+    ['lists', 'Molde', '(Employees:', '257).']
+    """
+    rest = _COMPUTED.sub(" ", _LABEL.sub(" ", claim))
+    return _IN_BRACKETS.sub(lambda part: " " if above >= set(words(part[0])) else part[0], rest)

@@ -1,0 +1,120 @@
+"""Questions that a sentence answers directly, or several cells of a table together, and others that look like these."""
+
+import asyncio
+
+import pytest
+from harbour_quotes import context, image, quote
+
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.records import Query
+from quoteweave.generation.extractive import ExtractiveGenerator
+
+BOATS = (
+    "Boat | Price | Length (m) | Crew | Fuel (%)\nSkua | € 49 | 8 | 2 | 40\nTern | € 129 | 12 | 4 | 55\n"
+    "Gull | € 29 | 5 | 1 | 20\nEider | € 89 | 10 | 3 | 61"
+)
+
+
+def ask(question: str, given: Context) -> Answer:
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "says"),
+    [
+        ("How long is the warranty?", "The warranty lasts three years from the date of purchase.", "three years"),
+        (
+            "How long is the Merrow mole?",
+            "The Merrow mole is of granite. It is 412 metres long and has 9 arches.",
+            "412",
+        ),
+        ("Who are the hosts?", "Your hosts are Randi Moen and Lars Moen.", "Randi Moen"),
+        ("Who is the harbour master?", "Ada Byron Harbour Master", "Ada Byron"),
+        ("Who founded Merrow Shipping?", "Merrow Shipping builds boats. It was founded in 1957 by Ada Merrow.", "Ada"),
+        ("What is the inner diameter of the hose?", "Connect a hose of 16 mm inner diameter to the outlet.", "16 mm"),
+        ("What is valve gape?", "Valve gape, the angle between the shells, is a sign of stress.", "the angle"),
+        ("By how much was the catch larger at night?", "The catch at night was 31% larger than by day.", "31%"),
+        ("How many days of leave do part-time staff get?", "Part-time staff get 16 days of leave.", "16"),
+        (
+            "Wann wurde der Verein gegründet?",
+            "Der Verein sitzt in Weimar. Er wurde am 3. April 1962 gegründet.",
+            "1962",
+        ),
+        ("Quand le musée a-t-il été fondé ?", "Le musée a été fondé en 1974 par Jeanne Perrot.", "1974"),
+        ("Pourquoi la filature a-t-elle fermé ?", "La filature a fermé parce que le nylon était moins cher.", "nylon"),
+        ("Combien coûte l'entrée ?", "L'entrée coûte 8,50 euros.", "8,50"),
+        (
+            "¿Cuántas toneladas de aceite produjo la cooperativa?",
+            "La cooperativa produjo 412 toneladas de aceite.",
+            "412",
+        ),
+        ("¿Quién es la presidenta?", "Tiene 318 socios y su presidenta es Carmen Ruiz Ortega.", "Carmen"),
+        ("¿Dónde está la sede?", "La sede está en Baeza.", "Baeza"),
+    ],
+)
+def test_a_sentence_answers_directly(question: str, text: str, says: str) -> None:
+    answer = ask(question, context([text]))
+    assert answer.status == "answered"
+    assert says in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How long is the mole?", "The mole opened 15 years ago."),
+        ("Who are the hosts?", "The hosts are proud of Tolland and of Mount Merrow."),
+        ("Who founded Merrow Shipping?", "Merrow Shipping builds boats. It was founded in 1957 by the Merrow Council."),
+        ("What is valve gape?", "Valve gape, the crab and the otter are three things."),
+        ("How many days of leave do part-time staff get?", "Full-time staff get 28 days of leave."),
+        ("How long did the crew sleep on board?", "The crew took part on board for six weeks."),
+        ("In which year were the most boats built?", "We built 11 boats, three more than in 2023."),
+    ],
+)
+def test_a_sentence_of_something_else_does_not(question: str, text: str) -> None:
+    assert ask(question, context([text])).status != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Which boats have a crew above 2?", None),  # one has two
+        ("Which boats have fuel above 50%?", "2 of 4 rows are above 50%: Tern (55) and Eider (61)"),
+        ("Which boats cost more than 60 euros?", "2 of 4 rows are above 60 euros: Tern (€ 129) and Eider (€ 89)"),
+        ("Which boats have a price over 60?", "2 of 4 rows are above 60: Tern (€ 129) and Eider (€ 89)"),
+        ("Which boats have a length below 9 m?", "2 of 4 rows are below 9 m: Skua (8) and Gull (5)"),
+        ("Which boats have a length below 9 feet?", None),
+        ("Which boat is the cheapest?", "in Price, Gull is the lowest of 4 rows"),
+        ("Which boat is the longest?", "in Length (m), Tern is the highest of 4 rows"),
+        ("What is the total crew of all boats?", "is 10"),
+        ("What is the total crew of the four boats?", "is 10"),
+        ("What is the total crew of the five boats?", None),
+        ("What is the average price of all boats?", "is 74"),
+        ("How much does the Eider cost?", "Eider (Price: € 89)"),
+    ],
+)
+def test_cells_answer_together(question: str, says: str | None) -> None:
+    answer = ask(question, context(images=[image("Table 1: Boats", BOATS, layout="table")]))
+    assert (answer.status == "answered") == (says is not None)
+    assert says is None or says in answer.text
+
+
+def test_a_table_with_a_total_is_not_summed() -> None:
+    table = f"{BOATS}\nTotal | € 296 | 35 | 11 | 176"
+    answer = ask(
+        "What is the total crew of all boats?", context(images=[image("Table 1: Boats", table, layout="table")])
+    )
+    assert "the sum of" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many sailors does the company have?",
+        "Which of the boats have over 200,000 sailors?",
+        "Who is the richest of the sailors?",
+    ],
+)
+def test_a_place_is_shown_though_the_question_calls_it_otherwise(question: str) -> None:
+    given = context([quote("We hired 96 sailors, and 1,284 sailors serve on all boats.")])
+    stems = {"company": 1.0, "compani": 1.0, "200000": 1.0, "richest": 1.0, "sailor": 0.5}
+    assert ask(question, given.model_copy(update={"rarity": stems, "pages": 40})).status != "abstained"
