@@ -71,7 +71,11 @@ def _show_rows(out: Console, table: Table) -> None:
 
 
 def _on_one_line(heading: str, cell: Text) -> Text:
-    return Text.assemble("  ", heading, ": " if heading else "", Text(" ").join(cell.split("\n")))
+    value, *details = cell.split("\n")
+    below = Text("; ").join(details)
+    if below.plain and not below.plain.startswith("("):
+        below = Text.assemble("(", below, ")")
+    return Text.assemble("  ", heading, ": " if heading else "", value, " " if below.plain else "", below)
 
 
 def _longest(out: Console, column: Column, between: str) -> int:

@@ -58,6 +58,16 @@ def test_people_see_tables(quoteweave: Quoteweave, gold: Path, runs: tuple[Path,
     assert "≤ 0.0003" in got.out
 
 
+def test_runs_without_a_figure_in_common_are_told(
+    quoteweave: Quoteweave, gold: Path, runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    failed = tmp_path / "failed.jsonl"
+    lines = [json.loads(line) for line in runs[0].read_text().splitlines()]
+    failed.write_text("".join(json.dumps({**line, "response": "", "error": "timed out"}) + "\n" for line in lines))
+    got = quoteweave("eval", "compare", runs[0], failed, "--dataset", "mmdocrag-20", "--references", gold)
+    assert (got.code, got.out.splitlines()[0]) == (0, "nothing is compared: the runs have no figure in common")
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [

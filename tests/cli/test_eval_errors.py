@@ -121,6 +121,7 @@ def test_counts_are_a_table_on_a_terminal_of_usual_width(
     printed = errors(run, dataset, "--labels", labelled(tmp_path, grain=["excessive_citation"], tin=[])).stdout
     (row,) = [line.split() for line in printed.splitlines() if line.split()[:1] == ["all"]]
     assert row == ["all", "2", "1", "1", "0", "0", "0"]
+    assert "question_type" not in printed
 
 
 def test_labels_of_another_run_are_refused(run: Path, dataset: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`quoteweave eval pairs` and `quoteweave eval statistics`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,17 @@ def test_a_pair_as_a_table_and_as_json(quoteweave: Quoteweave, asked: list[objec
     assert pair["changes"]["tokens.output"]["change"] == -0.5
     assert pair["changes"]["overall.f1"]["change"] == pytest.approx(1.0)
     assert pair["changes"]["overall.f1"]["at_floor"] is True
+
+
+def test_a_pair_fits_a_terminal_of_usual_width(
+    quoteweave: Quoteweave, asked: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    layout = ("--layout", "thinking", "--published", "mmdocrag-20")
+    shown = quoteweave("eval", "pairs", *asked, *layout, "--printed", "Qwen2.5-72B-Inst", "--printed", "-").out
+    assert re.search(r"^ +tokens out +overall F1 *$", shown, re.M), "a table, not a list"
+    listed = quoteweave("eval", "pairs", *asked, "--layout", "thinking-full").out
+    assert re.search(r"^  image F1 %: 100\.0 \(100\.0–100\.0\)$", listed, re.M), "values are told from intervals"
 
 
 def test_printed_rows_stand_beside_runs(quoteweave: Quoteweave, asked: list[object]) -> None:

@@ -196,3 +196,4 @@ def test_quotes_of_mmdocrag_are_scored_by_kind(quoteweave: Quoteweave, tmp_path:
     assert figures["recall@15"] == (figures["text.recall@15"] + 1) / 2
     assert "Quote recall within the document" in printed
     assert "image.recall" in printed
+    assert re.search(r"^ evidence +n +@10 +@15 +@20 +@10 +@15 +@20 *$", printed, re.M), "a table at 80 columns"

@@ -44,6 +44,19 @@ def test_what_cannot_be_trusted_is_refused(reply: str, said: str) -> None:
         read_sentences(reply, ANSWER)
 
 
+def test_names_of_pictures_may_stand_among_the_sources_alone() -> None:
+    answer = "Coal rose (Table 1). Wool fell (Table 1, Figures 2 and 3)."
+    rows: list[dict[str, object]] = [
+        {"sentence": "Coal rose.", "sources": ["Table 1"]},
+        {"sentence": "Wool fell.", "sources": ["Table 1", "Figure 2", "Figure 3"]},
+    ]
+    first, second = read_sentences(json.dumps(rows), answer)
+    assert (first.text, second.text, second.cited) == ("Coal rose.", "Wool fell.", ("Table 1", "Figure 2", "Figure 3"))
+    lost = [{**row, "sources": []} for row in rows]
+    with pytest.raises(UnreadableReply, match="leaves out 4 words of the answer, such as 'table'"):
+        read_sentences(json.dumps(lost), answer)
+
+
 def test_a_bad_reply_is_asked_for_once_more_then_the_response_is_not_split() -> None:
     model = FakeChat(["No.", json.dumps(ROWS)])
     assert asyncio.run(ChatSplitter(model).split(ANSWER)) == SPLIT

@@ -125,6 +125,13 @@ def test_their_answers_are_read_and_written(tmp_path: Path) -> None:
     assert item == asks[0] | {"model_predict": tag(1), "infer_model": "m"}
 
 
+def test_a_number_of_a_question_is_written_as_a_number(tmp_path: Path) -> None:
+    gold = written(tmp_path / "q.json", question(element()) | {"index": 7})
+    predictions = load_predictions(written(tmp_path / "model.json", {"index": 7, "model_predict": tag(1)}))
+    (item,) = citevqa_answers(gold, load_citevqa(gold), predictions)
+    assert item["index"] == 7
+
+
 def test_answers_one_a_line_are_read_too(tmp_path: Path) -> None:
     path = tmp_path / "model.jsonl"
     path.write_text(json.dumps({"index": 7, "model_predict": "No."}) + "\n", "utf-8")

@@ -11,7 +11,7 @@ from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import RunRecord, open_run
 from quoteweave.evaluation.published import published_table
-from quoteweave.evaluation.report.pairs import PAIR_LAYOUTS, RunPair, make_pairs, pairs_table, printed_row
+from quoteweave.evaluation.report.pairs import PAIR_LAYOUTS, RunPair, concerns, make_pairs, pairs_table, printed_row
 from quoteweave.evaluation.report.writing import write_pairs
 from quoteweave.evaluation.scoring.saved_runs import ScoringRequest
 
@@ -98,6 +98,21 @@ def test_notes_are_of_the_run_or_of_a_figure_that_is_shown(tmp_path: Path) -> No
     for run in paired(tmp_path, "fine-tuning").runs:
         named = {note.partition(": ")[0] for note in run.notes}
         assert named & set(run.figures) <= set(layout.figures)
+
+
+@pytest.mark.parametrize(
+    ("note", "shown"),
+    [
+        ("overall.f1 (0.5) is the mean over questions", True),
+        ("exact_match and token_f1 compare answers of 90 words (median) with gold of 2", False),
+        ("bleu and overall.f1 compare answers", True),
+        ("rouge_l.f1: 0.3 by the strict convention", False),
+        ("12 malformed judgements (a score missing): left out", True),
+        ("only 3 documents to resample: intervals are narrower", True),
+    ],
+)
+def test_a_note_on_figures_that_a_layout_lacks_is_left_out(note: str, shown: bool) -> None:
+    assert concerns(note, PAIR_LAYOUTS["fine-tuning"]) == shown
 
 
 def test_the_closest_row_is_named_instead_of_all() -> None:

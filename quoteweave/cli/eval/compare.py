@@ -189,6 +189,8 @@ def _show(
         out.print(plain(f"first {pair[0]}\nsecond {pair[1]}"))
         of_pair = [one for one in comparisons if (one.first, one.second) == pair]
         show_table(out, _comparison_table(of_pair, narrow=out.width < WIDE))
+    if not comparisons and len(scored) > 1:
+        out.print("nothing is compared: the runs have no figure in common")
     for line in _legend(comparisons):
         out.print(plain(line))
     if placement is not None:

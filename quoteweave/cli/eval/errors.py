@@ -260,7 +260,11 @@ def _print_counts(who: str, analysis: ErrorAnalysis) -> None:
     typer.echo(f"by {'the judge' if who == 'judge' else who}, of {pluralize(analysis.total.answers, 'answer')}:")
     columns = ("group", "answers", "sound", *(kind.replace("_", "\n") for kind in kinds))
     table = make_table(columns, words=["group"], padding=0)
-    groups = [(f"{breakdown}: {name}", one) for breakdown, of in analysis.groups.items() for name, one in of.items()]
+    groups = [
+        (f"{breakdown.replace('_', ' ')}: {name}", one)
+        for breakdown, of in analysis.groups.items()
+        for name, one in of.items()
+    ]
     for name, counts in (("all", analysis.total), *groups):
         row = (counts.answers, counts.sound, *(counts.kinds[kind] for kind in kinds))
         table.add_row(printable(name), *map(str, row))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from quoteweave.cli.console import console, plain, print_json, printable, writing_output
 from quoteweave.cli.options.collection import JsonOption, OptionalCollectionOption
@@ -43,7 +44,7 @@ from quoteweave.evaluation.report.drawing import require_matplotlib
 from quoteweave.evaluation.report.pairs import PAIR_LAYOUTS, PairLayout, RunPair, make_pairs, pairs_table, printed_row
 from quoteweave.evaluation.report.questions import PictureFolder
 from quoteweave.evaluation.report.runs import make_report
-from quoteweave.evaluation.report.tables import Table
+from quoteweave.evaluation.report.tables import Cell, Table
 from quoteweave.evaluation.report.writing import (
     MARKDOWN,
     PAGE,
@@ -61,8 +62,13 @@ def show_report_table(out: Console, table: Table) -> None:
     headings = [f"{name}\n{unit}" if unit else name for name, unit in zip(table.head, units, strict=True)]
     shown = make_table(headings, words=headings[:1], title=table.title)
     for row in table.rows:
-        shown.add_row(*(plain(f"{cell.text}\n{cell.detail}" if cell.detail else cell.text) for cell in row))
+        shown.add_row(*map(_in_lines, row))
     show_table(out, shown)
+
+
+def _in_lines(cell: Cell) -> Text:
+    """The value, and below it each detail in a line of its own, so that columns are narrow."""
+    return plain("\n".join([cell.text, *(cell.detail.split("; ") if cell.detail else ())]))
 
 
 JSON = """--json prints one object:

@@ -62,7 +62,8 @@ BOXES = tuple(f"box_{figure}@{k}" for figure in ("recall", "precision") for k in
 LAYOUTS = tuple(f"layout_recall@{k}" for k in (1, 5, 10))
 LAYOUTS_BY_DOMAIN = tuple(f"{name}{DOMAIN_MEAN}" for name in LAYOUTS)
 GOLD_BOXES = tuple(f"gold_box_recall.{of}" for of in ("parser", "c15", "c20"))
-QUOTES = tuple(f"{kind}recall@{k}" for kind in ("text.", "image.", "") for k in (10, 15, 20))
+QUOTES_BY_KIND = tuple(f"{kind}.recall@{k}" for kind in ("text", "image") for k in (10, 15, 20))
+QUOTES = tuple(f"recall@{k}" for k in (10, 15, 20))
 SCOPES: Mapping[str, Scope] = {"in_document": "document", "collection": "collection"}
 """Key of the JSON value to the scope."""
 EVIDENCE = "evidence"
@@ -232,7 +233,11 @@ def _tables(scores: Mapping[Scope, Scores]) -> list[Table]:
         _table("Page recall over the whole collection, %", far, PAGES, PAGES_BY_DOMAIN),
     ]
     if any(name in near.figures for name in QUOTES):
-        return [*tables, _table("Quote recall within the document, %", near, QUOTES)]
+        return [
+            *tables,
+            _table("Quote recall within the document, %", near, QUOTES),
+            _table("Of text quotes (text.recall) and image quotes (image.recall), %", near, QUOTES_BY_KIND),
+        ]
     if not any(name in near.figures for name in BOXES) and any(name in near.figures for name in PAGES):
         return tables
     return [
@@ -244,7 +249,8 @@ def _tables(scores: Mapping[Scope, Scores]) -> list[Table]:
 
 
 def _table(title: str, scores: Scores, names: Sequence[str], by_domain: Sequence[str] = ()) -> Table:
-    headings = [(name.partition("_recall.")[2] or name.partition("_")[2] or name).replace("@", "\n@") for name in names]
+    headings = [name.partition("_recall.")[2] or name.partition("_")[2] or name for name in names]
+    headings = [name.replace(".recall", "\nrecall").replace("@", "\n@") for name in headings]
     table = make_table([EVIDENCE, "n", *headings], words=[EVIDENCE], title=title, padding=0)
     table.caption_justify = "left"
     table.add_row("overall", str(_counted(scores)), *_means(scores.figures, names))

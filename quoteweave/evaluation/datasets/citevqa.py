@@ -199,9 +199,9 @@ class _Scored(BaseModel):
 
 
 class _WholeQuestion(BaseModel):
-    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
+    model_config = ConfigDict(extra="allow")
 
-    index: str = Field(min_length=1)
+    index: int | str
 
 
 def load_citevqa_answers(path: Path) -> list[Prediction]:
@@ -253,7 +253,7 @@ def citevqa_answers(
     prediction of a question that the file does not hold.
     """
     file = questions_of(references)
-    items = {item.index: item for _, item in iter_items(file, _WholeQuestion)}
+    items = {str(item.index): item for _, item in iter_items(file, _WholeQuestion)}
     asked = {example.id: example for example in examples}
     written: list[dict[str, JsonValue]] = []
     for prediction in predictions:

@@ -7,7 +7,7 @@ published grades or splits are reproduced.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -32,7 +32,7 @@ from quoteweave.evaluation.judges.chat import (
 )
 from quoteweave.evaluation.judges.evidence_verdicts import ACCURACY_SCALE, RELEVANCE_SCALE, SUPPORT_SCALE
 from quoteweave.evaluation.text.responses import answer_of
-from quoteweave.evaluation.text.source_marks import item_name
+from quoteweave.evaluation.text.source_marks import item_name, source_marks
 
 PROMPT = "judge_split"
 _MAX_MISSING_SHARE = 0.2
@@ -89,7 +89,8 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
     except ValueError as error:
         raise UnreadableReply("there is no whole JSON array in it") from error
     kept = {word for one in found for word in _words(one.sentence)}
-    missing = [word for word in _words(response) if word not in kept]
+    cited = {item_name(name) for one in found for name in one.sources}
+    missing = [word for word in _words(_without_named(response, cited)) if word not in kept]
     if len(missing) > _MAX_MISSING_SHARE * max(1, len(_words(response))) + 1:
         raise UnreadableReply(f"it leaves out {pluralize(len(missing), 'word')} of the answer, such as {missing[0]!r}")
     return [
@@ -101,6 +102,16 @@ def read_sentences(reply: str, response: str) -> list[CitedSentence]:
         for one in found
         if one.sentence.strip()
     ]
+
+
+def _without_named(text: str, items: Container[str]) -> str:
+    """The text without mentions of these items: "(Table 2)" is said where Table 2 is among a sentence's sources."""
+    parts, end = [], 0
+    for mark in source_marks(text):
+        if all(item in items for item in mark.items):
+            parts.append(text[end : mark.start])
+            end = mark.end
+    return " ".join([*parts, text[end:]])
 
 
 def _words(text: str) -> list[str]:

@@ -35,8 +35,8 @@ _ALL = (
 _VIEWS = ("vlm_text", "ocr_text")
 _PRINTED_AS = {"tokens.input": "tokens_in", "tokens.output": "tokens_out", "rouge_l.f1": "rouge_l"}
 """Figures that published tables have under other names."""
-_OF_FIGURE = re.compile(r"([\w.@]+): ")
-"""How a note on one figure begins."""
+_OF_FIGURES = re.compile(r"((?:[\w.@]+ and )*+[\w.@]+)(?:: | compare | \()")
+"""How a note on one figure, or on two, begins."""
 
 
 class PairLayout(Record):
@@ -157,7 +157,7 @@ def make_pairs(
     runs = []
     for request, name in zip(requests, run_names([one.run for one in requests]), strict=True):
         scored = score(request.model_copy(update={"by": ()}), examples=examples, intervals=intervals, prices=prices)
-        notes = tuple(note for note in scored.scores.notes if _concerns(note, layout))
+        notes = tuple(note for note in scored.scores.notes if concerns(note, layout))
         runs.append((scored, scored.scores.model_copy(update={"name": name, "notes": notes})))
     rows = [*printed, *[None] * (len(runs) - len(printed))]
     return [
@@ -194,10 +194,10 @@ def _check_sides(runs: Sequence[Path], layout: PairLayout) -> None:
             raise UsageError(f"{run.name} is {sides[0]} by its name, and stands where {sides[1]} has to be: {order}")
 
 
-def _concerns(note: str, layout: PairLayout) -> bool:
+def concerns(note: str, layout: PairLayout) -> bool:
     """Whether a note is of the run as a whole, or of a figure that the layout shows."""
-    named = _OF_FIGURE.match(note)
-    return named is None or named[1] in layout.figures
+    named = _OF_FIGURES.match(note)
+    return named is None or any(name in layout.figures for name in named[1].split(" and "))
 
 
 def _changes(

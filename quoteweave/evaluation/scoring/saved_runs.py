@@ -345,12 +345,12 @@ def _failed_verdicts(loaded: LoadedRun, convention: Convention) -> list[str]:
     unsplit = sum(verdict.sentences is None for verdict in verdicts)
     if not (failed or unsplit):
         return []
-    what = [pluralize(failed, "judgement")] if failed else []
-    what += [pluralize(unsplit, "split of an answer", "splits of answers")] if unsplit else []
+    what = [f"{pluralize(failed, 'judgement')} failed or off the scale"] if failed else []
+    what += [pluralize(unsplit, "answer was", "answers were") + " not split into sentences"] if unsplit else []
     how = "undefined for these answers; a figure that no answer has is not listed"
     if convention == "published":
         how = "as the authors' scripts have them"
-    return [f"{join_names(what)} failed or off the scale: figures of what is cited, and of accuracy, are {how}"]
+    return [f"{join_names(what)}: figures of what is cited, and of accuracy, are {how}"]
 
 
 def _malformed_judgements(loaded: LoadedRun, convention: Convention) -> list[str]:

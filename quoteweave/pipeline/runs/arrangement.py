@@ -108,7 +108,9 @@ def with_image_view(context: Context, view: ImageView) -> Context:
         return context
     if context.images and all(_words(hit.quote, view) is None for hit in context.images):
         advice = (
-            "describe the pictures" if view == "vlm_text" else "name the folder of a dataset's pictures, to be read"
+            "describe the pictures"
+            if view == "vlm_text"
+            else "name the folder of a dataset's pictures with --image-folder, to have them read"
         )
         raise DatasetError(f"no image quote of this question has {view}; {advice}, or name another view")
     images = tuple(hit.model_copy(update={"quote": _with_view(hit.quote, view)}) for hit in context.images)

@@ -101,7 +101,8 @@ def without_captions(read: Callable[[str], bytes], examples: Sequence[Example]) 
             height = caption_height(image, above=name in tables)
             if height == 0:
                 raise DatasetError(
-                    f"{name} has no caption printed in it as MCiteBench's pictures have: leave captions out"
+                    f"{name} has no caption printed in it as MCiteBench's pictures have, so that none can be "
+                    "cut off; remove 'captions = false'"
                 )
             top, bottom = (height, image.height) if name in tables else (0, image.height - height)
             return encoded(image.crop((0, top, image.width, bottom)), "PNG")
