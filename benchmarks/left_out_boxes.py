@@ -38,7 +38,9 @@ from quoteweave.pipeline import introduced
 from quoteweave.retrievers import lexical
 
 MODULES: dict[ModuleType, tuple[str, ...]] = {
-    lexical: ("MIN_PAGE_SHARE", "HEADING_WEIGHT", "FORM_BONUS", "CONTACT_PAGES", "SECTIONS", "MAX_TOGETHER"),
+    lexical: (
+        *("MIN_PAGE_SHARE", "FURTHER_QUOTE", "HEADING_WEIGHT", "FORM_BONUS", "FORM_PAGES", "SECTIONS", "MAX_TOGETHER"),
+    ),
     introduced: ("MAX_INTRODUCING", "MAX_FOLLOWING"),
     **OF_PAGES,
 }

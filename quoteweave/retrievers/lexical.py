@@ -35,6 +35,9 @@ _REMOVED = Quote(id="", document="", page=0, page_label="", bbox=(0, 0, 0, 0), k
 
 # Share of its page's score that the worst-fitting quote gets.
 MIN_PAGE_SHARE = 0.4
+# What a quote's fit still counts behind a better-fitting one of its page, and so on with each further one: the first
+# hits are then of several pages, where evidence is often on more than one.
+FURTHER_QUOTE = 0.8
 # Weight of the BM25 of the heading above a quote, relative to the quote's own.
 HEADING_WEIGHT = 0.6
 # For questions that ask for steps: headings whose quotes are kept together, how many quotes of each, how many from the
@@ -56,8 +59,9 @@ class LexicalRetriever(Bm25Retriever):
 
     The best-fitting quote of a page gets the page's score, the others at least `MIN_PAGE_SHARE` of it, in proportion to
     their own BM25, to that of the heading above them, and to whether they have the form of what the question asks for
-    (a picture, a contact). So evidence that a quote alone cannot show (a number in a chart, an icon in a manual, the
-    steps that a heading introduces) is found through the words around it.
+    (a picture, a contact), and the less the more quotes of their page fit better. So evidence that a quote alone cannot
+    show (a number in a chart, an icon in a manual, the steps that a heading introduces) is found through the words
+    around it.
 
     `terms` are domain terms that questions may contain, in addition to the built-in ones of finance.
 
@@ -183,10 +187,12 @@ class LexicalRetriever(Bm25Retriever):
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
         alike = fittest == 0
         relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
-        if any(analysis.asks == "steps" for analysis in evidence.analyses):
-            # Those under the best heading come before those under the next, which may stand above them on the page.
-            for place, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
-                relative[np.isin(at, under)] = 1 - place * NEXT_HEADING
+        if not any(analysis.asks == "steps" for analysis in evidence.analyses):
+            relative *= np.float32(FURTHER_QUOTE) ** _better_on_page(relative, of_page)
+            return relative
+        # Those under the best heading come before those under the next, which may stand above them on the page.
+        for place, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
+            relative[np.isin(at, under)] = 1 - place * NEXT_HEADING
         return relative
 
     def _having(self, index: LexicalIndex, pages: "Scores", accepts: Callable[[Quote], bool]) -> "Positions":
@@ -282,6 +288,20 @@ class LexicalRetriever(Bm25Retriever):
             having = self._collection.rows_containing(text, first=int(rows.min()), last=int(rows.max()))
             found |= index.pages_with(np.isin(index.rows, having, assume_unique=True)) & asked
         return found
+
+
+def _better_on_page(fit: "Scores", of_page: "Positions") -> "Positions":
+    """(n,) how many quotes of its page fit better than each quote."""
+    import numpy as np
+
+    order = np.lexsort((-fit, of_page))
+    pages, fits, at = of_page[order], fit[order], np.arange(len(order))
+    new_page = np.diff(pages, prepend=-1) != 0
+    new_fit = new_page | (np.diff(fits, prepend=-1) != 0)
+    first_of_page, first_of_fit = (np.maximum.accumulate(np.where(new, at, 0)) for new in (new_page, new_fit))
+    better = np.empty_like(at)
+    better[order] = first_of_fit - first_of_page
+    return better
 
 
 def _has_any(literals: Sequence[str], quote: Quote) -> bool:

@@ -320,3 +320,27 @@ def test_steps_under_the_best_heading_come_before_those_under_one_above_it(tmp_p
         add(made, [tmp_path / "crane.md"])
         texts = [hit.quote.text for hit in search(made, "How do I start the crane in fog?")]
     assert texts.index("Sound the horn, and press the lever.") < texts.index("The crane has part 0.")
+
+
+GRAIN_ON_TWO_PAGES = [
+    made_quote("Grain was shipped from Merrow in May.", page=0),
+    made_quote("Grain was shipped in June, when the quay at Merrow was closed for some days.", page=0),
+    made_quote("Grain was shipped in July, when the quay at Merrow was closed to all but the smallest boats.", page=0),
+    made_quote("Timber is stored in the yard behind the old customs house.", page=0),
+    made_quote("Of all that Merrow sent abroad that year, grain was the least, and coal the most.", page=1),
+    made_quote("The crane is new.", page=2),
+    made_quote("The lock is old.", page=3),
+]
+
+
+def test_the_first_hits_are_of_several_pages(tmp_path: Path) -> None:
+    with make_collection(tmp_path, {"a.pdf": GRAIN_ON_TWO_PAGES}) as collection:
+        hits = search(collection, "Which grain was shipped from Merrow?")
+    assert [hit.quote.page for hit in hits[:3]] == [0, 1, 0]
+
+
+def test_quotes_that_fit_alike_stay_alike(tmp_path: Path) -> None:
+    quotes = [made_quote("Grain.", page=0) for _ in range(4)] + [made_quote("Coal.", page=1)]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        hits = search(collection, "grain")
+    assert len({hit.score for hit in hits[:4]}) == 1

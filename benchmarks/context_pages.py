@@ -1,0 +1,107 @@
+"""Gold pages that what is found has a quote of: the context of 15, and the first ten quotes of a search.
+
+A model reads quotes, not pages: of two gold pages it needs quotes of both. `retrievers.lexical.FURTHER_QUOTE` has the
+quotes of a page count less, one after the other. Each strength of it is measured against none (1), paired by question:
+with 1, quotes of a page are ranked by their fit alone. For each document the strength that is best on the questions of
+all other documents is chosen, and the left-out document is measured with it. Means are over questions, of the share of
+their gold pages; whole documents are resampled.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from common import Table, add_collection_options, arguments, bounds, collection_of, finish, machine, percent
+from left_out_boxes import chosen_without, constant, held_out
+from retrieval_mmdocir import question_sets
+
+from quoteweave.core.answers import C15
+from quoteweave.core.concurrency.sync_bridge import run_sync
+from quoteweave.core.examples import Example
+from quoteweave.core.records import Filter, Hit
+from quoteweave.evaluation.statistics.bootstrap import paired_difference
+from quoteweave.pipeline.search import Search
+from quoteweave.retrievers import lexical
+from quoteweave.retrievers.make_retriever import make_fused
+
+STRENGTHS = (1.0, 0.9, 0.8, 0.7, 0.6)
+SCOPES = ("document", "collection")
+QUOTES = 10
+FIGURES = tuple(f"{found}, {scope}" for scope in SCOPES for found in ("C15", f"first {QUOTES}"))
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = arguments(__doc__)
+    add_collection_options(parser)
+    options = parser.parse_args()
+    found, sets = machine(), question_sets()
+    examples = [example for one in sets for example in one.examples if example.reference.pages]
+    with collection_of([one.folder for one in sets], options) as collection:
+        search = Search(make_fused(["lexical"], None, collection), collection=collection)
+        shares = {}
+        for strength in STRENGTHS:
+            with constant(lexical, "FURTHER_QUOTE", strength / lexical.FURTHER_QUOTE):
+                shares[strength] = np.array([_shares(search, example) for example in examples])
+    documents = [example.document or "" for example in examples]
+    several = np.array([len(example.reference.pages) > 1 for example in examples])
+    groups = {"all": np.ones_like(several), "one gold page": ~several, "several": several}
+    tables = [
+        Table(
+            f"gold pages found, %: {name}, {int(within.sum())} questions",
+            ("", *FIGURES),
+            [[f"{strength:g}", *(percent(float(of[within, at].mean())) for at in range(len(FIGURES)))]
+             for strength, of in shares.items()],
+        )
+        for name, within in groups.items()
+    ]  # fmt: skip
+    outcomes = {f"{strength:g}": of for strength, of in shares.items() if strength != 1}
+    outcomes["best on all other documents"] = _left_out(np.array(list(shares.values())), documents)
+    rows = [
+        [
+            name,
+            *(
+                bounds(paired_difference(of[:, at].tolist(), shares[1.0][:, at].tolist(), documents), signed=True)
+                for at in range(4)
+            ),
+        ]
+        for name, of in outcomes.items()
+    ]
+    tables.append(Table("less 1, points", ("", *FIGURES), rows))
+    figures = {
+        "shipped": lexical.FURTHER_QUOTE,
+        "questions": [example.id for example in examples],
+        "shares": {f"{strength:g}": dict(zip(FIGURES, of.T.tolist(), strict=True)) for strength, of in shares.items()},
+    }
+    finish(found, figures, tables, options)
+
+
+def _shares(search: Search, example: Example) -> list[float]:
+    """By figure, the share of a question's gold pages that what is found has a quote of."""
+    gold, shares = {(example.document, page) for page in example.reference.pages}, []
+    for scope in SCOPES:
+        where = Filter(documents=(example.document or "",)) if scope == "document" else None
+        context = run_sync(search.context(example.query, C15, where=where)).context
+        hits = run_sync(search.find(example.query, QUOTES, where=where)).hits
+        shares += [len(gold & _pages(found)) / len(gold) for found in (context.hits, hits)]
+    return shares
+
+
+def _pages(hits: Sequence[Hit]) -> set[tuple[str | None, int]]:
+    return {(hit.quote.document, hit.quote.page) for hit in hits}
+
+
+def _left_out(shares: npt.NDArray[np.float64], documents: Sequence[str]) -> npt.NDArray[np.float64]:
+    """(questions, figures) with the strength for each document that is best on all others, by figure."""
+    names = list(dict.fromkeys(documents))
+    columns = [
+        held_out(
+            [chosen_without(name, documents, shares[:, :, at])[0] for name in names], names, documents, shares[:, :, at]
+        )
+        for at in range(shares.shape[2])
+    ]
+    return np.array(columns).T
+
+
+if __name__ == "__main__":
+    main()
