@@ -170,6 +170,19 @@ def test_layout_recall_above_one_and_few_documents_are_explained(
     assert "note: only 2 documents to resample: intervals are narrower than they should be" in printed
 
 
+def test_quotes_without_layout_ids_are_told(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    texts = [{"quote_id": f"text{n}", "page_id": 0, "layout_id": n, "text": ""} for n in range(1, 11)]
+    images = [{"quote_id": f"image{n}", "page_id": 0, "layout_id": 39 + n, "img_description": ""} for n in range(1, 6)]
+    question = {"q_id": 1, "doc_name": "a.md", "question": "the wood", "text_quotes": texts, "img_quotes": images}
+    file = tmp_path / "evaluation_15.jsonl"
+    file.write_text(json.dumps({**question, "gold_quotes": ["text3"]}))
+    (tmp_path / "a.md").write_text("The wood of the north.\n")
+    quoteweave("add", tmp_path / "a.md", "-c", tmp_path / "c")
+    found = quoteweave("eval", "retrieval", "--dataset", "mmdocrag-15", "--references", file, "-c", tmp_path / "c")
+    assert found.code == 0, found.err
+    assert "nothing that was found has a layout id of MMDocIR" in " ".join(found.err.split())
+
+
 def test_quotes_of_mmdocrag_are_scored_by_kind(quoteweave: Quoteweave, tmp_path: Path) -> None:
     rows = [layout(number, "text", f"paragraph {number}") for number in range(30)]
     rows += [layout(40, "table", "the wood of the north"), layout(41, "image", "snow on ships")]

@@ -145,6 +145,13 @@ def test_figures_that_are_another_thing_rank_nobody() -> None:
         leaderboard(table, [other], by="overall.f1")
 
 
+def test_runs_are_ranked_by_a_figure_that_they_have() -> None:
+    table = published_table("alce-asqa")
+    assert ranking_figure(table, None) == "mauve"
+    known = run("r", overall_f1=0.5).model_copy(update={"figures": {"str_em": Estimate(value=0.4, n=9)}})
+    assert ranking_figure(table, None, [known]) == "str_em"
+
+
 def test_bleu_ranks_runs_by_the_published_convention_alone() -> None:
     table = published_table("mmdocrag-20")
     ours = [

@@ -145,7 +145,7 @@ def _scored(sources: Sequence[ScoringRequest]) -> list[ScoredRun]:
 
 def _place_in_leaderboard(scored: Sequence[ScoredRun], name: str, asked: str | None) -> LeaderboardPlacement:
     table, scores = published_table(name), [one.scores for one in scored]
-    by = ranking_figure(table, asked)
+    by = ranking_figure(table, asked, scores)
     return LeaderboardPlacement(table, by, leaderboard(table, scores, by=by), comparability_notes(table, scores))
 
 

@@ -116,8 +116,8 @@ class LeaderboardEntry(Record):
     figures: Mapping[str, float]
 
 
-def ranking_figure(table: PublishedTable, by: str | None) -> str:
-    """The figure that ranks: the one asked for, else overall F1, else the first that can.
+def ranking_figure(table: PublishedTable, by: str | None, runs: Sequence[Scores] = ()) -> str:
+    """The figure that ranks: the one asked for, else overall F1, else the first that can; before others one of `runs`.
 
     Raises UsageError for one that the table does not print, or by which it cannot rank, and for one that ranks none.
     """
@@ -126,7 +126,8 @@ def ranking_figure(table: PublishedTable, by: str | None) -> str:
             f"{table.source} prints no figure by which runs are ranked; published_table({table.name!r}) reads it"
         )
     if by is None:
-        return DEFAULT if DEFAULT in table.ranks else table.ranks[0]
+        ranks = sorted(table.ranks, key=lambda name: name != DEFAULT)
+        return next((name for name in ranks if any(name in run.figures for run in runs)), ranks[0])
     if by in table.unlike:
         raise UsageError(
             f"{table.source} prints {by!r}, which is another thing than ours, or not better where it is more; rank by "
