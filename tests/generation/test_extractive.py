@@ -796,3 +796,19 @@ def test_the_end_on_the_next_page_belongs_to_the_last_sentence_alone() -> None:
     shown = ask("What colour are the steep cranes of the board?", given).text
     assert "cranes primarily on price. The board said" in shown
     assert "competitive on price is one of its ‘ongoing’ priorities.” [1]" in shown
+
+
+def test_a_text_that_two_documents_have_is_shown_once() -> None:
+    said = "The ferry to Seal Rock carries passengers, bicycles and crates of fish. " + " ".join(
+        f"The deck hand who is on duty on day {day} of the month weighs all of them beforehand." for day in range(1, 5)
+    )
+    given = context(
+        [
+            quote(said, id="a:0:0", document="edition-1.md"),
+            quote(said, id="b:0:0", document="edition-2.md"),
+            quote("Passengers of the ferry wait on the quay.", id="c:0:0", document="quay.md"),
+        ]
+    )
+    answer = ask("How many passengers did the ferry carry?", given)
+    assert answer.status == "located"
+    assert [citation.document for citation in answer.citations] == ["edition-1.md", "quay.md"]

@@ -131,6 +131,7 @@ def find_places(
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
     ranked, first = _headed_first(pages, ranked, question, fits)
     places: list[LocatedQuote] = []
+    ranked = _without_copies(ranked, pages, fits)
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
@@ -143,6 +144,17 @@ def find_places(
         more = _introduced(hit.quote, number, context) if introduces(excerpt) else ""
         places.append(LocatedQuote(hit=hit, number=number, excerpt=excerpt, matches=matches, introduced=more))
     return places
+
+
+def _without_copies(
+    ranked: Sequence[int], pages: Sequence[Sequence[tuple[int, Hit]]], fits: Mapping[int, float]
+) -> list[int]:
+    """The pages without those whose best quote has the same text as that of a page before, as of another edition."""
+    kept: dict[str, int] = {}
+    for at in ranked:
+        quote = max(pages[at], key=lambda one: fits[id(one[1])])[1].quote
+        kept.setdefault(" ".join(quote.all_text().split()) or quote.id, at)
+    return list(kept.values())
 
 
 def _pages(
