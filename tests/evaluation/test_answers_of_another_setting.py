@@ -38,6 +38,7 @@ def test_many_marks_beyond_the_context_are_told_with_counts_and_instances() -> N
     ("made", "given"),
     [
         (answers(40, "Yes [10] ![a](image5).", 10, "No [11]."), FIFTEEN),  # a quarter: models do err
+        (answers(40, "Yes [1].", 40, "No [03]."), FIFTEEN),  # written otherwise, and not beyond
         (answers(19, "", 19, "No [11]."), FIFTEEN),  # too few to tell
         (answers(40, "Yes [1].", 40, "No [11]."), None),  # gold alone: what the answers saw is not known
         (answers(40, "", 40, "No [11]."), make_context(quote("text", "1"))),  # quotes that do not go by their places

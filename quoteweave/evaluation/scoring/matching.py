@@ -64,13 +64,17 @@ def _advice(problems: Sequence[str]) -> str:
 
 
 def _check_setting(examples: Sequence[Example], made: Mapping[str, Prediction]) -> None:
-    """Raises DatasetError where answers were made over more quotes than the examples have."""
+    """Raises DatasetError where answers were made over more quotes than the examples have.
+
+    A number below 0 is one that is written otherwise than in a quote's name, such as `[03]`, and tells nothing of that.
+    """
     cited = [(example, _cited(example, made[example.id])) for example in examples if example.id in made]
     citing = [(example, marks) for example, marks in cited if marks]
     beyond = [
         f"{example.id}: {', '.join(missing)}"
         for example, marks in citing
-        if example.context and (missing := [f"{kind} {n}" for kind, n in marks if not example.context.quote(kind, n)])
+        if example.context
+        and (missing := [f"{kind} {n}" for kind, n in marks if n >= 0 and not example.context.quote(kind, n)])
     ]
     _refuse_many(beyond, len(citing))
 
