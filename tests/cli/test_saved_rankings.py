@@ -41,3 +41,5 @@ def test_boxes_of_a_saved_ranking_are_scored_unless_all_that_was_found_are_whole
     unusable = [note for note in found["notes"] if "1 gold box reversed, without area or outside the page" in note]
     assert (len(unusable), PAGES in found["notes"]) == (int(scored), not scored)
     assert not [note for note in found["notes"] if MARKS in note], "a ranking has no marks"
+    printed = quoteweave("eval", "score", tmp_path / "run", *of, "--scope", "document").out
+    assert "undefined, and left out" not in printed, "the table has a column of it"

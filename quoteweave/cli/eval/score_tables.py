@@ -48,6 +48,9 @@ GROUP_COLUMNS = {
 }
 
 
+SELECTION = frozenset(f"{group}.{ratio}{end}" for group in GROUPS for ratio in RATIOS for end in ("", ".pooled"))
+
+
 def show(scores: Scores, *, as_json: bool, by: Sequence[str] = ()) -> None:
     """Print the scores on stdout. `by` are the breakdowns that were asked for by name."""
     if as_json:
@@ -104,9 +107,8 @@ def tables(scores: Scores) -> list[Table]:
             _selection("Quote selection over all pairs together (pooled), %", figures, ".pooled"),
             _selection("Quote selection, mean over questions, %", figures, ""),
         ]
-    own = {f"{group}.{ratio}{end}" for group in GROUPS for ratio in RATIOS for end in ("", ".pooled")}
     judged = {name: figures[name] for name in JUDGE if name in figures}
-    others = {name: estimate for name, estimate in figures.items() if name not in own and name not in judged}
+    others = {name: estimate for name, estimate in figures.items() if name not in SELECTION and name not in judged}
     if judged:
         found.append(_list("Judgements, 0 to 5", judged, lambda value: half_up(value, 2)))
     if others:
@@ -230,7 +232,8 @@ def _notes(scores: Scores) -> list[str]:
         lines.append(f"{pluralize(count, 'mark names', 'marks name')} no quote of the context: wrong citations")
     if any(estimate.value is not None and estimate.bounds is None for estimate in scores.figures.values()):
         lines.append(f"no interval ({UNDEFINED}) where there are fewer than two {scores.clusters}s to resample")
-    left = {name: estimate.undefined for name, estimate in scores.figures.items() if estimate.undefined}
+    # Of all other figures, their table has a column of it.
+    left = {name: one.undefined for name, one in scores.figures.items() if name in SELECTION and one.undefined}
     if left:
         listed = ", ".join(f"{name} for {count}" for name, count in left.items())
         lines.append(f"undefined, and left out: {listed}")
