@@ -36,6 +36,10 @@ def _versions() -> dict[str, str]:
     return {"quoteweave": __version__, "python": platform.python_version()}
 
 
+UNREACHABLE = "unreachable gold"
+"""The key of `noted` that says of a retriever's run which gold nothing could find."""
+
+
 class RunRecord(Record):
     """The contents of run.json. A run is resumed only if everything but the version of Python is the same."""
 

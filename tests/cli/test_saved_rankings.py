@@ -43,3 +43,18 @@ def test_boxes_of_a_saved_ranking_are_scored_unless_all_that_was_found_are_whole
     assert not [note for note in found["notes"] if MARKS in note], "a ranking has no marks"
     printed = quoteweave("eval", "score", tmp_path / "run", *of, "--scope", "document").out
     assert "undefined, and left out" not in printed, "the table has a column of it"
+
+
+def test_gold_that_nothing_could_find_is_told_with_the_scores(quoteweave: Quoteweave, tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "c") as collection, collection.writer() as writer:
+        put(writer, tmp_path, "port.pdf", [made_quote("The port has 14 deep quays.")])
+    lines = [json.loads(asked([10, 10, 200, 40])), {**json.loads(asked([10, 10, 200, 40])), "doc_name": "gone.pdf"}]
+    lines[0]["questions"][0]["page_id"] = [77]
+    (tmp_path / "annotations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    of = ("--dataset", "mmdocir", "--references", tmp_path)
+    ran = quoteweave("eval", "retrieval", *of, "-c", tmp_path / "c", "--run", tmp_path / "run")
+    assert (ran.code, "gone.pdf: not in the collection" in " ".join(ran.err.split())) == (1, True)
+    notes = quoteweave("eval", "score", tmp_path / "run", *of, "--scope", "document", "--json").json()["notes"]
+    (told,) = [note for note in notes if "nothing can be found there" in note]
+    assert "1 question with gold on pages that their documents lack, such as page 78 of port.pdf" in told
+    assert "1 question on documents that were not read, such as gone.pdf" in told

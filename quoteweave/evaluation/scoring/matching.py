@@ -11,7 +11,7 @@ from quoteweave.core.examples import Example, Prediction, Scope, asked_hash
 from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Kind
-from quoteweave.core.runs import RUN_FILE, read_run_record
+from quoteweave.core.runs import RUN_FILE, UNREACHABLE, read_run_record
 from quoteweave.evaluation.datasets import dataset_file
 from quoteweave.evaluation.metrics.gold import KINDS
 from quoteweave.evaluation.text.responses import citations
@@ -184,7 +184,7 @@ def dataset_notes(
     Raises DatasetError for a record that cannot be read.
     """
     recorded = _recorded_dataset(run)
-    notes = []
+    notes = _unreachable(run)
     if recorded not in (None, dataset):
         notes.append(
             f"the run says that it was asked of {recorded}, not of {dataset}: where these have other quotes under the "
@@ -203,6 +203,12 @@ def dataset_notes(
             "another version of it, and their scores mean nothing"
         )
     return notes
+
+
+def _unreachable(run: Path) -> list[str]:
+    """The recorded note on gold that a retriever could not have found; it counts as not found."""
+    told = read_run_record(run).noted.get(UNREACHABLE) if (run / RUN_FILE).is_file() else None
+    return [] if told is None else [told]
 
 
 def _recorded_dataset(run: Path) -> object:

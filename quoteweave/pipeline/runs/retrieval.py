@@ -19,7 +19,7 @@ from quoteweave.core.fingerprints import file_sha256
 from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import Retriever
 from quoteweave.core.records import Document, Record
-from quoteweave.core.runs import RunRecord, RunWriter, open_run
+from quoteweave.core.runs import UNREACHABLE, RunRecord, RunWriter, open_run
 from quoteweave.core.urls import without_credentials
 from quoteweave.documents.discovery import find_files
 from quoteweave.documents.ingest import AddOptions
@@ -105,18 +105,34 @@ def search_dataset(
         add_dataset_documents(collection, folder, progress)
     with Collection.open(collection) as opened:
         prepared = prepare_retriever(opened, settings, progress)
-        record = _run_record(questions, settings, prepared)
+        unread = _unread(questions, collection=prepared, folder=folder)
+        beyond = [*_pages_beyond(questions.examples, prepared.documents)]
+        record = _run_record(questions, settings, prepared, [*beyond, *_of_unread(questions.examples, unread)])
         predictions = _predictions(questions.examples, prepared, run, record, progress)
         boxes = _quote_boxes(opened, questions.examples)
-    names = {example.document for example in questions.examples} - {None, *prepared.names}
-    absent = [name for name in dict.fromkeys(one.document for one in questions.examples) if name in names]
-    where = "the collection" if folder is None else folder
-    unread = {name: prepared.failures.get(name, f"not in {where}") for name in absent if name is not None}
-    for note in (*_pages_beyond(questions.examples, prepared.documents), unusable_boxes_note(questions.examples)):
+    for note in (*beyond, unusable_boxes_note(questions.examples)):
         if note:
             progress.note(f"note: {note}")
     notes = dict((prepared.notes + Counter(note for one in predictions for note in one.notes)).most_common())
     return RetrievalRun(predictions=tuple(predictions), notes=notes, unread=unread, quote_boxes=boxes)
+
+
+def _unread(questions: Questions, *, collection: "PreparedRetriever", folder: Path | None) -> dict[str, str]:
+    """Return why each document that questions are on cannot be searched, in the order of the questions."""
+    asked = dict.fromkeys(one.document for one in questions.examples if one.document is not None)
+    where = "the collection" if folder is None else folder
+    absent = [name for name in asked if name not in collection.names]
+    return {name: collection.failures.get(name, f"not in {where}") for name in absent}
+
+
+def _of_unread(examples: Sequence[Example], unread: Mapping[str, str]) -> Iterator[str]:
+    """A note where questions are on documents that cannot be searched."""
+    count = sum(example.document in unread for example in examples)
+    if count:
+        yield (
+            f"{pluralize(count, 'question')} on documents that were not read, such as {next(iter(unread))}; nothing "
+            "can be found there, and it counts as not found"
+        )
 
 
 def _quote_boxes(collection: Collection, examples: Sequence[Example]) -> dict[tuple[str, int], tuple[Box, ...]]:
@@ -257,7 +273,9 @@ def retriever_shown(settings: RetrievalSettings) -> str:
     return without_credentials("; ".join([*settings.retriever, *([settings.fusion] if settings.fusion else [])]))
 
 
-def _run_record(questions: Questions, settings: RetrievalSettings, prepared: PreparedRetriever) -> RunRecord:
+def _run_record(
+    questions: Questions, settings: RetrievalSettings, prepared: PreparedRetriever, unreachable: Sequence[str]
+) -> RunRecord:
     steps = {"expand": settings.expand, "rerank": settings.rerank}
     return RunRecord(
         configuration={
@@ -270,6 +288,7 @@ def _run_record(questions: Questions, settings: RetrievalSettings, prepared: Pre
             "documents": fingerprint_documents(prepared.documents),
             **prepared.indexes,
         },
+        noted={UNREACHABLE: "; ".join(unreachable)} if unreachable else {},
     )
 
 
