@@ -265,6 +265,7 @@ def test_gold_can_be_put_at_a_place(run_it: RunIt, tmp_path: Path, dataset: Path
         ("a = = 1", "is no TOML"),
         ("[[setting]]\nsize = 15\n[[setting]]\nsize = 20", "name of its own"),
         ('quotes = "retrieved"', "name it with -c"),
+        ('model = "m"', 'or answer from the dataset\'s own with quotes = "dataset"'),
         ('model = "m"\nimages = true\nquotes = "dataset"', "--image-folder"),
     ],
 )

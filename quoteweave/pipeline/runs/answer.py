@@ -38,7 +38,7 @@ from quoteweave.pipeline.presets import load_preset
 from quoteweave.pipeline.runs import answerer
 from quoteweave.pipeline.runs.all_quotes import AllQuotes
 from quoteweave.pipeline.runs.answerer import Answerer, EvidenceBoxes, Predictor
-from quoteweave.pipeline.runs.arrangement import PUBLISHED_SEED
+from quoteweave.pipeline.runs.arrangement import PUBLISHED_SEED, no_collection
 from quoteweave.pipeline.runs.config import RunFile, RunSettings, read_run_file
 from quoteweave.pipeline.runs.dataset_pictures import (
     DatasetOcr,
@@ -242,7 +242,7 @@ class _RunExecutor:
             yield replace(answers, pictures=ocr), {**fingerprints, **({} if ocr is None else {"ocr": ocr.name})}
             return
         if self.collection is None:
-            raise UsageError(f"setting {setting.name} takes its quotes from a collection: name it with -c")
+            raise no_collection(setting.name, self.questions.examples)
         with Collection.open(self.collection) as opened:
             answers = make_answerer(make_generator(setting, opened, chat, scorer=scorer))
             over, searched = self._over_collection(answers, opened, setting=setting, terms=terms, chats=chats)

@@ -141,3 +141,10 @@ def _with_view(quote: Quote, view: ImageView) -> Quote:
 
 def _numbered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     return tuple(hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(hits, start=1))
+
+
+def no_collection(setting: str, examples: Sequence[Example]) -> UsageError:
+    """The error for a setting whose quotes are to be retrieved, where no collection is named."""
+    own = any(example.context is not None for example in examples)
+    advice = ', or answer from the dataset\'s own with quotes = "dataset"' if own else ""
+    return UsageError(f"setting {setting} takes its quotes from a collection: name it with -c{advice}")
