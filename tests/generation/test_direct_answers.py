@@ -35,6 +35,12 @@ def ask(question: str, given: Context) -> Answer:
         ("What is valve gape?", "Valve gape, the angle between the shells, is a sign of stress.", "the angle"),
         ("By how much was the catch larger at night?", "The catch at night was 31% larger than by day.", "31%"),
         ("How many days of leave do part-time staff get?", "Part-time staff get 16 days of leave.", "16"),
+        ("Who is the mayor?", "The mayor, Helen Prosser, presented the budget.", "Helen Prosser"),
+        ("By how much does council tax rise?", "Council tax rises by 3.5%.", "3.5%"),
+        ("What was the income in 2024?", "In 2024 income was 45.9 million pounds.", "45.9"),
+        ("How much does the new bridge cost?", "The new bridge over the Till costs 5.4 million pounds.", "5.4"),
+        ("When will the new bridge be finished?", "The new bridge will be finished in spring 2027.", "2027"),
+        ("Quand aura lieu la prochaine assemblée ?", "La prochaine assemblée aura lieu le 13 mai 2025.", "2025"),
         (
             "Wann wurde der Verein gegründet?",
             "Der Verein sitzt in Weimar. Er wurde am 3. April 1962 gegründet.",
@@ -62,6 +68,7 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
     ("question", "text"),
     [
         ("How long is the mole?", "The mole opened 15 years ago."),
+        ("Who is the mayor?", "The mayor, in May, presented the budget."),
         ("Who are the hosts?", "The hosts are proud of Tolland and of Mount Merrow."),
         ("Who founded Merrow Shipping?", "Merrow Shipping builds boats. It was founded in 1957 by the Merrow Council."),
         ("What is valve gape?", "Valve gape, the crab and the otter are three things."),
@@ -98,12 +105,41 @@ def test_cells_answer_together(question: str, says: str | None) -> None:
     assert says is None or says in answer.text
 
 
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("How long is the blade of the X100?", "Blade length (X100: 45 cm)"),
+        ("How loud is the blade of the X100?", None),
+        ("How long is the cable of the X100?", None),
+    ],
+)
+def test_a_row_is_named_by_what_is_measured(question: str, says: str | None) -> None:
+    table = "Data | X100 | X200\nBlade length | 45 cm | 60 cm\nNoise level | 89 dB | 94 dB"
+    answer = ask(question, context(images=[image("Table 1: Hedge trimmers", table, layout="table")]))
+    assert (answer.status == "answered") == (says is not None)
+    assert says is None or says in answer.text
+
+
+def test_what_was_spent_is_the_expenditure_but_not_in_thousands_above_a_number() -> None:
+    table = "Office | 2024 | 2025\nRoads | 6,980 | 8,240\nParks | 1,790 | 1,905\nCare | 12,750 | 13,060"
+    given = context(images=[image("Table 1: Expenditure by office (thousand pounds)", table, layout="table")])
+    assert "Roads (2024: 6,980)" in ask("How much was spent on roads in 2024?", given).text
+    assert ask("Which offices spend more than 10,000 in 2025?", given).status != "answered"
+
+
 def test_a_table_with_a_total_is_not_summed() -> None:
     table = f"{BOATS}\nTotal | € 296 | 35 | 11 | 176"
     answer = ask(
         "What is the total crew of all boats?", context(images=[image("Table 1: Boats", table, layout="table")])
     )
     assert "the sum of" not in answer.text
+
+
+def test_a_place_is_shown_for_a_light_verb_that_no_page_has() -> None:
+    given = context([quote("Die Prüfung leitete Frau Dr. Silke Hahn in Kassel.")])
+    stems = {"fand": 1.0, "statt": 1.0, "prufung": 0.5}
+    answer = ask("Wo fand die Prüfung statt?", given.model_copy(update={"rarity": stems, "pages": 40}))
+    assert answer.status != "abstained"
 
 
 @pytest.mark.parametrize(

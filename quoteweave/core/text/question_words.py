@@ -51,6 +51,8 @@ class Quantity:
     """Of its units, as `units.Unit` names them; empty for any."""
     named: frozenset[str]
     """Stems of what texts call it, such as "range"."""
+    in_rows: frozenset[str]
+    """Those, and others that name it in the rows of tables: "Blade length", "Noise level"."""
     acts: frozenset[str]
     """Stems of what the question then says besides, such as "ride"."""
     unless: frozenset[str]
@@ -81,6 +83,7 @@ def _quantities() -> list[Quantity]:
             asked=frozenset(one["asked"]),
             dimensions=frozenset(one["of"]),
             named=frozenset(words(" ".join(one["named"]))),
+            in_rows=frozenset(words(" ".join([*one["named"], *one.get("rows", ())]))),
             acts=frozenset(words(" ".join(one["acts"]))),
             unless=frozenset(one.get("unless", ())),
             only_with=frozenset(one.get("only_with", ())),

@@ -89,7 +89,9 @@ _EXTENT = re.compile(
     re.IGNORECASE,
 )
 # Pounds are weighed too, so that they are no unit of a single kind.
-_OTHER_MONEY = re.compile(r"(?i)\d\s+(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b")
+_OTHER_MONEY = re.compile(
+    r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|yuan|kron(?:a|or|er))\b"
+)
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
 _ANOTHER_WAY = re.compile(r"\b(?:also|alternatively|instead)\b", re.IGNORECASE)
@@ -117,7 +119,6 @@ _HYPOTHETICAL = re.compile(
 # "Weight of the bike: 21 kg" is one, and "most of the budget – 45%".
 _CLAUSES = re.compile(r"[,;](?=\s)|:(?=\s)(?!\s*\d)|\s[–—-]\s(?!\d)")
 _WORD = re.compile(r"\w[\w'’-]*")
-_COLOUR_QUESTIONS = frozenset({"color", "colors", "colour", "colours"})
 _ASKS_WHEN_ALLOWED = re.compile(r"when\s+(?:may|can|should|must|could)\b", re.IGNORECASE)
 _CONDITION = re.compile(
     r"\b(?:if|when|once|unless|until|before|after|within|during|(?:longer|shorter|more|less)\s+than"
@@ -141,7 +142,7 @@ def has_answer_kind(statement: Statement, question: QuestionTerms) -> bool:
     alone ("If they cannot agree, …") tells neither how many there are nor who does something.
     """
     asks, text = question.analysis.asks, question.analysis.text
-    if asks in _NOT_BY_CASE and _IN_A_CASE.match(statement.text) and not _CONDITION.search(text):
+    if asks in {"count", "person", "definition"} and _IN_A_CASE.match(statement.text) and not _CONDITION.search(text):
         return False
     return statement.is_computed or _CHECKS.get(asks, _is_substantive)(statement, question)
 
@@ -219,7 +220,7 @@ def _of_subject(statement: Statement, question: QuestionTerms) -> str:
 
 def asks_colour(analysis: QuestionAnalysis) -> bool:
     """Whether a question asks for a colour, which a text may tell as well as a picture."""
-    return analysis.asks == "look" and analysis.asked_by.casefold() in _COLOUR_QUESTIONS
+    return analysis.asks == "look" and analysis.asked_by.casefold() in {"color", "colors", "colour", "colours"}
 
 
 def _names_colour(statement: Statement, question: QuestionTerms) -> bool:
@@ -345,7 +346,7 @@ def _is_substantive(statement: Statement, question: QuestionTerms) -> bool:
         no_value = asked["value"] and _VALUE.fullmatch(asked["value"]) and not new_numbers(statement, question)
         return not (asked["kind"] or named or no_value)
     before = (found["before"] or "").casefold()
-    same = _SAME_THING.union(STOP_WORDS, question.analysis.text.casefold().split())
+    same = _SAME_THING.union(STOP_WORDS, _WORD.findall(text.casefold()))
     part = asked["value"] and before and before not in same  # "online revenue" is not all revenue
     part = part or _one_of_several(noun, statement.text, question)
     example = asked["kind"] and _EXAMPLE.match(statement.text)  # of all that is asked for
@@ -381,7 +382,6 @@ def _only_introduces(statement: Statement) -> bool:
     return not statement.introduced and _INTRODUCES.search(statement.text) is not None
 
 
-_NOT_BY_CASE = frozenset({"count", "person", "definition"})
 _CHECKS: Mapping[AnswerType, Callable[[Statement, QuestionTerms], bool]] = {
     "count": _counts,
     "amount": _measures,

@@ -48,6 +48,8 @@ _SAYS_DIRECTLY = re.compile(
     r"(?:(?:about|approximately|around|only|up to|nearly|over|at least|at most)\s+)?"
     r"(?P<number>[$€£]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty)\b))"
 )
+# "The mayor, Helen Prosser, presented the budget."
+_APPOSED = re.compile(r",\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?:\s+[A-ZÀ-Þ][\w.'’-]*){1,3},\s")
 _DIRECTLY = {"amount": "number", "money": "number", "person": "name", "place": "place"}
 _BEGINS_CLAUSE = re.compile(r"[,;:]\s|\b(?:and|und|et|y)\s")
 _OWNED = re.compile(
@@ -125,6 +127,7 @@ def tells_of_one(statement: Statement, question: QuestionTerms) -> bool:
     if group is None or not subject or statement.is_row:
         return False
     said = [one for one in _SAYS_DIRECTLY.finditer(statement.text) if one[group]]
+    said += _APPOSED.finditer(statement.text) if group == "name" else ()
     before = (_BEGINS_CLAUSE.split(statement.text[: one.start()])[-1] for one in said)
     return any(set(words(_OWNED.sub("", one, count=1))) == subject for one in before)
 

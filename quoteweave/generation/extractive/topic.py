@@ -51,7 +51,7 @@ from quoteweave.core.text.question_analysis import (
     with_words_alike,
     words_alike,
 )
-from quoteweave.core.text.question_words import verbs_of
+from quoteweave.core.text.question_words import foreign_function_words, light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import quote_words, words_with_headings
@@ -169,6 +169,7 @@ def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str
     # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
     beside = {*words(limit.number if limit else ""), *(word for word in words(" ".join(called)) if word not in known)}
     beside.update(words(" ".join(_SUPERLATIVE.findall(question.analysis.text))))
+    beside.update(light_words() - known)
     asked = [word for word in _subject(question, context) if word not in beside]
     if language_difference(question.analysis.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
@@ -259,7 +260,8 @@ def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, 
 
 
 def _surfaces(text: str) -> list[str]:
-    return list(dict.fromkeys(words(text, stem=False)))
+    small = foreign_function_words(text)
+    return [word for word in dict.fromkeys(words(text, stem=False)) if small.isdisjoint(words(word))]
 
 
 def _ranked(context: Context) -> list[Hit]:

@@ -79,9 +79,15 @@ _ONE_PART = re.compile(
     r"|because|with|compared)\b))"
 )
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+# Of other languages, whose months have no capital.
+_MONTHS = (
+    "spring|summer|autumn|winter|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo"
+    "|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+)
 _BEFORE_YEAR = re.compile(
     r"(?:^|[(|\n,/-]|\b(?:[Ii]n|[Oo]f|[Bb]y|[Ss]ince|[Ff]rom|[Uu]ntil|till|to|and|or|[Dd]uring|[Ff]or|[Bb]efore|[Aa]fter"
-    rf"|[Ee]n|[Dd]epuis|[Ss]eit|[Dd]esde|Jahre?|années?|años?|years?|early|mid|late|[A-Z]\w*|{_YEAR.pattern})) ?$"
+    rf"|[Ee]n|[Dd]epuis|[Ss]eit|[Dd]esde|Jahre?|années?|años?|{_MONTHS}|years?|early|mid|late|[A-Z]\w*"
+    rf"|{_YEAR.pattern})) ?$"
 )
 _WORDS = re.compile(rf"(?<![\w-])(?P<words>{NUMBER_WORDS})(?![\w]|-[a-z]*teen)(?:[- ](?P<after>per cent|[a-z]+))?")
 _ORDINAL_WORDS = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b")

@@ -43,6 +43,7 @@ _CELL = re.compile(
     rf"(?:%|[$€£¥]|°?[^\W\d_]{{1,12}}[²³]?)?\s*\)?[{RAISED}]*"
 )
 _SCALED = re.compile(r"\bin\s+(?:thousands|millions|billions|bn|mn|000s?)\b|\bthousands?\b", re.IGNORECASE)
+_SCALE_WORDS = frozenset(words("thousand million billion"))
 _OF_SUMS = ("count", "amount", "money")
 _OF_LIMITS = ("statement", "date", "place", "count", "money", "amount")
 # "The total budget for all cities", "the average weight of the three models": of a whole column, and of how many rows.
@@ -136,7 +137,7 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
         return _describe_combined(found, calculation)
     return (
         _describe_beyond(found, number, is_lower_bound=analysis.threshold.is_lower_bound)
-        if analysis.threshold is not None and not _SCALED.search(text)
+        if analysis.threshold is not None and not _SCALED.search(text) and _SCALE_WORDS.isdisjoint(around)
         else ""
     )
 

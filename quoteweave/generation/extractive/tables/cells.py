@@ -123,7 +123,7 @@ def find_cells(
     year, both 2021, the one is taken that the question says.
     """
     header, rows = without_numbering(*split_header(read_rows(text)))
-    said = set(asked) - {FISCAL}
+    said = set(asked).union(wanted.in_rows if wanted else ()) - {FISCAL}
     chosen, group = _of_asked_group(_chosen_rows(header, rows, said, weights, titled), said, text)
     columns = _asked_columns(header, chosen, asked, weights, wanted, dates)
     if not columns and _are_of_asked_years(header, chosen, said, titled):
