@@ -227,7 +227,8 @@ def _cells(claim: str, text: str, above: set[str]) -> list[Range]:
     found: list[Range] = []
     for row in rows[head:]:
         name = set(words(_at(text, row[0])))
-        cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in said]
+        besides = said.replace(f" {_normalised(_at(text, row[0]))} ", " ")  # the 900 of "OP-900" is none of its cells
+        cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in besides]
         if name and name <= own and cells:
             most = max(len(heads.get(at, ())) for at in cells)
             headed = [at for at in cells if 0 < most == len(heads.get(at, ()))]

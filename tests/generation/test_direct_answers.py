@@ -68,6 +68,7 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
     ("question", "text"),
     [
         ("How long is the mole?", "The mole opened 15 years ago."),
+        ("When did the clinic open?", "The clinic is open on weekdays from 8:00 to 18:30."),
         ("Who is the mayor?", "The mayor, in May, presented the budget."),
         ("Who are the hosts?", "The hosts are proud of Tolland and of Mount Merrow."),
         ("Who founded Merrow Shipping?", "Merrow Shipping builds boats. It was founded in 1957 by the Merrow Council."),
@@ -127,6 +128,23 @@ def test_what_was_spent_is_the_expenditure_but_not_in_thousands_above_a_number()
     assert ask("Which offices spend more than 10,000 in 2025?", given).status != "answered"
 
 
+def test_a_table_that_lacks_names_of_rows_is_not_computed() -> None:
+    table = "Sample | Surface | Capacity\nOP-900 | 48 | 241\n- | 31 | 274\nOP-1200 | 9 | 312\nOP-1400 | 6 | 298"
+    given = context(images=[image("Table 1: Capacity of the samples", table, layout="table")])
+    assert ask("What is the average capacity of all samples?", given).status != "answered"
+    assert ask("Which sample has the highest capacity?", given).status != "answered"
+
+
+def test_of_two_places_that_say_as_much_the_one_where_to_turn_is_shown() -> None:
+    opens, turns = "The clinic and its desk are open on weekdays.", "Call the clinic at 01632 960 120, or write."
+    given = context([quote(opens), quote(turns)]).model_copy(
+        update={"rarity": {"phone": 0.9, "clinic": 0.5, "night": 0.9}, "pages": 5}
+    )
+    answer = ask("What is the phone number of the night clinic?", given)
+    assert answer.status == "located"
+    assert "01632 960 120" in answer.text
+
+
 def test_a_table_with_a_total_is_not_summed() -> None:
     table = f"{BOATS}\nTotal | € 296 | 35 | 11 | 176"
     answer = ask(
@@ -146,11 +164,20 @@ def test_a_place_is_shown_for_a_light_verb_that_no_page_has() -> None:
     "question",
     [
         "How many sailors does the company have?",
+        "How many sailors does the cooperative have?",
         "Which of the boats have over 200,000 sailors?",
         "Who is the richest of the sailors?",
     ],
 )
 def test_a_place_is_shown_though_the_question_calls_it_otherwise(question: str) -> None:
     given = context([quote("We hired 96 sailors, and 1,284 sailors serve on all boats.")])
-    stems = {"company": 1.0, "compani": 1.0, "200000": 1.0, "richest": 1.0, "sailor": 0.5}
+    stems = {
+        "company": 1.0,
+        "compani": 1.0,
+        "cooper": 1.0,
+        "cooperative": 1.0,
+        "200000": 1.0,
+        "richest": 1.0,
+        "sailor": 0.5,
+    }
     assert ask(question, given.model_copy(update={"rarity": stems, "pages": 40})).status != "abstained"

@@ -245,6 +245,11 @@ def test_cells_of_a_table_with_the_names_of_row_and_column() -> None:
     assert said("Containers paid 1,311.", DUES_TABLE) == []
 
 
+def test_a_number_in_the_name_of_a_row_is_none_of_its_cells() -> None:
+    table = image("Table 1: Samples", "Sample | Heat | Yield\nOP-900 | 900 | 67\nOP-1000 | 1000 | 79", layout="table")
+    assert said("Table 1 (Samples) lists OP-900 (Yield: 67).", table) == ["Yield", "OP-900", "67"]
+
+
 def test_numbers_of_the_caption_and_of_what_was_computed_are_in_no_cell() -> None:
     table = image(
         "Table 1: Yards in 2024", "Yard | Staff | Ships\nOslo | 415 | 4\nRana | 612 | 6\nMo | 257 | 1", layout="table"

@@ -46,6 +46,9 @@ _WHETHER = re.compile(
     r"\b(?:ask|wonder|question|inquir|enquir|doubt|unclear|unknown|uncertain)\w*\b[^,;.]*?\bwhether\b[^,;.“]*",
     re.IGNORECASE,
 )
+_WHEN_IT_WAS = re.compile(r"\s*when\s+(?:did|was|were)\b", re.IGNORECASE)
+_HOURS = re.compile(r"\b(?:is|are)\b.*\b\d{1,2}(?:[:.]\d\d|\s?[ap]\.?m\b)", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _WHEN_WAS = re.compile(
     r"\s*(?:when|in\s+(?:what|which)\s+(?:year|month))\s+was\s+the\s+(?:[\w'’-]+\s+)*?(?P<noun>[\w'’-]+)\s+"
     r"(?:\w{2,}(?:ed|en)|paid|held|built|made|found|sold|sent|set|lost|won)\b\W*$",
@@ -89,7 +92,7 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
         return False
     if asks == "yes_or_no":
         return not _answers_for_another(statement, question)
-    if asks == "date" and _is_of_several(statement.text, text):
+    if asks == "date" and (_is_of_several(statement.text, text) or _tells_hours(statement.text, text)):
         return False
     subject = subject_terms(question)
     wonders = _WHETHER.search(text) is None and _only_wonders(statement.text, subject)
@@ -129,6 +132,11 @@ def _is_of_several(told: str, asked: str) -> bool:
     noun = re.escape(when["noun"])
     one, several = (re.search(rf"\b{noun}{ending}\b", told, re.IGNORECASE) for ending in ("", "s"))
     return one is None and several is not None
+
+
+def _tells_hours(told: str, asked: str) -> bool:
+    """Whether a text says from when to when something is so, where it is asked when that was: "open from 8:00"."""
+    return bool(_WHEN_IT_WAS.match(asked) and _HOURS.search(told) and not _YEAR.search(told))
 
 
 def _names_any(told: str, asked: str) -> bool:

@@ -14,7 +14,7 @@ from quoteweave.core.answers import Context
 from quoteweave.core.records import BODY_LAYOUTS, Hit, Quote, Record
 from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.mentions import labels_in
-from quoteweave.core.text.question_analysis import interrogative_words
+from quoteweave.core.text.question_analysis import CONTACT, interrogative_words
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
 from quoteweave.generation.extractive.selection import SentenceKey
@@ -293,6 +293,8 @@ def _fit(
     fit += INTRODUCED_BONUS if quote.id in introducing else 0.0
     shown = {"figure", "chart"} if {"figure", "chart"}.intersection(analysis.picture_types) else set()
     if quote.layout in shown.union(analysis.picture_types):
+        fit += KIND_BONUS
+    if analysis.asks == "contact" and CONTACT.search(quote.text):
         fit += KIND_BONUS
     if analysis.labels and quote.kind == "image" and set(analysis.labels) & set(labels_in((quote.caption or "")[:40])):
         fit += REFERENCE_BONUS

@@ -73,7 +73,8 @@ UNKNOWN_MISSING, UNKNOWN_SCATTER, UNKNOWN_THRESHOLD = 0.5, 0.5, 0.1
 _NAME = re.compile(r"\b[^\W\d_a-zà-þ][\w'’-]*(?:\s+[^\W\d_a-zà-þ][\w'’-]*)+")
 _SUPERLATIVE = re.compile(r"\bthe\s+(\w{4,}est)\b")
 _CALLED = re.compile(
-    r"\b(?:the|this|your)\s+(company|firm|organi[sz]ation|corporation|business|enterprise|institution|association|device"
+    r"\b(?:the|this|your)\s+(company|firm|organi[sz]ation|corporation|business|enterprise|institution|association|(?:co-?op(?:erative)?)|society"
+    r"|charity|foundation|agency|device"
     r"|appliance|product|machine)\b(?!\s+(?!has|have|is|are|was|were|does|do|did|in|on|at|by|for|to|sell)[a-z])",
     re.IGNORECASE,
 )

@@ -23,7 +23,7 @@ from quoteweave.core.text.tokens import RAISED, words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.tables.cells import cell_of, read_rows
-from quoteweave.generation.extractive.tables.heads import Rows, split_header, without_numbering
+from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, split_header, without_numbering
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -118,28 +118,33 @@ def compute_from_table(text: str, question: QuestionTerms, around: Set[str]) -> 
     limits = analysis.threshold is not None and analysis.asks in _OF_LIMITS
     if not (analysis.asks == "calculation" or sums or limits or of_all) or len(asked) != 1:
         return ""
-    has = _HAS_MOST.search(analysis.text) if analysis.extreme else None
-    by_name = _MEASURED.search(analysis.text)
-    number = _with_unit(analysis) if analysis.threshold else ""
-    rest = (
-        f"{number} {has[1] if has else ''} {by_name[1] if by_name else ''} {of_all['number'] or '' if of_all else ''}"
-    )
-    left_out = calculation_words().union(words(rest), verbs_of(analysis.text) if sums or limits else ())
-    terms = set(subject_terms(question)) - left_out - (set(words("total sum average mean")) if of_all else set())
-    if not terms <= with_words_alike(frozenset(around), terms):
-        return ""
-    found = _selected_cells(text, terms, question)
+    terms = _naming_terms(question, of_all, drop_verbs=sums or limits)
+    named = terms <= with_words_alike(frozenset(around), terms)
+    found = _selected_cells(text, terms, question) if named else None
     if found is None or (of_all is not None and not _is_all(found, of_all["number"])):
         return ""
     if analysis.extreme is not None:
         return _describe_extreme(found, analysis.extreme)
     if calculation is not None:
         return _describe_combined(found, calculation)
-    return (
-        _describe_beyond(found, number, is_lower_bound=analysis.threshold.is_lower_bound)
-        if analysis.threshold is not None and not _SCALED.search(text) and _SCALE_WORDS.isdisjoint(around)
-        else ""
-    )
+    if analysis.threshold is None or _SCALED.search(text) or not _SCALE_WORDS.isdisjoint(around):
+        return ""
+    return _describe_beyond(found, _with_unit(analysis), is_lower_bound=analysis.threshold.is_lower_bound)
+
+
+def _naming_terms(question: QuestionTerms, of_all: "re.Match[str] | None", *, drop_verbs: bool) -> set[str]:
+    """The words by which a question names cells, without those that say what to compute, or above which number."""
+    text = question.analysis.text
+    has = _HAS_MOST.search(text) if question.analysis.extreme else None
+    by_name = _MEASURED.search(text)
+    asking = [
+        _with_unit(question.analysis),
+        has[1] if has else "",
+        by_name[1] if by_name else "",
+        f"{of_all['number'] or ''} total sum average mean" if of_all else "",
+    ]
+    verbs = verbs_of(text) if drop_verbs else frozenset[str]()
+    return set(subject_terms(question)) - calculation_words() - set(words(" ".join(asking))) - verbs
 
 
 def _with_unit(analysis: QuestionAnalysis) -> str:
@@ -164,8 +169,8 @@ def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> Cell
     in_table = list(header) in lines
     header, rows = without_numbering(header, rows)
     own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
-    # A header row with one name too few may lack another one than the first.
-    if not header or not in_table or any(len(row) != len(header) for row in own):
+    # A header row with one name too few may lack another one than the first; and where a name is missing, so may rows.
+    if not header or not in_table or any(len(row) != len(header) or row[0] in EMPTY for row in rows):
         return None
     columns = [at for at in range(1, len(header)) if _is_named(header[at], terms) and not _TOTAL.search(header[at])]
     columns = columns or _columns_like(header, terms, question) or ([1] if len(header) == 2 else [])
