@@ -130,8 +130,7 @@ def find_places(
     bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
     ranked, first = _headed_first(pages, ranked, question, fits)
-    places: list[LocatedQuote] = []
-    ranked = _without_copies(ranked, pages, fits)
+    places, ranked = list[LocatedQuote](), _without_copies(ranked, pages, fits)
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
