@@ -31,6 +31,8 @@ MIN_WORD_WEIGHT = 0.6
 LIGHT_WEIGHT = 0.2
 """Weight of a word that says little beside the others."""
 MIN_TERMS = 2
+MIN_SMALL = 2
+"""Least function words by which a question is taken for one in their language: "Los Angeles" has one."""
 MISSING_NAME = 3.0
 """Weight of a name or number that no sentence contains."""
 
@@ -100,7 +102,7 @@ def question_terms(question: str) -> QuestionTerms:
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
     in_names = _words_of_long_names(analysis.names)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in in_names]
-    small = foreign_function_words(text)
+    small = small_foreign_words(text)
     stems = [stem for stem in words(" ".join(kept), keep_stop_words=True) if stem not in small]
     stems = stems or words(" ".join(kept), keep_stop_words=True)
     terms = tuple(dict.fromkeys(stems))
@@ -111,6 +113,16 @@ def question_terms(question: str) -> QuestionTerms:
         names=frozenset(term for term in terms if term in capitals or any(map(str.isdigit, term))),
         analysis=analysis,
     )
+
+
+def small_foreign_words(question: str) -> frozenset[str]:
+    """The function words of the language of a question that has `MIN_SMALL` of them; none of English.
+
+    >>> "angel" in small_foreign_words("Los Angeles crime rate"), "los" in small_foreign_words("Los Angeles crime rate")
+    (False, False)
+    """
+    small = foreign_function_words(question)
+    return small if len(small.intersection(words(question, keep_stop_words=True))) >= MIN_SMALL else frozenset()
 
 
 def _words_of_long_names(names: Sequence[str]) -> set[str]:
@@ -237,7 +249,7 @@ def adjacent_pairs(question: QuestionTerms, among: frozenset[str], *, verbs: boo
         if verbs
         or (word not in last and not (parted and _PARTICIPLE.fullmatch(word)) and not (more and more[1] == word))
     )
-    if parted and foreign_function_words(question.analysis.text):
+    if parted and small_foreign_words(question.analysis.text):
         return frozenset()  # "Cuántas toneladas produjo": their verbs stand elsewhere than in English
     return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and among.issuperset(pair))
 

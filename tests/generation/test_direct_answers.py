@@ -153,6 +153,11 @@ def test_a_table_with_a_total_is_not_summed() -> None:
     assert "the sum of" not in answer.text
 
 
+def test_an_article_in_a_name_makes_no_question_foreign() -> None:
+    text = "The crime rate of Angeles was 12 percent."
+    assert ask("What was the crime rate of Los Angeles?", context([text])).status != "answered"
+
+
 def test_a_place_is_shown_for_a_light_verb_that_no_page_has() -> None:
     given = context([quote("Die Prüfung leitete Frau Dr. Silke Hahn in Kassel.")])
     stems = {"fand": 1.0, "statt": 1.0, "prufung": 0.5}

@@ -51,12 +51,12 @@ from quoteweave.core.text.question_analysis import (
     with_words_alike,
     words_alike,
 )
-from quoteweave.core.text.question_words import foreign_function_words, light_words, verbs_of
+from quoteweave.core.text.question_words import light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.statements import quote_words, words_with_headings
 from quoteweave.generation.languages import Language, function_words, guess_language
-from quoteweave.generation.relevance import QuestionTerms, subject_terms, with_quantity
+from quoteweave.generation.relevance import QuestionTerms, small_foreign_words, subject_terms, with_quantity
 from quoteweave.generation.sentences import text_of
 
 HELD, ABSENT, REPEATED, ADJACENT, CHANCE, SCATTER = 5.0, 8.0, 1.5, 3.0, 4.5, 2.0
@@ -170,7 +170,8 @@ def _asked_words(question: QuestionTerms, context: Context, known: frozenset[str
     # "Over 200,000" need not be written anywhere; and "the company" may be called by its name alone.
     beside = {*words(limit.number if limit else ""), *(word for word in words(" ".join(called)) if word not in known)}
     beside.update(words(" ".join(_SUPERLATIVE.findall(question.analysis.text))))
-    beside.update(light_words() - known)
+    if small_foreign_words(question.analysis.text):  # "Wo fand es statt?": other words may say it took place
+        beside.update(light_words() - known)
     asked = [word for word in _subject(question, context) if word not in beside]
     if language_difference(question.analysis.text, context) is not None:
         asked = [word for word in asked if word in question.names and word in known]
@@ -261,7 +262,7 @@ def abstention_reasons(question: QuestionTerms, context: Context) -> tuple[str, 
 
 
 def _surfaces(text: str) -> list[str]:
-    small = foreign_function_words(text)
+    small = small_foreign_words(text)
     return [word for word in dict.fromkeys(words(text, stem=False)) if small.isdisjoint(words(word))]
 
 
