@@ -35,6 +35,7 @@ def ask(question: str, given: Context) -> Answer:
         ("What is valve gape?", "Valve gape, the angle between the shells, is a sign of stress.", "the angle"),
         ("By how much was the catch larger at night?", "The catch at night was 31% larger than by day.", "31%"),
         ("How many days of leave do part-time staff get?", "Part-time staff get 16 days of leave.", "16"),
+        ("How many adults were surveyed?", "In all, 1,500 adults were surveyed by telephone.", "1,500"),
         ("Who is the mayor?", "The mayor, Helen Prosser, presented the budget.", "Helen Prosser"),
         ("By how much does council tax rise?", "Council tax rises by 3.5%.", "3.5%"),
         ("What was the income in 2024?", "In 2024 income was 45.9 million pounds.", "45.9"),
@@ -68,6 +69,8 @@ def test_a_sentence_answers_directly(question: str, text: str, says: str) -> Non
     ("question", "text"),
     [
         ("How long is the mole?", "The mole opened 15 years ago."),
+        ("How many adults were surveyed?", "Across three surveys, 19,718 adults were invited to join."),
+        ("Which tasks are used?", "If the tasks are used well, the crew may be able to rest."),
         ("When did the clinic open?", "The clinic is open on weekdays from 8:00 to 18:30."),
         ("Who is the mayor?", "The mayor, in May, presented the budget."),
         ("Who are the hosts?", "The hosts are proud of Tolland and of Mount Merrow."),

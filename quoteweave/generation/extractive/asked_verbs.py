@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike, words_alike
 from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement, refers_back
@@ -62,6 +62,12 @@ _EXTREME = re.compile(
 )
 _OF_EXTREMES = frozenset({"date", "person", "place", "percent", "money"})
 _WHICH = re.compile(r"\s*which\s+(?P<noun>\w{3,}?)s?\s+(?!of\b)\w+", re.IGNORECASE)
+_COUNTED_ACT = re.compile(
+    r"\s*how many\s+(?:\w+\s+)?(?P<noun>[\w'’-]+)\s+(?:were|was|are|have been)\s+(?P<verb>\w+(?:ed|en))\b",
+    re.IGNORECASE,
+)
+_CASE = re.compile(r"\W*(?:if|unless)\b", re.IGNORECASE)
+_CASE_WITHIN = re.compile(r"\b(?:if|when|whenever|unless|where|once)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*")
 
 
@@ -86,7 +92,9 @@ def tells_as_asked(statement: Statement, question: QuestionTerms) -> bool:
     text, asks = question.analysis.text[:MAX_ANALYSED_CHARACTERS], question.analysis.asks
     if statement.is_row or statement.quote.kind == "image":
         return True
-    if asks == "amount" and _measures_another_act(statement, question):
+    measured = asks == "amount" and _measures_another_act(statement, question)
+    counted = asks == "count" and _counts_another_act(statement.text, text)
+    if measured or counted or _tells_by_case(statement.text, text):
         return False
     if question.analysis.extreme and asks in _OF_EXTREMES and not _EXTREME.search(statement.text):
         return False
@@ -107,6 +115,23 @@ def _measures_another_act(statement: Statement, question: QuestionTerms) -> bool
         return False
     act = verbs_of(analysis.text) - wanted.acts - light_words()
     return not act <= with_words_alike(frozenset((*statement.words, *words(statement.before))), act)
+
+
+def _counts_another_act(told: str, asked: str) -> bool:
+    """Whether a text counts those with whom something else was done: invited, where it is asked who was surveyed."""
+    counted = _COUNTED_ACT.match(asked)
+    if counted is None:
+        return False
+    acts = frozenset(words(counted["verb"]))
+    acts = acts.union(*map(words_alike, acts))
+    noun = re.escape(counted["noun"])
+    done = re.findall(rf"\b{noun}\s+(?:were|was|are|have been)\s+(?:\w+ly\s+)?(\w+(?:ed|en))\b", told, re.IGNORECASE)
+    return bool(done) and all(acts.isdisjoint(words(verb)) for verb in done)
+
+
+def _tells_by_case(told: str, asked: str) -> bool:
+    """Whether a text tells for a case alone ("If it is hard, …") which of several it is, where none is asked for."""
+    return _WHICH.match(asked) is not None and _CASE.match(told) is not None and _CASE_WITHIN.search(asked) is None
 
 
 def _only_wonders(told: str, asked: Iterable[str]) -> bool:
