@@ -12,7 +12,8 @@ from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query, Quote
 from quoteweave.core.text.mentions import heading_names
 from quoteweave.core.text.question_analysis import CONTACT
-from quoteweave.core.text.tokens import symbol_runs, words
+from quoteweave.core.text.question_words import describes_thing, thing_used
+from quoteweave.core.text.tokens import name_words, symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
 from quoteweave.retrievers.pages.evidence import EvidenceScorer, PageEvidence
@@ -43,6 +44,8 @@ HEADING_WEIGHT = 0.6
 # For questions that ask for steps: headings whose quotes are kept together, how many quotes of each, how many from the
 # one on that fits best, and by how much those under the second fit less.
 SECTIONS, MAX_TOGETHER, FROM_FITTEST, NEXT_HEADING = 2, 8, 2, 0.001
+# For questions that ask what a thing does: how many quotes under the heading that names it fit as the best of its page.
+DESCRIBING = 3
 # Added to the fit of a quote, relative to the best one of its page, that has the form that the question asks for:
 # - a table or picture, where it asks about pictures, names one or contains a term;
 # - a text with a contact, where it asks for one;
@@ -189,6 +192,7 @@ class LexicalRetriever(Bm25Retriever):
         relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
         if not any(analysis.asks == "steps" for analysis in evidence.analyses):
             relative *= np.float32(FURTHER_QUOTE) ** _better_on_page(relative, of_page)
+            relative[np.isin(at, self._describing(index, evidence, headings))] = 1
             return relative
         # Those under the best heading come before those under the next, which may stand above them on the page.
         for place, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
@@ -223,6 +227,20 @@ class LexicalRetriever(Bm25Retriever):
         best = lexical.best_positions(pages, FORM_PAGES, index.page_order)
         found = np.flatnonzero(np.isin(index.page_of, best))
         return found, self._quotes_at(index, found)
+
+    def _describing(self, index: LexicalIndex, evidence: PageEvidence, headings: "Positions") -> "Positions":
+        """Positions of the first quotes under each heading, on the best pages, that is the thing whose use is asked."""
+        import numpy as np
+
+        things = [thing for analysis in evidence.analyses if (thing := thing_used(analysis.text))]
+        found, quotes = self._on_best_pages(index, evidence.total) if things else (index.rows[:0], [])
+        under = [
+            np.flatnonzero(headings == at)[:DESCRIBING]
+            for at, quote in zip(found, quotes, strict=True)
+            if quote.layout == "title"
+            and any(describes_thing(quote.text, thing, frozenset(name_words(quote.document))) for thing in things)
+        ]
+        return np.concatenate(under) if under else found[:0]
 
     @staticmethod
     def _under_best_headings(evidence: PageEvidence, headings: "Positions", of_page: "Positions") -> "list[Positions]":

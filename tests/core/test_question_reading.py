@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, analyse_question, has_opposite_word
+from quoteweave.core.text.question_words import describes_thing, thing_used
 from quoteweave.core.text.tokens import words
 
 
@@ -294,3 +295,38 @@ def test_a_long_run_of_digits_is_no_amount() -> None:
 )
 def test_names_are_words_with_capitals_that_begin_no_sentence(question: str, names: tuple[str, ...]) -> None:
     assert analyse_question(question).names == names
+
+
+@pytest.mark.parametrize(
+    ("question", "thing"),
+    [
+        ("What does the --locked flag do?", {"lock"}),
+        ("What does cargo vendor do?", {"cargo", "vendor"}),
+        ("What is the Reset button for?", {"reset"}),
+        ("What is the purpose of build scripts?", {"build"}),
+        ("Was bewirkt die Taste Reset?", {"reset"}),
+        ("À quoi sert le bouton Reset ?", {"reset"}),
+        ("¿Para qué sirve el botón Reset?", {"reset"}),
+        ("What does the mayor say?", set()),
+        ("What do I do when the button sticks?", set()),
+        ("How does it work?", set()),
+    ],
+)
+def test_the_thing_of_which_is_asked_what_it_does(question: str, thing: set[str]) -> None:
+    assert thing_used(question) == thing
+
+
+@pytest.mark.parametrize(
+    ("heading", "described"),
+    [
+        ("--locked", True),
+        ("The --locked option", True),
+        ("--locked or not locked?", False),
+        ("Locked doors", False),
+        ("Description", True),
+        ("Options", False),
+        ("", False),
+    ],
+)
+def test_a_heading_describes_a_thing_by_its_name_or_in_a_document_of_that_title(heading: str, described: bool) -> None:
+    assert describes_thing(heading, frozenset({"lock"}), frozenset({"manual", "lock"})) is described

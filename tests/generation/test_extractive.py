@@ -812,3 +812,21 @@ def test_a_text_that_two_documents_have_is_shown_once() -> None:
     answer = ask("How many passengers did the ferry carry?", given)
     assert answer.status == "located"
     assert [citation.document for citation in answer.citations] == ["edition-1.md", "quay.md"]
+
+
+def test_what_a_thing_does_is_told_under_its_name() -> None:
+    told = "It lets air out of the boiler. Open it once a week."
+    given = context(
+        [
+            quote("purge valve --open now", id="m:0:1", document="manual.md", section="Examples"),
+            quote("Rust forms where the purge valve leaks.", id="m:0:2", document="manual.md", section="Care"),
+            quote(told, id="m:0:3", document="manual.md", section="Purge valve"),
+        ]
+    )
+    answer = ask("What does the purge valve do?", given)
+    assert answer.text.startswith("It lets air out of the boiler [3]. Open it once a week [3].")
+
+
+def test_a_sentence_that_only_mentions_a_thing_does_not_say_what_it_does() -> None:
+    said = "--keep: Asserts that the exact same parts are used as when the existing Stores.lock file was written."
+    assert ask("What is the Stores.lock file for?", context([said])).status == "located"

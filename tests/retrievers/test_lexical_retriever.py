@@ -344,3 +344,17 @@ def test_quotes_that_fit_alike_stay_alike(tmp_path: Path) -> None:
     with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
         hits = search(collection, "grain")
     assert len({hit.score for hit in hits[:4]}) == 1
+
+
+def test_what_stands_first_under_the_name_of_a_thing_is_found_for_what_it_does(tmp_path: Path) -> None:
+    quotes = [
+        made_quote("Purge valve", layout="title", page=0),
+        made_quote("It lets air out of the boiler.", page=0),
+        made_quote("The purge valve of boiler 3 leaks, and the purge valve of boiler 4 sticks.", page=0),
+        made_quote("Whoever opens the purge valve writes it down.", page=0),
+        made_quote("The purge valve was bought in May.", page=1),
+    ]
+    with make_collection(tmp_path, {"a.pdf": quotes}) as collection:
+        hits = search(collection, "What does the purge valve do?", where=Filter(kind="text"))
+    best = max(hit.score for hit in hits)
+    assert "It lets air out of the boiler." in [hit.quote.text for hit in hits if hit.score == best]

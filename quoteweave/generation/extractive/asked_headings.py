@@ -3,7 +3,8 @@
 A heading, or a line that ends with a question mark, asks the question where both ask for the same kind of answer, about
 the same things: words may be missing that the document's name or title has, or the text under the heading. A heading
 that is the very noun asked for ("Languages", for "Which languages does she speak?") is answered by the list or phrase
-under it, if a single document has such a heading.
+under it, if a single document has such a heading. What a thing does or is for is answered by the sentences under the
+heading that is its name, or under the description in a document of that title.
 """
 
 import re
@@ -17,7 +18,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     with_words_alike,
 )
-from quoteweave.core.text.question_words import light_words
+from quoteweave.core.text.question_words import describes_thing, light_words, thing_used
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
@@ -27,6 +28,8 @@ MAX_STATEMENTS = 3
 """Most sentences that are given of the text under a heading."""
 MAX_HEADING = 200
 """Characters beyond which a text is no heading that asks."""
+MAX_BEFORE = 2
+"""Words of a sentence that may stand before the thing that it tells about."""
 # "7.12 How do I …?" and "Q3: How do I …?" ask "How do I …?".
 _NUMBER = re.compile(r"\s*(?:(?:Q(?:uestion)?\s?)?\d{1,3}(?:\.\d{1,3})*[.:)]?|Q[.:])\s+(?=[^\W\d_])", re.IGNORECASE)
 # Of these kinds is no question for steps in other words, as "How can the strap be replaced?" is.
@@ -77,11 +80,12 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
     if not question.terms or question.analysis.asks == "definition":  # which has a sentence of its own form
         return []
     below: dict[tuple[str, str], list[Statement]] = {}
+    thing = thing_used(question.analysis.text)
     for one in statements:
         if one.quote.kind == "text" and one.quote.layout in ("paragraph", "list") and not one.is_denied:
             for heading in _headings_of(one, context):
                 below.setdefault((one.quote.document, heading), []).append(one)
-    asking, naming = list[list[Statement]](), list[list[Statement]]()
+    asking, naming, describing = list[list[Statement]](), list[list[Statement]](), list[list[Statement]]()
     for (document, heading), under in below.items():
         known = frozenset(name_words(document)) | title_words(context, document)
         text = frozenset(word for one in under for word in one.words)
@@ -90,7 +94,9 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
             asking.append(own)
         elif own and _is_noun_asked(heading, question, known, own):
             naming.append(own)
-    found = asking[:1] or (naming if len(naming) == 1 else [])
+        elif describes_thing(heading, thing, known) and (told := [one for one in own if _tells(one, heading)]):
+            describing.append(told)
+    found = asking[:1] or (naming if len(naming) == 1 else describing[:1])
     return sorted(found[0], key=lambda one: (*position_in_document(one.quote), one.sentence_index)) if found else []
 
 
@@ -116,3 +122,15 @@ def _is_noun_asked(heading: str, question: QuestionTerms, known: frozenset[str],
         return False
     listed = all(one.quote.layout == "list" or not one.text.endswith((".", "!", "?", ":")) for one in under)
     return listed and len(rest) <= verbs and rest.isdisjoint(question.names)
+
+
+def _tells(statement: Statement, heading: str) -> bool:
+    """Whether a statement under a heading is a sentence of a paragraph, or the entry that explains it; no command."""
+    if not statement.text.endswith((".", "!", ":")):
+        return False
+    return statement.quote.layout == "paragraph" or statement.text.removeprefix("- ").startswith(f"{heading}:")
+
+
+def tells_use(statement: Statement, thing: frozenset[str]) -> bool:
+    """Whether a statement begins with a thing, so that it may say what this does or is for."""
+    return thing <= frozenset(statement.words[: len(thing) + MAX_BEFORE])
