@@ -41,6 +41,8 @@ def main() -> None:
     parser.add_argument("--papers", type=int, metavar="N", default=200_000, help="papers to make (%(default)s)")
     parser.add_argument("--sentences", type=int, metavar="N", default=100, help="sentences to ask (%(default)s)")
     options = parser.parse_args()
+    if options.sentences <= UNCOUNTED:
+        parser.error(f"--sentences must be more than {UNCOUNTED}: the times of the first {UNCOUNTED} do not count")
     found = machine()
     with working_folder(options.collection) as folder, Collection.open_or_create(folder) as collection:
         importing = None
