@@ -830,3 +830,14 @@ def test_what_a_thing_does_is_told_under_its_name() -> None:
 def test_a_sentence_that_only_mentions_a_thing_does_not_say_what_it_does() -> None:
     said = "--keep: Asserts that the exact same parts are used as when the existing Stores.lock file was written."
     assert ask("What is the Stores.lock file for?", context([said])).status == "located"
+
+
+def test_of_the_words_of_a_caption_the_picture_is_shown() -> None:
+    said = "Vessels delivered by year"
+    given = Context(
+        texts=(Hit(rank=1, score=9.0, quote=quote(said)),),
+        images=(Hit(rank=1, score=8.0, quote=image(f"Figure 1: {said}", "5 2020", layout="chart")),),
+    )
+    answer = ask("How many vessels were delivered in 2021?", given)
+    assert answer.status == "located"
+    assert [citation.kind for citation in answer.citations] == ["image"]

@@ -19,6 +19,7 @@ from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import add_mark, clip, escape_marks, tidy
 from quoteweave.generation.extractive.selection import SentenceKey
 from quoteweave.generation.extractive.statements import (
+    caption_title,
     has_cells,
     image_mark,
     image_name,
@@ -134,7 +135,7 @@ def find_places(
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
         number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
         matches = _matches(hit.quote, question, weights)
-        number, hit = _under_heading(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
+        number, hit = _introduced_instead(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
         excerpt = _excerpt(hit.quote, context, question, weights, most, sentence_scores)
         if excerpt and any(excerpt == place.excerpt for place in places):
             continue
@@ -217,9 +218,13 @@ def _headed_first(
     return ranked, None
 
 
-def _under_heading(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
-    """The first text under a heading, of those found on its page, which it only introduces; None for no heading."""
+def _introduced_instead(quote: Quote, hits: Sequence[tuple[int, Hit]]) -> tuple[int, Hit] | None:
+    """What a quote only introduces, of those found on its page: the first text under a heading, a caption's picture."""
     title = " ".join(quote.text.split())
+    said = title.rstrip(" .,;:")
+    pictures = [one for one in hits if said and said in (caption_title(one[1].quote), one[1].quote.caption)]
+    if quote.kind == "text" and pictures:
+        return pictures[0]
     under = [
         one
         for one in hits
