@@ -118,7 +118,6 @@ def foreign_function_words(question: str) -> frozenset[str]:
     return frozenset(words(" ".join(own))) if is_foreign else frozenset()
 
 
-@lru_cache(maxsize=64)  # asked for by each step of an answer
 def names_in(question: str) -> tuple[str, ...]:
     """What a question calls by name: words with capitals that follow one another, each name once, as written.
 
@@ -132,6 +131,7 @@ def names_in(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(match[1].split()) for match in _NAME_WITHIN.finditer(question)))
 
 
+@lru_cache(maxsize=64)  # asked for by each step of an answer
 def verbs_of(question: str) -> frozenset[str]:
     """Words of a question that are verbs by what stands before them, as `core.text.tokens.words` stems them.
 

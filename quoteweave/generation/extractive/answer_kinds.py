@@ -90,7 +90,7 @@ _EXTENT = re.compile(
 )
 # Pounds are weighed too, so that they are no unit of a single kind.
 _OTHER_MONEY = re.compile(
-    r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|yuan|kron(?:a|or|er))\b"
+    r"(?i)\d\s+(?:[mb]illion\s)?(?:pounds?|pence|cents?|crowns?|rupees|pesos|roubles|yuan|kron(?:a|or|er))\b"
 )
 _SAME_THING = frozenset({"total", "overall", "annual", "our", "its", "their", "main", "key"})
 _ITEM = re.compile(r"^\s*\(?\d{1,2}[.)]?\s+(?=[A-Z])")
