@@ -6,8 +6,8 @@ from importlib import resources
 
 import pytest
 
-_UNCOMMON = "alike around_forms colours comparing forms happening light measured phrases quantities requesting versus"
-_ROMANCE = f"{_UNCOMMON} calculations extremes instructing limits opposites prohibitable prohibiting"
+_UNCOMMON = "alike around_forms colours comparing forms happening measured phrases quantities requesting versus"
+_ROMANCE = f"{_UNCOMMON} calculations extremes instructing light limits opposites prohibitable prohibiting"
 _HEADINGS = (
     "appendix_heading but durations from_end has_pronoun_i hundred is_about one pronouns references_heading "
     "said_of_places which"

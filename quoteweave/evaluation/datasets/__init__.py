@@ -69,7 +69,7 @@ def load_dataset(name: str, path: Path | None) -> list[Example]:
     if name not in DATASETS:
         raise UsageError(f"there is no dataset {name!r}; there are: {', '.join(DATASETS)}")
     if path is None:
-        raise UsageError(f"no file of {name} comes with quoteweave; name yours with --references")
+        raise UsageError(f"the files of {name} do not come with quoteweave; name them with --references")
     examples = DATASETS[name](path)
     if not examples:
         raise DatasetError(f"{path} holds no question")
