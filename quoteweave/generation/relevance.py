@@ -102,9 +102,8 @@ def question_terms(question: str) -> QuestionTerms:
     asked = _MODAL.sub(lambda match: match["how"] or "", text)
     in_names = _words_of_long_names(analysis.names)
     kept = [word for word in words(asked, stem=False) if word not in request_words() or word in in_names]
-    small = small_foreign_words(text)
-    stems = [stem for stem in words(" ".join(kept), keep_stop_words=True) if stem not in small]
-    stems = stems or words(" ".join(kept), keep_stop_words=True)
+    small, every = small_foreign_words(text), words(" ".join(kept), keep_stop_words=True)
+    stems = [stem for stem in every if stem not in small] or every
     terms = tuple(dict.fromkeys(stems))
     capitals = {stem for name in analysis.names for stem in words(name)}
     return QuestionTerms(

@@ -12,7 +12,7 @@ from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query, Quote
 from quoteweave.core.text.mentions import heading_names
 from quoteweave.core.text.question_analysis import CONTACT
-from quoteweave.core.text.question_words import describes_thing, thing_used
+from quoteweave.core.text.question_words import asked_thing, describes_thing
 from quoteweave.core.text.tokens import name_words, symbol_runs, words
 from quoteweave.index import lexical
 from quoteweave.index.lexical import LexicalIndex
@@ -190,13 +190,13 @@ class LexicalRetriever(Bm25Retriever):
         # On a page that is found by a reference or a kind of picture alone, all quotes fit equally.
         alike = fittest == 0
         relative: Scores = ((fit + alike[of_page]) / (fittest + alike)[of_page]).astype(np.float32, copy=False)
-        if not any(analysis.asks == "steps" for analysis in evidence.analyses):
+        if any(analysis.asks == "steps" for analysis in evidence.analyses):
+            # Those under the best heading come before those under the next, which may stand above them on the page.
+            for place, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
+                relative[np.isin(at, under)] = 1 - place * NEXT_HEADING
+        else:
             relative *= np.float32(FURTHER_QUOTE) ** _better_on_page(relative, of_page)
             relative[np.isin(at, self._describing(index, evidence, headings))] = 1
-            return relative
-        # Those under the best heading come before those under the next, which may stand above them on the page.
-        for place, under in enumerate(self._under_best_headings(evidence, headings, index.page_of)):
-            relative[np.isin(at, under)] = 1 - place * NEXT_HEADING
         return relative
 
     def _having(self, index: LexicalIndex, pages: "Scores", accepts: Callable[[Quote], bool]) -> "Positions":
@@ -232,7 +232,7 @@ class LexicalRetriever(Bm25Retriever):
         """Positions of the first quotes under each heading, on the best pages, that is the thing whose use is asked."""
         import numpy as np
 
-        things = [thing for analysis in evidence.analyses if (thing := thing_used(analysis.text))]
+        things = [thing for analysis in evidence.analyses if (thing := asked_thing(analysis.text))]
         found, quotes = self._on_best_pages(index, evidence.total) if things else (index.rows[:0], [])
         under = [
             np.flatnonzero(headings == at)[:DESCRIBING]

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, analyse_question, has_opposite_word
-from quoteweave.core.text.question_words import describes_thing, thing_used
+from quoteweave.core.text.question_words import asked_thing, describes_thing
 from quoteweave.core.text.tokens import words
 
 
@@ -313,7 +313,7 @@ def test_names_are_words_with_capitals_that_begin_no_sentence(question: str, nam
     ],
 )
 def test_the_thing_of_which_is_asked_what_it_does(question: str, thing: set[str]) -> None:
-    assert thing_used(question) == thing
+    assert asked_thing(question) == thing
 
 
 @pytest.mark.parametrize(

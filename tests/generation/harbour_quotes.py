@@ -1,12 +1,14 @@
 """Quotes of three small documents, as a retriever might hand them to a generator."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Unpack
 
 from builders import QuoteFields, make_context, make_quote
 
-from quoteweave.core.answers import Context
-from quoteweave.core.records import Quote
+from quoteweave.core.answers import Answer, Context
+from quoteweave.core.records import Query, Quote
+from quoteweave.generation.extractive import ExtractiveGenerator
 
 DUES = (
     "Group | 2021 | 2022 | Change\nContainer | 1,204 | 1,310 | +8.8%\nGrain | 486 | 512 | +5.3%\nTimber | 331 | - | -"
@@ -28,6 +30,11 @@ def image(caption: str | None, text: str = "", **fields: Any) -> Quote:
 def context(texts: Sequence[Quote | str] = (), images: Sequence[Quote] = ()) -> Context:
     """The quotes as hits, texts ranked before images."""
     return make_context(*(text if isinstance(text, Quote) else quote(text) for text in texts), *images)
+
+
+def ask(question: str, given: Context) -> Answer:
+    """The answer of the generator without a model, as it is by default."""
+    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
 
 
 STORM = (

@@ -1,22 +1,12 @@
 """Questions that a sentence answers directly, or several cells of a table together, and others that look like these."""
 
-import asyncio
-
 import pytest
-from harbour_quotes import context, image, quote
-
-from quoteweave.core.answers import Answer, Context
-from quoteweave.core.records import Query
-from quoteweave.generation.extractive import ExtractiveGenerator
+from harbour_quotes import ask, context, image, quote
 
 BOATS = (
     "Boat | Price | Length (m) | Crew | Fuel (%)\nSkua | € 49 | 8 | 2 | 40\nTern | € 129 | 12 | 4 | 55\n"
     "Gull | € 29 | 5 | 1 | 20\nEider | € 89 | 10 | 3 | 61"
 )
-
-
-def ask(question: str, given: Context) -> Answer:
-    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,11 @@
 """Questions as a newcomer asks them, in other words than the documents: what answers them, and what must not."""
 
-import asyncio
-
 import pytest
 from builders import QuoteFields
-from harbour_quotes import context, image, quote
+from harbour_quotes import ask, context, image, quote
 
-from quoteweave.core.answers import Answer, Context
-from quoteweave.core.records import Query, Quote
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.core.answers import Answer
+from quoteweave.core.records import Quote
 from quoteweave.generation.extractive.generator import SECTION_GOES_ON
 from quoteweave.generation.relevance import question_terms
 
@@ -18,10 +15,6 @@ PROGRAMMES = (
     "3 | Porcelain | 1,280 °C | 13 h"
 )
 SALES = "Product | 2022 (t) | 2023 (t)\nMussels | 410 | 455\nCrabs | 120 | 98\nCod | 300 | 305"
-
-
-def ask(question: str, given: Context) -> Answer:
-    return asyncio.run(ExtractiveGenerator().answer(Query(text=question), given))
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ _VERB = re.compile(
     r"|\b(?:was|were|is|are|been)\b[^,;?]*?\s(?P<done>[a-z]+ed)\b"
     r"|\b(?:do|does|did|can|could|will|would|should|must)\b[^,;?]*?\s(?P<last>[a-z]+)(?=\s*\?|\s+(?:in|on|at|for|with|by)\s)",
 )
-# In a comparison: a name or year, what two of them share behind the second, and years and names that stand beside "vs".
-_NAME = re.compile(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
 MAX_AROUND_NAME = 2
 """Words of a heading besides the name of a thing, at most: "The readme field"."""
+# In a comparison: a name or year, what two of them share behind the second, and years and names that stand beside "vs".
+_NAME = re.compile(r"[A-ZÀ-Þ][\w.&-]*|(?:19|20)\d\d")
 _CLAUSE_END = re.compile(r"[,;:.?!]")
 _SHARED = re.compile(r"[a-zß-ÿ]+(?: [a-zß-ÿ]+)?")
 _YEAR = r"(?:(?:fiscal(?:\s+year)?|(?-i:[A-Z][a-z]+|Q[1-4]|FY|H[12]))\s?)?(?:19|20)\d\d"
@@ -172,35 +172,35 @@ def _uses() -> re.Pattern[str]:
     return re.compile(rf"[\s¿]*(?:{'|'.join(ways)})\s*[?.!\s]*", re.IGNORECASE)
 
 
-def thing_used(question: str) -> frozenset[str]:
+def asked_thing(question: str) -> frozenset[str]:
     """The words of the thing of which a question asks what it does or is for, stemmed; empty for another question.
 
-    >>> sorted(thing_used("What does the --locked flag do?"))
+    >>> sorted(asked_thing("What does the --locked flag do?"))
     ['lock']
     """
     asked = _uses().fullmatch(question)
     if asked is None:
         return frozenset()
-    return without_named_things(next(filter(None, asked.groups()))) - foreign_function_words(question)
+    return without_thing_kind(next(filter(None, asked.groups()))) - foreign_function_words(question)
 
 
-def without_named_things(text: str) -> frozenset[str]:
+def without_thing_kind(text: str) -> frozenset[str]:
     """The words of a name without what such things are called ("the Reset button"), and without single letters."""
     found = frozenset(word for word in words(text) if len(word) > 1)
-    return found - _stems_of("named_things") or found
+    return found - _stems_of("thing_kinds") or found
 
 
 def describes_thing(heading: str, thing: frozenset[str], title: frozenset[str]) -> bool:
     """Whether a heading is the name of a thing, or of a description in a document whose title has that name.
 
-    `thing` is as `thing_used` returns it, `title` the words of the document's title or name.
+    `thing` is as `asked_thing` returns it, `title` the words of the document's title or name.
     """
     if not thing:
         return False
     if thing <= title and frozenset(words(heading)) <= _stems_of("describing") and words(heading):
         return True
     # "To panic! or not to panic!" is no name.
-    return thing == without_named_things(heading) and len(heading.split()) <= len(thing) + MAX_AROUND_NAME
+    return thing == without_thing_kind(heading) and len(heading.split()) <= len(thing) + MAX_AROUND_NAME
 
 
 @cache

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from quoteweave.core.text.question_analysis import QuestionAnalysis, words_alike
+from quoteweave.core.text.question_analysis import QuestionAnalysis, with_words_alike
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.statements import Statement
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -111,8 +111,7 @@ def _names_doer(text: str, question: QuestionTerms) -> bool:
     """Whether a text says by which person the act was done that a question asks about: "founded by Ada Byron"."""
     asked = _ASKS_WHO_DID.match(question.analysis.text)
     verb = frozenset(words(asked["verb"])) if asked else frozenset[str]()
-    acts = verb.union(*map(words_alike, verb))
-    done = (one for one in _DONE_BY.finditer(text) if acts.intersection(words(one["verb"])))
+    done = (one for one in _DONE_BY.finditer(text) if verb & with_words_alike(frozenset(words(one["verb"])), verb))
     named = (_PERSON.match(text, one.end()) for one in done)
     return any(name is not None and _COMPANY.search(name[0]) is None for name in named)
 

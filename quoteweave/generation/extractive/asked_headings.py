@@ -18,7 +18,7 @@ from quoteweave.core.text.question_analysis import (
     interrogative_words,
     with_words_alike,
 )
-from quoteweave.core.text.question_words import describes_thing, light_words, thing_used
+from quoteweave.core.text.question_words import asked_thing, describes_thing, light_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
@@ -80,7 +80,7 @@ def headed_statements(statements: Sequence[Statement], question: QuestionTerms, 
     if not question.terms or question.analysis.asks == "definition":  # which has a sentence of its own form
         return []
     below: dict[tuple[str, str], list[Statement]] = {}
-    thing = thing_used(question.analysis.text)
+    thing = asked_thing(question.analysis.text)
     for one in statements:
         if one.quote.kind == "text" and one.quote.layout in ("paragraph", "list") and not one.is_denied:
             for heading in _headings_of(one, context):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike, words_alike
+from quoteweave.core.text.question_analysis import MAX_ANALYSED_CHARACTERS, with_words_alike
 from quoteweave.core.text.question_words import asked_quantity, light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.extractive.statements import Statement, refers_back
@@ -122,11 +122,10 @@ def _counts_another_act(told: str, asked: str) -> bool:
     counted = _COUNTED_ACT.match(asked)
     if counted is None:
         return False
-    acts = frozenset(words(counted["verb"]))
-    acts = acts.union(*map(words_alike, acts))
+    act = frozenset(words(counted["verb"]))
     noun = re.escape(counted["noun"])
     done = re.findall(rf"\b{noun}\s+(?:were|was|are|have been)\s+(?:\w+ly\s+)?(\w+(?:ed|en))\b", told, re.IGNORECASE)
-    return bool(done) and all(acts.isdisjoint(words(verb)) for verb in done)
+    return bool(done) and not any(act & with_words_alike(frozenset(words(verb)), act) for verb in done)
 
 
 def _tells_by_case(told: str, asked: str) -> bool:

@@ -24,7 +24,7 @@ from quoteweave.core.concurrency.pools import run_inline_if_short
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Kind, Query
 from quoteweave.core.text.question_analysis import analyse_question
-from quoteweave.core.text.question_words import thing_used, with_phrases_as_words
+from quoteweave.core.text.question_words import asked_thing, with_phrases_as_words
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request, states_number
 from quoteweave.generation.citations import abstention, build_answer, with_citations
@@ -243,7 +243,7 @@ class ExtractiveGenerator:
             for statement in statements
             if criteria.answers(statement, clearly_first=sentence_key(statement) == part.scores.first)
         ]
-        if thing := thing_used(part.terms.analysis.text):
+        if thing := asked_thing(part.terms.analysis.text):
             answering = [one for one in answering if tells_use(one, thing)]
         rows = [*statements, *ambiguous_rows(context, part.terms, part.weights, self.max_characters)]
         competing = [one for one in rows if criteria.may_compete(one) and one not in answering]

@@ -115,9 +115,8 @@ def find_places(
 ) -> list[LocatedQuote]:
     """Find the best quote of each of the best pages, or sections of virtual ones; none without quotes.
 
-    `weights` are those of the question's words, `besides` ids of quotes that are shown already, `sentence_scores`
-    additional scores of sentences of text quotes, by the quote's id and the sentence's index from 0. Quotes with ids in
-    `leading` are shown first, each as a place of its own.
+    `weights` are of the question's words, `besides` ids of quotes that are shown already, `sentence_scores` additional
+    scores of sentences, by quote id and index from 0. Quotes with ids in `leading` come first, each by itself.
     """
     pages = _pages(question, context, besides, leading)
     best = max((hits[0][1].score for hits in pages), default=0.0)
@@ -125,15 +124,16 @@ def find_places(
     fits = {id(hit): _fit(hit, question, weights, best, introducing) for hits in pages for _, hit in hits}
     sections = [(_share(hits, best, leading), own) for hits in pages for own in _sections(hits, fits, weights)]
     pages = [own for _, own in sections]
-    worth = [PAGE_WEIGHT * share + max(fits[id(hit)] for _, hit in own) for share, own in sections]
+    fittest = [max(own, key=lambda one: fits[id(one[1])]) for own in pages]
+    worth = [PAGE_WEIGHT * share + fits[id(hit)] for (share, _), (_, hit) in zip(sections, fittest, strict=True)]
     # A lexical retriever has its reasons to find a page without any of the words, such as that it belongs with another.
     asked = frozenset[str]() if context.rarity else frozenset(subject_terms(question))
     bears = [any(asked & words_with_headings(hit.quote) for _, hit in hits) for hits in pages]
     ranked = sorted((at for at in range(len(pages)) if bears[at] or not any(bears)), key=lambda at: -worth[at])
     ranked, first = _headed_first(pages, ranked, question, fits)
-    places, ranked = list[LocatedQuote](), _without_copies(ranked, pages, fits)
+    places, ranked = list[LocatedQuote](), _without_copies(ranked, [hit.quote for _, hit in fittest])
     for at, most in zip(ranked, EXCERPT_WORDS, strict=False):
-        number, hit = first if first and at == ranked[0] else max(pages[at], key=lambda one: fits[id(one[1])])
+        number, hit = first if first and at == ranked[0] else fittest[at]
         matches = _matches(hit.quote, question, weights)
         number, hit = _introduced_instead(hit.quote, pages[at]) or denying_hit(hit.quote, context) or (number, hit)
         excerpt = _excerpt(hit.quote, context, question, weights, most, sentence_scores)
@@ -146,14 +146,11 @@ def find_places(
     return places
 
 
-def _without_copies(
-    ranked: Sequence[int], pages: Sequence[Sequence[tuple[int, Hit]]], fits: Mapping[int, float]
-) -> list[int]:
-    """The pages without those whose best quote has the same text as that of a page before, as of another edition."""
+def _without_copies(ranked: Sequence[int], fittest: Sequence[Quote]) -> list[int]:
+    """The pages without those whose fittest quote has the text of that of a page before, as of another edition."""
     kept: dict[str, int] = {}
     for at in ranked:
-        quote = max(pages[at], key=lambda one: fits[id(one[1])])[1].quote
-        kept.setdefault(" ".join(quote.all_text().split()) or quote.id, at)
+        kept.setdefault(" ".join(fittest[at].all_text().split()) or fittest[at].id, at)
     return list(kept.values())
 
 
