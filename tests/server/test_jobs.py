@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -288,6 +289,22 @@ def test_what_was_uploaded_for_a_job_that_is_cancelled_before_it_begins_goes(
     job = submitted(runner, work)
     assert runner.cancel(job.id).status == "cancelled"
     assert not work.uploads.exists()
+
+
+def test_a_job_that_begins_while_it_is_cancelled_is_to_be_ended(
+    root: Path, state: Path, store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = RemoveWork(root=root, names=("a.txt",))
+    job, clock = store.add(Job(kind="remove", collection="port", created=0.0), work), time.time
+
+    def begin() -> float:
+        monkeypatch.setattr(time, "time", clock)
+        JobStore(state).begin(job.id)  # by another server, when this one looks at the clock
+        return clock()
+
+    monkeypatch.setattr(time, "time", begin)
+    store.cancel(job.id)
+    assert (store.get(job.id).job.status, store.get(job.id).cancelling) == ("running", True)
 
 
 def test_servers_that_share_a_folder_run_each_job_once(root: Path, state: Path, store: JobStore) -> None:

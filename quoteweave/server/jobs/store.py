@@ -176,7 +176,8 @@ class JobStore:
         A job that has ended stays as it is. Raises JobNotFound.
         """
         with self._writing() as db:
-            db.execute("UPDATE jobs SET cancelling = 1 WHERE id = ? AND status = 'running'", (id,))
+            # A queued one, too: it may begin before the next line.
+            db.execute(f"UPDATE jobs SET cancelling = 1 WHERE id = ? AND {_ACTIVE}", (id,))  # noqa: S608 - a constant
         queued = {"status": "cancelled", "ended": _now()}
         return self._change(id, lambda job: job if job.status == "running" else job.model_copy(update=queued))
 
