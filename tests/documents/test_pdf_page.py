@@ -248,3 +248,65 @@ def test_raised_digits_are_superscripts(tmp_path: Path, content: str, text: str)
 def test_digits_of_turned_text_are_not_raised(tmp_path: Path, matrix: str) -> None:
     found = lines_of_page(tmp_path, f"BT /F1 20 Tf {matrix} Tm (tons of 0.845 in t5) Tj ET")
     assert "".join(one.text for one in found).replace(" ", "") == "tonsof0.845int5"
+
+
+# Boxes of three digits of Helvetica, in thousandths of the font's size.
+DIGITS = {"0": (37, -19, 519, 703), "2": (26, 0, 507, 703), "3": (34, -19, 522, 703)}
+
+
+def test_letters_drawn_again_with_a_rim_are_read_once(tmp_path: Path) -> None:
+    # As Chromium prints a text that has a stroke: the rims are letters of a font of their own, somewhat larger.
+    rims = []
+    for x1, y1, x2, y2 in DIGITS.values():
+        left, bottom, right, top = x1 - 70, y1 - 70, x2 + 70, y2 + 70
+        box = f"{left} {bottom} {right - left} {top - bottom} re f"
+        rims.append(stream(f"556 0 {left} {bottom} {right} {top} d1 {box}"))
+    places = {"3": 100.0, "2": 106.116, "0": 112.232}
+    rim = {text: f"BT /F2 11 Tf 1 0 0 1 {x} 600 Tm ({text}) Tj ET " for text, x in places.items()}
+    content = rim["3"] + "BT /F1 11 Tf 1 0 0 1 100 600 Tm (320) Tj ET " + rim["2"] + rim["0"]
+    names = "/Differences [48 /zero /one /two /three]"
+    path = raw_pdf(
+        tmp_path / "a.pdf",
+        [
+            "<</Type /Catalog /Pages 2 0 R>>",
+            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
+            " /Resources <</Font <</F1 5 0 R /F2 6 0 R>>>>>>",
+            stream(content),
+            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>",
+            "<</Type /Font /Subtype /Type3 /FontBBox [-100 -100 700 800] /FontMatrix [0.001 0 0 0.001 0 0]"
+            f" /FirstChar 48 /LastChar 51 /Widths [556 556 556 556] /Encoding <</Type /Encoding {names}>>"
+            " /CharProcs <</zero 7 0 R /two 8 0 R /three 9 0 R>> /Resources <<>>>>",
+            *rims,
+        ],
+    )
+    assert texts_of(path) == ["320"]
+
+
+def texts_of(path: Path) -> list[str]:
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(path)
+    try:
+        return [line.text for line in read_text_layer(document[0]).lines]
+    finally:
+        document.close()
+
+
+def test_letters_of_a_ligature_are_all_kept(tmp_path: Path) -> None:
+    cmap = (
+        "begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n"
+        "2 beginbfchar\n<41> <00660066>\n<42> <006f>\nendbfchar\nendcmap"
+    )
+    path = raw_pdf(
+        tmp_path / "a.pdf",
+        [
+            "<</Type /Catalog /Pages 2 0 R>>",
+            "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+            "<</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>",
+            stream("BT /F1 20 Tf 100 600 Td (BA) Tj ET"),
+            "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R>>",
+            stream(cmap),
+        ],
+    )
+    assert texts_of(path) == ["off"]

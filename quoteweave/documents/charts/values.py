@@ -43,16 +43,20 @@ def read_chart(picture: Raster, box: Box, lines: Sequence[Line], around: Sequenc
     `lines` are those of the chart, `around` those of its page, and `box` is in points on the picture of the page.
     """
     read = _read(picture, box, lines, around)
-    if read is not None and read.names is not None:
-        return _placed(read, box, lines, around)
     if read is None:
         return None
-    # The legend may stand outside, and so may bars between it and the chart.
+    if read.names == {}:
+        return _placed(read, box, lines, around)
+    # The legend may stand outside, and so may bars of the same colours, between it and the chart or beyond.
     near = _reach(picture, box)
     wider = _read(picture, near, [line for line in around if inside(line.box, near) > 0.6], around)
-    if wider is None or wider.names is None or len(wider.rows) < len(read.rows):
-        return None
-    return _placed(wider, box, lines, around)
+    if wider is not None and wider.names is not None and len(wider.rows) >= len(read.rows):
+        read = wider if read.names is None or _texts(read.names) == _texts(wider.names) else read
+    return None if read.names is None else _placed(read, box, lines, around)
+
+
+def _texts(names: Names) -> dict[Colour, str]:
+    return {colour: join_tokens(name) for colour, name in names.items()}
 
 
 def _placed(read: "_Read", box: Box, lines: Sequence[Line], around: Sequence[Line]) -> ChartValues:

@@ -5,8 +5,9 @@ from itertools import pairwise
 
 from quoteweave.core.boxes import Box, area, hull, inside, union_area
 from quoteweave.documents.layout.blocks import LineBlock, group_lines, lines_to_rows, usual_size
+from quoteweave.documents.layout.chart_parts import find_legends
 from quoteweave.documents.layout.drawing import find_graphics
-from quoteweave.documents.layout.figures import Figure, find_figures
+from quoteweave.documents.layout.figures import ChartParts, Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.tables.adjoining import tables_below_years, with_adjoining_rows
 from quoteweave.documents.layout.tables.aligned import aligned_tables
@@ -49,7 +50,8 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     free_lines = _lines_outside(lines, tables)
     clusters = [box for box in drawing.clusters if not _lies_in_table(box, tables)]
     specks = [box for box in drawing.specks if not _lies_in_table(box, tables)]
-    figures = find_figures(clusters, free_lines, page_size, specks=specks)
+    parts = ChartParts(raster, drawing.bars, find_legends(raster, clusters, specks, free_lines))
+    figures = find_figures(clusters, free_lines, page_size, specks=specks, parts=parts)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
     free_lines = _lines_outside(free_lines, [*tables, *figures])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from quoteweave.core.boxes import Box, area, inside
+from quoteweave.core.boxes import Box, area, hull, inside
+from quoteweave.documents.layout.chart_parts import bars_on_one_base
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
@@ -152,6 +153,8 @@ MIN_SIDE = 22.0
 MAX_CLUSTERS = 300
 # How far a colour channel must be from the background's to count as ink: above JPEG noise, below a pale table header.
 INK = 28
+# Points of the shorter side of a bar, and share of its ink that lies in areas of that size.
+MIN_BAR, IN_AREAS = 4.0, 0.7
 # Share of a coarse pixel that must be inked.
 DENSITY = 0.08
 # A second background is at least this share of the page; pixels skipped when colours are counted.
@@ -171,6 +174,7 @@ class PageGraphics:
     vertical: tuple[Box, ...]
     clusters: tuple[Box, ...]  # what is drawn: figures, charts, shaded boxes
     specks: tuple[Box, ...] = ()  # what is drawn and small: dots of a chart, letters drawn as outlines, bullets
+    bars: tuple[tuple[Box, ...], ...] = ()  # those of clusters that are bars on one base line
 
 
 def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
@@ -184,7 +188,24 @@ def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     _remove_lone_rules(drawn, scale)
     near = SpatialIndex(lines)
     clusters, specks = _clusters(drawn, scale)
-    return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks)
+    families = bars_on_one_base((*clusters, *specks))
+    bars = tuple(tuple(own) for own in families if all(_is_solid(ink, bar, picture.scale) for bar in own))
+    taken = {bar for family in bars for bar in family}
+    clusters = (*map(hull, bars), *(box for box in clusters if box not in taken))
+    specks = tuple(box for box in specks if box not in taken)
+    return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks, bars)
+
+
+def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:
+    """Whether most ink of a box is in areas, as that of bars is, and not in strokes, as that of letters is."""
+    import cv2
+
+    x1, y1, x2, y2 = (round(edge * scale) for edge in box)
+    if min(x2 - x1, y2 - y1) < MIN_BAR * scale:
+        return False
+    own = ink[y1:y2, x1:x2]
+    kernel = np.ones((round(MIN_BAR * scale),) * 2, dtype=np.uint8)
+    return cv2.countNonZero(cv2.morphologyEx(own, cv2.MORPH_OPEN, kernel)) > IN_AREAS * cv2.countNonZero(own)
 
 
 def _outside(rules: Sequence[Box], lines: SpatialIndex[Line]) -> tuple[Box, ...]:

@@ -17,8 +17,10 @@ from quoteweave.documents.layout.blocks import (
     group_lines,
     text_by_rows,
 )
+from quoteweave.documents.layout.chart_parts import Legend, axis_labels, chart_of, labels_of_bars
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line, count_letters
+from quoteweave.documents.sources.raw_page import Raster
 
 # Points between a drawing and a label above or below it, and beside it; share of the page between two panels.
 LABEL_GAP = 11.0
@@ -78,8 +80,22 @@ class _Text:
     labels: SpatialIndex[Line]  # the rest: it may belong to drawings
 
 
+@dataclass(frozen=True, slots=True)
+class ChartParts:
+    """What of the charts of a page stands apart from their drawings."""
+
+    picture: Raster
+    bars: Sequence[Sequence[Box]]  # families of them, each of which is one cluster
+    legends: Sequence[Legend]
+
+
 def find_figures(
-    clusters: Sequence[Box], lines: Sequence[Line], page_size: tuple[float, float], *, specks: Sequence[Box] = ()
+    clusters: Sequence[Box],
+    lines: Sequence[Line],
+    page_size: tuple[float, float],
+    *,
+    specks: Sequence[Box] = (),
+    parts: ChartParts | None = None,
 ) -> list[Figure]:
     """Return the clusters that are figures, extended by nearby labels and specks; adjacent panels become one figure.
 
@@ -89,8 +105,11 @@ def find_figures(
     small = SpatialIndex([_Part(box, True) for box in specks if not text.walls.intersecting(box)])
     pictures = [box for box in clusters if not _is_background(box, text, page_size) and not _is_prose(box, text)]
     pictures = _merged(pictures, _overlap)
-    grown = {box: _grown(box, text.labels, small) for box in pictures}
+    bars = {hull(family): family for family in parts.bars} if parts is not None else {}
+    grown = {box: _grown(box, text.labels, small, bars.get(box, ())) for box in pictures}
     panels = _merged([*grown.values()], _overlap)
+    if parts is not None:
+        panels = _merged(_with_legends(panels, parts, text), _overlap)
     gap = PANEL_GAP * page_size[0]
     pictures = _merged(panels, lambda a, b: _overlap(a, b) or _panels(a, b, text, gap))
     # Where labels make the most of a picture, what is drawn is one of its panels.
@@ -136,12 +155,33 @@ def _prose_in(box: Box, text: _Text) -> Iterator[Box]:
             yield hull(own)
 
 
-def _grown(box: Box, labels: SpatialIndex[Line], specks: "SpatialIndex[_Part]") -> Box:
-    """Extend the box by overlapping or close labels and specks, in two rounds."""
+def _with_legends(panels: Sequence[Box], parts: ChartParts, text: _Text) -> list[Box]:
+    """The panels, those with a legend beside them extended by it, where nothing else stands between."""
+    extended = list(panels)
+    for legend in parts.legends:
+        box = chart_of(legend, extended, parts.picture)
+        if box is None:
+            continue
+        whole = hull([box, legend.box])
+        others = (other for other in extended if other != box and inside(other, legend.box) < 0.9)
+        if not any(_overlap(other, whole) for other in others) and not _has_walls(whole, box, text):
+            extended[extended.index(box)] = whole
+    return extended
+
+
+def _has_walls(whole: Box, box: Box, text: _Text) -> bool:
+    walls = text.walls.intersecting(whole)
+    return any(inside(line.box, whole) > 0.2 and inside(line.box, box) < 0.5 for line in walls)
+
+
+def _grown(box: Box, labels: SpatialIndex[Line], specks: "SpatialIndex[_Part]", bars: Sequence[Box]) -> Box:
+    """Extend the box by overlapping or close labels and specks, in two rounds, and by the labels of its axes."""
+    box = hull([box, *labels_of_bars(bars, labels)])
     for _ in range(2):
         near = [line.box for line in labels.intersecting(box, ROW_LABEL_GAP) if _belongs(line, box)]
         drawn = [part.box for part in specks.intersecting(box, ROW_LABEL_GAP) if _stands_by(part.box, box)]
         box = hull([box, *near, *drawn])
+    box = hull([box, *axis_labels(box, labels)])
     title = _axis_title(box, labels)
     return box if title is None else hull([box, title])
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from quoteweave.core.errors import DamagedDocument, EncryptedDocument
 from quoteweave.documents.sources.bookmarks import Bookmark, read_bookmarks
+from quoteweave.documents.sources.characters import Floats, read_characters
 from quoteweave.documents.sources.lines import Line, lines_of
 from quoteweave.documents.sources.raw_page import Raster, RawPage
-from quoteweave.documents.sources.text_layer import Floats, count_outside, read_characters, read_runs
+from quoteweave.documents.sources.text_layer import count_outside, read_runs
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage

@@ -1,0 +1,283 @@
+"""Finds the parts of a chart that stand apart on a page: bars on one base line, labels of its axes, and its legend."""
+
+import itertools
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quoteweave.core.boxes import Box, area, hull, inside, intersection
+from quoteweave.documents.charts.rectangles import LIKE, Rectangle
+from quoteweave.documents.layout.blocks import NUMERIC
+from quoteweave.documents.layout.spatial import SpatialIndex
+from quoteweave.documents.sources.lines import Line
+from quoteweave.documents.sources.raw_page import Raster
+
+Colour = tuple[int, int, int]
+
+# Points by which edges may differ that are one line, or thicknesses that are one.
+SAME = 1.6
+# Bars of one family: how many at least, points of thickness and of the longest one, and blank between in thicknesses.
+MIN_BARS = 3
+MIN_THICKNESS, MIN_LENGTH = 4.0, 22.0
+MAX_BLANK = 6.0
+# The longest bar is so many times as long as the shortest: rows of shaded cells and bullets are all alike.
+SPREAD = 1.15
+# By how much of a step, or points, the steps between bars or labels of an axis may differ.
+UNEVEN, UNEVEN_POINTS = 0.1, 2.0
+
+# Labels of an axis: how many at least, and words of each; points between them and what is drawn; share of its side.
+AXIS_LABELS = 3
+AXIS_LABEL_WORDS = 3
+BELOW_GAP, BESIDE_GAP, BAR_LABEL_GAP = 20.0, 60.0, 120.0
+AXIS_SHARE = 0.5
+
+# Swatches of a legend: sides in points, share of one colour, blank before the words in font sizes, and words.
+SWATCH_SIDES = (3.0, 32.0)
+SWATCH_HEIGHT = (0.3, 1.7)
+MIN_OF_COLOUR = 0.5
+SWATCH_BLANK = 1.3
+LEGEND_WORDS = 8
+# In heights of a swatch and in font sizes: rows and columns of one legend are this close.
+LEGEND_PITCH, LEGEND_STEP = 3.0, 4.5
+# A frame around a legend is no larger, in square points.
+MAX_FRAME = 30_000.0
+# Points between a chart and its legend beside it, and above or below it; pixels of each colour in the chart.
+LEGEND_BESIDE, LEGEND_ABOVE = 120.0, 50.0
+MIN_PIXELS = 60
+
+
+def bars_on_one_base(boxes: Sequence[Box]) -> Iterator[list[Box]]:
+    """The boxes that stand on one line as the bars of a chart do: alike in thickness, evenly apart, unlike in length.
+
+    Columns stand on their lower edges, horizontal bars on their left ones.
+    """
+    taken: set[Box] = set()
+    for base, start in ((3, 0), (0, 1)):
+        free = sorted((box for box in boxes if box not in taken), key=lambda box: box[base])
+        while free:
+            level = [box for box in free if abs(box[base] - free[0][base]) <= SAME]
+            free = free[len(level) :]
+            for family in _alike_in_thickness(level, start):
+                if _evenly_apart([box[start] for box in family]) and _like_bars(family, start):
+                    taken.update(family)
+                    yield family
+
+
+def _alike_in_thickness(boxes: Sequence[Box], start: int) -> Iterator[list[Box]]:
+    left = sorted(boxes, key=lambda box: box[start + 2] - box[start])
+    while left:
+        first = left[0][start + 2] - left[0][start]
+        own = [box for box in left if box[start + 2] - box[start] - first <= max(SAME, 0.1 * first)]
+        left = left[len(own) :]
+        if len(own) >= MIN_BARS and first >= MIN_THICKNESS:
+            yield sorted(own, key=lambda box: box[start])
+
+
+def _like_bars(bars: Sequence[Box], start: int) -> bool:
+    lengths = [bar[3 - start] - bar[1 - start] for bar in bars]
+    thickness = statistics.median(bar[start + 2] - bar[start] for bar in bars)
+    close = all(0 < b[start] - a[start + 2] <= MAX_BLANK * thickness for a, b in itertools.pairwise(bars))
+    return close and max(lengths) >= max(MIN_LENGTH, SPREAD * min(lengths))
+
+
+def _evenly_apart(places: Sequence[float]) -> bool:
+    """Whether the steps from place to place are alike."""
+    steps = [b - a for a, b in itertools.pairwise(places)]
+    usual = statistics.median(steps)
+    return all(abs(step - usual) <= max(UNEVEN_POINTS, UNEVEN * usual) for step in steps)
+
+
+def axis_labels(box: Box, labels: SpatialIndex[Line]) -> list[Box]:
+    """The labels evenly apart in a row right below a drawing, and the numbers so in a column left of it.
+
+    None of them is there where they do not go along half of its side at least.
+    """
+    near = [line for line in labels.intersecting(box, BESIDE_GAP) if line.upright]
+    few = [line for line in near if len(line.words) <= AXIS_LABEL_WORDS]
+    below = [line for line in few if -2 <= line.box[1] - box[3] <= BELOW_GAP and _level(line.box, box, 0)]
+    numbers = [line for line in few if all(NUMERIC.fullmatch(word.text) for word in line.words)]
+    left = [line for line in numbers if line.box[2] <= box[0] + 2 and _level(line.box, box, 1)]
+    found: list[Box] = []
+    for lines, along, edges in ((below, 0, (1,)), (left, 1, (2, 0))):
+        found += next((axis for edge in edges if (axis := _axis(lines, box, along, edge))), [])
+    return found
+
+
+def _level(label: Box, box: Box, along: int) -> bool:
+    middle = (label[along] + label[along + 2]) / 2
+    slack = 8.0 if along else 0.5 * (label[2] - label[0])
+    return box[along] - slack <= middle <= box[along + 2] + slack
+
+
+def _axis(lines: Sequence[Line], box: Box, along: int, edge: int) -> list[Box]:
+    """The labels that stand in one row (`along` 0) or column (1), by one `edge` of theirs; none if they are no axis."""
+    boxes = [line.box for line in lines]
+    first = min(boxes, key=lambda one: abs(one[edge] - box[3 if along == 0 else edge]), default=None)
+    if first is None:
+        return []
+    own = sorted((one for one in boxes if abs(one[edge] - first[edge]) <= SAME), key=lambda one: one[along])
+    middles = [(one[along] + one[along + 2]) / 2 for one in own]
+    long = len(own) >= AXIS_LABELS and middles[-1] - middles[0] >= AXIS_SHARE * (box[along + 2] - box[along])
+    return own if long and _evenly_apart(middles) else []
+
+
+def labels_of_bars(bars: Sequence[Box], labels: SpatialIndex[Line]) -> list[Box]:
+    """The labels left of horizontal bars, one on the level of each; none where a bar has none."""
+    if not bars or max(bar[3] for bar in bars) - min(bar[3] for bar in bars) <= SAME:
+        return []
+    found = []
+    for bar in bars:
+        near = labels.intersecting((bar[0] - BAR_LABEL_GAP, bar[1], bar[0], bar[3]))
+        level = [line for line in near if bar[1] - 2 <= (line.box[1] + line.box[3]) / 2 <= bar[3] + 2]
+        before = max((line for line in level if line.box[2] <= bar[0] + 2), key=lambda line: line.box[2], default=None)
+        if before is None:
+            return []
+        found.append(before.box)
+    sides = (max(one[side] for one in found) - min(one[side] for one in found) for side in (0, 2))
+    return found if min(sides) <= 2 * SAME else []
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """The swatches of a legend with their words."""
+
+    box: Box
+    colours: tuple[Colour, ...]
+
+
+def find_legends(
+    picture: Raster, clusters: Sequence[Box], specks: Sequence[Box], lines: Sequence[Line]
+) -> list[Legend]:
+    """The swatches of two colours or more that stand under or beside each other, each with a few words beside it."""
+    labels = SpatialIndex([line for line in lines if line.upright and len(line.words) <= LEGEND_WORDS])
+    swatches = [swatch for speck in specks for swatch in _swatches(picture, speck, labels)]
+    legends = _legends(swatches, labels)
+    for frame in clusters:
+        held = labels.intersecting(frame)
+        if area(frame) <= MAX_FRAME and len(held) > 1 and all(inside(line.box, frame) > 0.9 for line in held):
+            framed = _legends([*_swatches(picture, frame, labels)], labels)
+            legends += [Legend(frame, one.colours) for one in framed if len(one.colours) == len(held)]
+    return legends
+
+
+def _swatches(picture: Raster, box: Box, labels: SpatialIndex[Line]) -> Iterator[Rectangle]:
+    """The swatches in a box: a single one, or several that stand close together or in a frame."""
+    if _has_size_of_swatch(box):
+        parts = [box]
+    elif len(labels.intersecting(box, 20)) > 1:
+        words = SpatialIndex([word for line in labels.intersecting(box) for word in line.words])
+        parts = [part for part in drawn_in(picture, box) if _has_size_of_swatch(part)]
+        parts = [part for part in parts if not words.intersecting(part)]
+    else:
+        parts = []
+    for part in parts:
+        if (swatch := _swatch(picture, part)) is not None:
+            yield swatch
+
+
+def drawn_in(picture: Raster, box: Box) -> list[Box]:
+    """What is drawn apart from each other in a box, on the commonest colour of its edge."""
+    import cv2
+
+    pixels = picture.cut(box, margin=1)
+    rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    colours, counts = np.unique(rim, axis=0, return_counts=True)
+    ground = colours[counts.argmax()].astype(np.int16)
+    ink = (np.abs(pixels.astype(np.int16) - ground).max(axis=2) > LIKE).astype(np.uint8)
+    _, _, found, _ = cv2.connectedComponentsWithStats(ink, connectivity=4)
+    left, top = (int(max(0.0, edge - 1) * picture.scale) for edge in box[:2])
+    return [
+        (
+            (left + x) / picture.scale,
+            (top + y) / picture.scale,
+            *((left + x + width) / picture.scale, (top + y + height) / picture.scale),
+        )
+        for x, y, width, height, _ in found[1:].tolist()
+    ]
+
+
+def _has_size_of_swatch(box: Box) -> bool:
+    low, high = SWATCH_SIDES
+    return low <= box[3] - box[1] <= high / 2 and low <= box[2] - box[0] <= high
+
+
+def _swatch(picture: Raster, speck: Box) -> Rectangle | None:
+    """A speck that is of one colour: a square or a dot, or a stroke with a mark on it."""
+    pixels = picture.cut(speck).astype(np.int16)
+    height, width = pixels.shape[:2]
+    colour = np.median(pixels[height // 3 : -(height // 3) or None, width // 3 : -(width // 3) or None], axis=(0, 1))
+    if (np.abs(pixels - colour).max(axis=2) <= LIKE).mean() < MIN_OF_COLOUR:
+        return None
+    red, green, blue = (int(channel) for channel in colour)
+    return Rectangle(speck, (red, green, blue))
+
+
+def _legends(swatches: Sequence[Rectangle], labels: SpatialIndex[Line]) -> list[Legend]:
+    entries = [(one, label) for one in swatches if (label := _label(one.box, labels)) is not None]
+    groups: list[list[tuple[Rectangle, Line]]] = []
+    for entry in entries:
+        near = [group for group in groups if any(_one_legend(entry, other) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([entry, *itertools.chain.from_iterable(near)])
+    return [
+        Legend(
+            hull(box for swatch, label in group for box in (swatch.box, label.box)),
+            tuple(swatch.colour for swatch, _ in group),
+        )
+        for group in groups
+        if len(group) > 1 and len({swatch.colour for swatch, _ in group}) == len(group)
+    ]
+
+
+def _label(swatch: Box, labels: SpatialIndex[Line]) -> Line | None:
+    """The words right of a swatch, or left of it where none are right of it."""
+    height = swatch[3] - swatch[1]
+    near = [
+        line
+        for line in labels.intersecting(swatch, 20)
+        if line.box[1] <= (swatch[1] + swatch[3]) / 2 <= line.box[3]
+        and SWATCH_HEIGHT[0] * line.size <= height <= SWATCH_HEIGHT[1] * line.size
+    ]
+    right = [line for line in near if -1 <= line.box[0] - swatch[2] <= SWATCH_BLANK * line.size]
+    left = [line for line in near if -1 <= swatch[0] - line.box[2] <= SWATCH_BLANK * line.size]
+    return next(iter(right or left), None)
+
+
+def _one_legend(a: tuple[Rectangle, Line], b: tuple[Rectangle, Line]) -> bool:
+    """Whether two entries are of one legend: swatches alike, in one column or one row, and close."""
+    (one, beside), (other, words) = a, b
+    x, y = one.box, other.box
+    if any(abs((x[side + 2] - x[side]) - (y[side + 2] - y[side])) > SAME for side in (0, 1)):
+        return False
+    height = max(x[3] - x[1], beside.height)
+    if abs(x[0] - y[0]) <= SAME:
+        return max(x[1], y[1]) - min(x[3], y[3]) <= LEGEND_PITCH * height
+    whole, next_to = hull([x, beside.box]), hull([y, words.box])
+    gap = max(whole[0], next_to[0]) - min(whole[2], next_to[2])
+    return abs(x[1] - y[1]) <= SAME and gap <= LEGEND_STEP * beside.size
+
+
+def chart_of(legend: Legend, pictures: Sequence[Box], picture: Raster) -> Box | None:
+    """The nearest drawing beside, above or below which a legend stands, and that shows all its colours."""
+    own = [box for box in pictures if inside(legend.box, box) > 0.5 and area(box) > 2 * area(legend.box)]
+    if own:
+        return None
+    near = sorted((gap, box) for box in pictures if (gap := _gap(legend.box, box)) is not None)
+    return next((box for _, box in near if all(_shows(picture, box, colour) for colour in legend.colours)), None)
+
+
+def _gap(legend: Box, box: Box) -> float | None:
+    """Points between a legend and a larger drawing; None where it is too far off or at a corner."""
+    if area(box) < area(legend) or inside(legend, box) > 0.5 or area(intersection(legend, box)) > 0.2 * area(legend):
+        return None
+    across = max(legend[0] - box[2], box[0] - legend[2])
+    down = max(legend[1] - box[3], box[1] - legend[3])
+    beside = down < 0 and across <= LEGEND_BESIDE
+    return max(across, down) if beside or (across < 0 and down <= LEGEND_ABOVE) else None
+
+
+def _shows(picture: Raster, box: Box, colour: Colour) -> bool:
+    pixels = picture.cut(box)[::2, ::2].astype(np.int16)
+    return int((np.abs(pixels - np.array(colour)).max(axis=2) <= LIKE).sum()) >= MIN_PIXELS // 4

@@ -1,0 +1,177 @@
+"""The characters of a text layer with their boxes as shown, each once, and accents on their letters."""
+
+import ctypes
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from pypdfium2.raw import FPDF_TEXTPAGE
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+# How pdfium writes a hyphen at a line's end, and what parts words besides control characters and the space.
+LINE_END_HYPHEN = 2
+SEPARATORS = [0xA0, *range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2070), 0x3000, 0xFEFF]
+SPACE = 32
+# Accents that stand alone, and the combining characters that do the same to the letter before them.
+ACCENTS = {
+    0xB4: "\u0301",
+    0x60: "\u0300",
+    0xA8: "\u0308",
+    0x2C6: "\u0302",
+    0x2DC: "\u0303",
+    0xAF: "\u0304",
+    0x2D8: "\u0306",
+    0x2D9: "\u0307",
+    0x2DA: "\u030a",
+    0xB8: "\u0327",
+    0x2DD: "\u030b",
+    0x2DB: "\u0328",
+    0x2C7: "\u030c",
+}
+DOTLESS = {"\u0131": "i", "\u0237": "j"}
+# In heights of a letter: a gap between letters that parts no words.
+LETTER_GAP = 0.3
+# Points between the middles of a letter and of itself drawn again, with a rim or without one.
+SAME_PLACE = 0.1
+
+
+@dataclass(frozen=True)
+class Characters:
+    """Code points (n), boxes as shown (n, 4), and the numbers (n) by which pdfium knows them."""
+
+    codes: Ints
+    boxes: Floats
+    numbers: Ints
+
+    @cached_property
+    def spans(self) -> tuple[Ints, Ints, Ints]:
+        """Where words start and end, and the row of the text layer that each stands in."""
+        return _spans(self.codes)
+
+    @cached_property
+    def hulls(self) -> tuple[Floats, Floats]:
+        """Of each word its box (n, 4), and its widest and tallest letter (n, 2)."""
+        starts, ends, _ = self.spans
+        return _hulls(self.boxes, starts, ends)
+
+
+def read_characters(raw: "FPDF_TEXTPAGE", count: int, shown: Floats) -> Characters:
+    """The first `count` characters; `shown` (2, 3) maps PDF user space to points from the top left."""
+    import pypdfium2.raw as pdfium
+
+    # One call a character is pdfium's only way, so this loop is a large part of the time that a page takes.
+    unicode, char_box = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetCharBox
+    edges = (ctypes.c_double * 4)()
+    left, right, bottom, top = (ctypes.pointer(ctypes.c_double.from_buffer(edges, 8 * i)) for i in range(4))
+    nowhere = np.full(4, np.nan).tobytes()
+    codes = [unicode(raw, i) for i in range(count)]
+    found = (bytes(edges) if char_box(raw, i, left, right, bottom, top) else nowhere for i in range(count))
+    x1, x2, y1, y2 = np.frombuffer(b"".join(found), dtype=np.float64).reshape(count, 4).T
+    corners = np.stack([np.stack([x1, y1], axis=1), np.stack([x2, y2], axis=1)])  # (2, n, 2)
+    points = corners @ shown[:, :2].T + shown[:, 2]
+    boxes = np.concatenate([points.min(axis=0), points.max(axis=0)], axis=1)
+    return _with_accents(_drawn_once(raw, Characters(np.array(codes, dtype=np.int64), boxes, np.arange(count))))
+
+
+def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
+    """Without letters drawn again in their place: a rim around letters is drawn first, and mixed with them by pdfium.
+
+    Where "320" has a rim, it is "332020" in the text layer.
+    """
+    codes, boxes = characters.codes.copy(), characters.boxes
+    inked = np.flatnonzero((codes > SPACE) & np.isfinite(boxes).all(axis=1))
+    x, y = (boxes[inked, :2] + boxes[inked, 2:]).T / 2
+    down = np.argsort(y)
+    rows = np.empty(len(inked), dtype=np.int64)
+    rows[down] = np.cumsum(np.diff(y[down], prepend=0.0) > SAME_PLACE)
+    order = np.lexsort((x, rows, codes[inked]))
+    one, other = order[:-1], order[1:]
+    near = (np.abs(x[one] - x[other]) < SAME_PLACE) & (np.abs(y[one] - y[other]) < SAME_PLACE)
+    pairs = inked[np.stack([one, other])[:, near & (codes[inked[one]] == codes[inked[other]])]]
+    again = [int(later) for first, later in np.sort(pairs, axis=0).T if not _of_one(raw, int(first), int(later))]
+    if not again:
+        return characters
+    keep = np.ones(len(codes), dtype=bool)
+    codes[again] = SPACE
+    for i in again:
+        keep[_spaces_around(i, codes, boxes, LETTER_GAP * float(boxes[i, 3] - boxes[i, 1]))] = False
+    return Characters(codes[keep], boxes[keep], characters.numbers[keep])
+
+
+def _of_one(raw: "FPDF_TEXTPAGE", a: int, b: int) -> bool:
+    """Whether two characters are drawn by one operation, as those of a ligature are."""
+    import pypdfium2.raw as pdfium
+
+    one, other = (pdfium.FPDFText_GetTextObject(raw, at) for at in (a, b))
+    return ctypes.addressof(one.contents) == ctypes.addressof(other.contents) if one and other else True
+
+
+def _with_accents(characters: Characters) -> Characters:
+    """TeX draws "é" as an accent and a letter, which text layers list far apart: put them together again."""
+    codes, boxes = characters.codes.copy(), characters.boxes
+    keep = np.ones(len(codes), dtype=bool)
+    for i in map(int, np.flatnonzero(np.isin(codes, list(ACCENTS)))):
+        letter = _letter_under(i, codes, boxes)
+        if letter is None:
+            continue
+        base = chr(codes[letter])
+        composed = unicodedata.normalize("NFC", DOTLESS.get(base, base) + ACCENTS[int(codes[i])])
+        if len(composed) == 1:
+            codes[letter], codes[i] = ord(composed), SPACE
+            gap = LETTER_GAP * float(boxes[letter, 3] - boxes[letter, 1])
+            keep[_spaces_around(i, codes, boxes, gap)] = False
+    return Characters(codes[keep], boxes[keep], characters.numbers[keep])
+
+
+def _letter_under(accent: int, codes: Ints, boxes: Floats) -> int | None:
+    """The letter above, below or under which the accent stands, if there is one."""
+    x1, y1, x2, y2 = boxes[accent]
+    middle = (x1 + x2) / 2
+    height = boxes[:, 3] - boxes[:, 1]
+    apart = np.maximum(boxes[:, 1] - y2, y1 - boxes[:, 3])
+    near = (boxes[:, 0] <= middle) & (middle <= boxes[:, 2]) & (apart < 0.5 * height) & (codes > SPACE)
+    letters = [j for j in map(int, np.flatnonzero(near)) if codes[j] not in ACCENTS and chr(codes[j]).isalpha()]
+    return min(letters, key=lambda j: float(abs(apart[j])), default=None)
+
+
+def _spaces_around(accent: int, codes: Ints, boxes: Floats, gap: float) -> slice:
+    """The accent's place, with the spaces around it where they part letters that stand closer than `gap` points."""
+    first, last = accent, accent
+    while first > 0 and codes[first - 1] == SPACE:
+        first -= 1
+    while last + 1 < len(codes) and codes[last + 1] == SPACE:
+        last += 1
+    if first == 0 or last + 1 == len(codes):
+        return slice(accent, accent + 1)
+    before, after = boxes[first - 1], boxes[last + 1]
+    joined = min(before[3], after[3]) > max(before[1], after[1]) - gap and abs(after[0] - before[2]) < gap
+    return slice(first, last + 1) if joined else slice(accent, accent + 1)
+
+
+def _spans(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Where words start and end, and the row of the text layer that each stands in."""
+    hyphens = codes == LINE_END_HYPHEN
+    inked = ((codes > 32) & ~np.isin(codes, SEPARATORS)) | hyphens
+    first = inked & ~(np.roll(inked, 1) & ~np.roll(hyphens, 1))
+    first[:1] = inked[:1]
+    last = inked & ~(np.roll(inked, -1) & ~np.roll(first, -1))
+    last[-1:] = inked[-1:]
+    starts = np.flatnonzero(first)
+    breaks = hyphens | (codes == 10) | (codes == 13)
+    return starts, np.flatnonzero(last) + 1, (np.cumsum(breaks) - breaks)[starts]
+
+
+def _hulls(boxes: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats]:
+    """Of each word its box (n, 4), and its widest and tallest letter (n, 2); letters without a place take no part."""
+    boxes = np.where(np.isfinite(boxes), boxes, np.nan)
+    sides = np.concatenate([-boxes[:, :2], boxes[:, 2:], boxes[:, 2:] - boxes[:, :2]], axis=1)
+    sides = np.concatenate([sides, np.full((1, 6), np.nan)])
+    most = np.fmax.reduceat(sides, np.stack([starts, ends], axis=1).ravel())[::2]
+    return np.concatenate([-most[:, :2], most[:, 2:4]], axis=1), most[:, 4:]
