@@ -29,8 +29,10 @@ OFF_POINTS, OFF_SHARE = 1.5, 0.03
 SPREAD, SPREAD_POINTS = 1.15, 10.0
 # Points of every bar that an axis may hide, or add; how many bars must agree to tell.
 HIDDEN, MIN_TO_TELL = 4.0, 4
-# In thicknesses of a bar: bars this close are a group with one label. In font sizes: blank before a value.
+# In thicknesses of a bar: bars this close are a group with one label; so are those closer than others, by this share.
 IN_GROUP = 0.25
+CLOSER = 0.5
+# In font sizes: blank before a value.
 BEFORE_VALUE = 1.5
 # How far the middle of a label may be from that of its bars: points, or a share of the step from row to row.
 OFF_MIDDLE, OFF_STEP = 2.5, 0.2
@@ -275,16 +277,25 @@ def _fitting(read: Mapping[Box, _Measure], scale: float, hidden: float) -> list[
 
 
 def _groupings(family: Sequence[Stack]) -> Iterator[list[list[Stack]]]:
-    """Each row by itself, and rows that stand close together as one."""
+    """Each row by itself, and rows that stand close together, or closer than others by far, as one."""
     yield [[stack] for stack in family]
-    groups = [[family[0]]]
-    for upper, lower in itertools.pairwise(family):
-        if lower.box[1] - upper.box[3] <= IN_GROUP * upper.thickness:
-            groups[-1].append(lower)
-        else:
-            groups.append([lower])
-    if 1 < len(groups) < len(family):
-        yield groups
+    gaps = [lower.box[1] - upper.box[3] for upper, lower in itertools.pairwise(family)]
+    steps = sorted(gaps)
+    apart = max(itertools.pairwise(steps), key=lambda pair: pair[1] - pair[0], default=(0.0, 0.0))
+    limits = [IN_GROUP * statistics.median(stack.thickness for stack in family)]
+    if apart[0] < CLOSER * apart[1]:
+        limits.append(apart[0])
+    seen = {len(family)}
+    for limit in limits:
+        groups = [[family[0]]]
+        for gap, lower in zip(gaps, family[1:], strict=True):
+            if gap <= limit:
+                groups[-1].append(lower)
+            else:
+                groups.append([lower])
+        if len(groups) > 1 and len(groups) not in seen:
+            seen.add(len(groups))
+            yield groups
 
 
 def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, columns: bool) -> list[list[Token]] | None:
@@ -298,18 +309,37 @@ def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, column
         at = min(range(len(groups)), key=lambda at: abs(word.middle[1] - middles[at]))
         if abs(word.middle[1] - middles[at]) < step / 2 and word.box[2] <= boxes[at][0] + SAME:
             own[at].append(word)
-    labels = []
-    for near, group, box, middle in zip(own, groups, boxes, middles, strict=True):
-        label = _under(near, box[0]) if columns else _before(near)
-        if not label or len(label) > MAX_LABEL_WORDS:
-            return None
+    found = [_under(near, box[0]) if columns else _before(near) for near, box in zip(own, boxes, strict=True)]
+    labels = [label for label in found if label and len(label) <= MAX_LABEL_WORDS]
+    if len(labels) < len(groups):
+        return None
+    if columns:
+        labels = _without_axis_title(labels, (boxes[0][1] + boxes[-1][3]) / 2)
+    for label, group, middle in zip(labels, groups, middles, strict=False):
         around = hull(token.box for token in label)
         slack = OFF_STEP if len(group) == most else 0.3
         if abs((around[1] + around[3]) / 2 - middle) > max(OFF_MIDDLE, slack * step):
             return None
-        labels.append(label)
-    sure = columns or (_in_one_column(labels) and not _cut(labels, words))
+    sure = bool(labels) if columns else _in_one_column(labels) and not _cut(labels, words)
     return labels if sure else None
+
+
+def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[Token]]:
+    """The labels under columns without the axis's title, which stands in their middle and so below one or two of them.
+
+    None are left where it may be the second row of a label.
+    """
+    rows = [_rows(label, along=0)[::-1] for label in labels]
+    lower = sorted((token for own in rows for row in own[1:] for token in row), key=lambda token: token.box[1])
+    if not lower or abs((lower[0].box[1] + lower[-1].box[3]) / 2 - middle) > OFF_MIDDLE or len(_rows(lower, 0)) > 1:
+        return labels
+    if any(b.box[1] - a.box[3] > 0.6 * a.size for a, b in itertools.pairwise(lower)):
+        return labels
+    size = rows[0][0][0].size
+    owners = sum(len(own) > 1 for own in rows)
+    if owners == 1 and abs(lower[0].size - size) <= 0.03 * size:
+        return []
+    return [own[0] for own in rows]
 
 
 def _cut(labels: Sequence[Sequence[Token]], words: Sequence[Token]) -> bool:

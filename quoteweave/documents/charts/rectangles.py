@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quoteweave.core.boxes import Box, area
+from quoteweave.core.boxes import Box, area, hull
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
 # How far a colour channel may be from the colour that it counts as: JPEG leaves noise of some ten steps.
@@ -17,6 +17,10 @@ MIN_PIXELS = 40
 # Points of the shorter side, and the share of its box that a rectangle fills; letters printed in it count as filled.
 MIN_SIDE = 2.5
 FILLED = 0.9
+# Points of a line that cuts a bar in two.
+CUT = 2.0
+# A dot of a legend is no larger, in points, and fills this share of its box: a circle fills 0.785.
+DOT, FILLED_BY_DOT = 12.0, 0.7
 # A rectangle that covers more of the picture than this is its ground.
 GROUND = 0.6
 MAX_RECTANGLES = 400
@@ -37,17 +41,24 @@ def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> lis
 
     `words` are the boxes of the words there: a rectangle with a word printed across it is still one.
     """
+    pixels, (left, top) = without_words(picture, box, words)
+    ground, *colours = _colours(pixels)
+    found = [
+        Rectangle((x1 + left, y1 + top, x2 + left, y2 + top), colour)
+        for colour in colours
+        for x1, y1, x2, y2 in _uncut([*_of_colour(pixels, colour, picture.scale)], pixels, ground, picture.scale)
+    ]
+    bars = [rectangle for rectangle in found if area(rectangle.box) < GROUND * area(box)]
+    return sorted(bars, key=lambda bar: (bar.box[1], bar.box[0])) if len(bars) <= MAX_RECTANGLES else []
+
+
+def without_words(picture: Raster, box: Box, words: Iterable[Box]) -> tuple[Pixels, tuple[float, float]]:
+    """The pixels of a box, words painted over in what surrounds them, and its top left corner in points."""
     pixels = np.array(picture.cut(box))
     left, top = (max(0, int(edge * picture.scale)) / picture.scale for edge in box[:2])
     for x1, y1, x2, y2 in words:
         _wipe(pixels, (x1 - left, y1 - top, x2 - left, y2 - top), picture.scale)
-    found = [
-        Rectangle((x1 + left, y1 + top, x2 + left, y2 + top), colour)
-        for colour in _colours(pixels)
-        for x1, y1, x2, y2 in _of_colour(pixels, colour, picture.scale)
-    ]
-    bars = [rectangle for rectangle in found if area(rectangle.box) < GROUND * area(box)]
-    return sorted(bars, key=lambda bar: (bar.box[1], bar.box[0])) if len(bars) <= MAX_RECTANGLES else []
+    return pixels, (left, top)
 
 
 def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
@@ -66,7 +77,7 @@ def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
 
 
 def _colours(pixels: Pixels) -> list[tuple[int, int, int]]:
-    """The commonest colours, without that of most of the picture's edge and those much like a commoner one."""
+    """That of most of the picture's edge, and the commonest others that are not much like a commoner one."""
     flat = pixels.reshape(-1, 3)
     rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     ground = _commonest(rim, 1)[0]
@@ -74,7 +85,7 @@ def _colours(pixels: Pixels) -> list[tuple[int, int, int]]:
     for colour in _commonest(flat, 16 * MAX_COLOURS):
         if all(max(abs(a - b) for a, b in zip(colour, other, strict=True)) > LIKE for other in chosen):
             chosen.append(colour)
-    return chosen[1 : MAX_COLOURS + 1]
+    return chosen[: MAX_COLOURS + 1]
 
 
 def _commonest(pixels: Pixels, count: int) -> list[tuple[int, int, int]]:
@@ -100,5 +111,37 @@ def _of_colour(pixels: Pixels, colour: tuple[int, int, int], scale: float) -> It
             continue
         # An outline runs through the middle of its pixels.
         inner = (width - 1) * (height - 1)
-        if cv2.contourArea(outline) >= FILLED * inner:
+        dot = max(width, height) <= DOT * scale and abs(width - height) <= 2
+        if cv2.contourArea(outline) >= (FILLED_BY_DOT if dot else FILLED) * inner:
             yield (x / scale, y / scale, (x + width) / scale, (y + height) / scale)
+
+
+def _uncut(boxes: list[Box], pixels: Pixels, ground: tuple[int, int, int], scale: float) -> list[Box]:
+    """The boxes of one colour, those that a line of a grid cuts put together again."""
+    for start in (0, 1):
+        whole: list[Box] = []
+        for box in sorted(boxes, key=lambda box: (round(box[start]), box[1 - start])):
+            last = whole[-1] if whole else None
+            if last is not None and _goes_on(last, box, start) and not _is_ground(last, box, pixels, ground, scale):
+                whole[-1] = hull([last, box])
+            else:
+                whole.append(box)
+        boxes = whole
+    return boxes
+
+
+def _goes_on(box: Box, other: Box, start: int) -> bool:
+    level = all(abs(box[side] - other[side]) <= 1 for side in (start, start + 2))
+    return level and 0 <= other[1 - start] - box[3 - start] <= CUT
+
+
+def _is_ground(box: Box, other: Box, pixels: Pixels, ground: tuple[int, int, int], scale: float) -> bool:
+    """Whether what lies between two boxes is of the ground's colour, so that they are two."""
+    x, y = (int(scale * middle) for middle in _between(box, other))
+    return bool(np.abs(pixels[y, x].astype(np.int16) - np.array(ground)).max() <= LIKE)
+
+
+def _between(box: Box, other: Box) -> tuple[float, float]:
+    x = (max(box[0], other[0]) + min(box[2], other[2])) / 2
+    y = (max(box[1], other[1]) + min(box[3], other[3])) / 2
+    return x, y

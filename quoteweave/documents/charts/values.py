@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
 from quoteweave.documents.charts.bars import MIN_BARS, Colour, Row, Stack, read_bars
+from quoteweave.documents.charts.pies import find_pie, read_pie
 from quoteweave.documents.charts.rectangles import Rectangle, find_rectangles
 from quoteweave.documents.charts.tokens import Token, amount, chart_tokens, join_tokens, rotated
 from quoteweave.documents.layout.blocks import text_by_rows
@@ -99,6 +100,11 @@ def _read(picture: Raster, box: Box, lines: Sequence[Line], around: Sequence[Lin
     rows = read_bars(rectangles, tokens)
     if rows is None:
         rows, columns = read_bars(*_turned(rectangles, tokens), columns=True), True
+    if (
+        rows is None
+        and (pie := find_pie(picture, box, [word.box for line in lines for word in line.words])) is not None
+    ):
+        rows = read_pie(pie, tokens, series_from_legend([one.colour for one in pie.slices], rectangles, tokens))
     if rows is None:
         rows = read_shares(tokens)
     if rows is None:
@@ -134,7 +140,8 @@ def _text(rows: Sequence[Row], names: Names, lines: Sequence[Line]) -> str:
     for row in rows:
         cells = dict(row.cells)
         values = [cells.get(colour) for colour in colours] if names else [row.cells[0][1]]
-        table.append([join_tokens(row.label), *(EMPTY if value is None else value.text for value in values)])
+        label = join_tokens(row.label).rstrip(":")
+        table.append([label, *(EMPTY if value is None else value.text for value in values)])
         tokens = [*row.label, *(value for value in values if value is not None)]
         used |= {id(word) for token in tokens for word in token.words}
     rest = [
@@ -222,7 +229,7 @@ def _are_certain(labels: Sequence[tuple[Token, ...]]) -> bool:
 
 # Height of a swatch in font sizes of the words beside it, and how many times as wide as high it may be.
 SWATCH_HEIGHT = (0.3, 1.6)
-WIDEST_SWATCH = 2.0
+WIDEST_SWATCH = 3.2
 # Blank between a swatch and its words, and between these, in font sizes.
 BLANK = 1.3
 # Points above the first row within which its series are named; between rows of one name, in font sizes.

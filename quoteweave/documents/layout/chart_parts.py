@@ -40,7 +40,7 @@ MIN_OF_COLOUR = 0.5
 SWATCH_BLANK = 1.3
 LEGEND_WORDS = 8
 # In heights of a swatch and in font sizes: rows and columns of one legend are this close.
-LEGEND_PITCH, LEGEND_STEP = 3.0, 4.5
+LEGEND_PITCH, LEGEND_STEP = 3.0, 8.0
 # A frame around a legend is no larger, in square points.
 MAX_FRAME = 30_000.0
 # Points between a chart and its legend beside it, and above or below it; pixels of each colour in the chart.

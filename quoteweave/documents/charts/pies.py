@@ -1,0 +1,250 @@
+"""Pairs the slices of a pie or ring chart with printed values and labels, where their angles confirm the values."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quoteweave.core.boxes import Box, hull
+from quoteweave.documents.charts.bars import Colour, Row
+from quoteweave.documents.charts.rectangles import LIKE, without_words
+from quoteweave.documents.charts.tokens import Token, amount, unit
+from quoteweave.documents.sources.raw_page import Pixels, Raster
+
+# Points: separators between slices, leader lines, and the radius of a pie.
+SEPARATOR, LEADER = 2.0, 3.0
+MIN_RADIUS = 20.0
+# Sides of a disc, as a ratio, and share of its rim that is drawn.
+ROUND, ON_RIM = 1.05, 0.97
+# Radii, as shares of the whole, at which the colours of slices are looked at; angles; least share of them in slices.
+RADII = (0.84, 0.88, 0.92)
+ANGLES = 720
+IN_SLICES = 0.93
+MIN_SLICE = 4  # angles
+MIN_SLICES, MAX_SLICES = 2, 16
+# Share of the whole by which the angle of a slice may be off its value.
+OFF = 0.012
+# Radii between which labels and values outside a pie stand, and angles by which these may be off their slice.
+OUTSIDE, OFF_SLICE = 1.45, 4
+MAX_LABEL_WORDS = 8
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A slice of one colour: from where to where it goes, in steps of the circle, clockwise from the top."""
+
+    colour: Colour
+    start: float
+    end: float
+
+    @property
+    def share(self) -> float:
+        """Of the whole, 0 to 1."""
+        return (self.end - self.start) / ANGLES
+
+    def holds(self, angle: float, *, slack: float = 0.0) -> bool:
+        """Whether it goes over this angle."""
+        return any(self.start - slack <= angle + turn <= self.end + slack for turn in (0, ANGLES))
+
+
+@dataclass(frozen=True, slots=True)
+class Pie:
+    """A disc or ring that slices of different colours make up; its middle and radii in points."""
+
+    middle: tuple[float, float]
+    radius: float
+    inner: float
+    slices: tuple[Slice, ...]
+
+    def place(self, point: tuple[float, float]) -> tuple[float, float]:
+        """The radius of a point as a share of that of the pie, and its angle."""
+        x, y = point[0] - self.middle[0], point[1] - self.middle[1]
+        return math.hypot(x, y) / self.radius, math.degrees(math.atan2(x, -y)) % 360 * ANGLES / 360
+
+
+def find_pie(picture: Raster, box: Box, words: Sequence[Box]) -> Pie | None:
+    """Return the one disc or ring in a box, if it is made up of slices of different colours."""
+    pixels, (left, top) = without_words(picture, box, words)
+    discs = list(_discs(pixels, picture.scale))
+    if len(discs) != 1:
+        return None
+    x, y, radius = discs[0]
+    samples = np.stack([_ring(pixels, (x, y), radius * share) for share in RADII])
+    slices = _slices(np.median(samples, axis=0))
+    if slices is None:
+        return None
+    middle = (left + x / picture.scale, top + y / picture.scale)
+    return Pie(middle, radius / picture.scale, _inner(pixels, (x, y), radius, slices), tuple(slices))
+
+
+def _discs(pixels: Pixels, scale: float) -> Iterator[tuple[float, float, float]]:
+    """Middle and radius of what is round, in pixels."""
+    import cv2
+
+    rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    colours, counts = np.unique(rim, axis=0, return_counts=True)
+    ground = colours[counts.argmax()].astype(np.int16)
+    ink = (np.abs(pixels.astype(np.int16) - ground).max(axis=2) > LIKE).astype(np.uint8)
+    for way, size in ((cv2.MORPH_CLOSE, SEPARATOR), (cv2.MORPH_OPEN, LEADER)):
+        ink = cv2.morphologyEx(ink, way, np.ones((round(size * scale),) * 2, dtype=np.uint8)).astype(np.uint8)
+    outlines, _ = cv2.findContours(ink, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    for outline in outlines:
+        x, y, width, height = cv2.boundingRect(outline)
+        if min(width, height) < 2 * MIN_RADIUS * scale or max(width, height) > ROUND * min(width, height):
+            continue
+        middle, radius = (x + (width - 1) / 2, y + (height - 1) / 2), (width + height - 2) / 4
+        apart = np.hypot(*(outline.reshape(-1, 2) - np.array(middle)).T)
+        if (np.abs(apart - radius) <= max(2.0, 0.03 * radius)).mean() >= ON_RIM:
+            yield (*middle, radius)
+
+
+def _ring(pixels: Pixels, middle: tuple[float, float], radius: float) -> Floats:
+    """The colours (ANGLES, 3) around a circle, clockwise from the top."""
+    turns = np.arange(ANGLES) * 2 * math.pi / ANGLES
+    x = np.clip(np.rint(middle[0] + radius * np.sin(turns)).astype(int), 0, pixels.shape[1] - 1)
+    y = np.clip(np.rint(middle[1] - radius * np.cos(turns)).astype(int), 0, pixels.shape[0] - 1)
+    return np.asarray(pixels[y, x], dtype=np.float64)
+
+
+def _slices(ring: Floats) -> list[Slice] | None:
+    """The slices of a circle of colours (ANGLES, 3); None where two are alike or much is of none."""
+    same = np.abs(ring - np.roll(ring, 1, axis=0)).max(axis=1) <= LIKE
+    edges = np.flatnonzero(~same)
+    if len(edges) < MIN_SLICES:
+        return None
+    runs: list[tuple[int, int, Colour]] = []
+    for start, end in itertools.pairwise([*edges.tolist(), int(edges[0]) + ANGLES]):
+        if end - start < MIN_SLICE:
+            continue
+        red, green, blue = np.median(np.take(ring, range(start, end), axis=0, mode="wrap"), axis=0)
+        colour = (int(red), int(green), int(blue))
+        if runs and _alike(runs[-1][2], colour):
+            runs[-1] = (runs[-1][0], end, runs[-1][2])
+        else:
+            runs.append((start, end, colour))
+    if len(runs) > 1 and _alike(runs[0][2], runs[-1][2]):
+        first, last = runs.pop(0), runs.pop()
+        runs.append((last[0], first[1] + ANGLES, last[2]))
+    clear = all(not _alike(a[2], b[2]) for a, b in itertools.combinations(runs, 2))
+    if not clear or not MIN_SLICES <= len(runs) <= MAX_SLICES:
+        return None
+    if sum(end - start for start, end, _ in runs) < IN_SLICES * ANGLES:
+        return None
+    # What parts two slices belongs to either by half.
+    ends = [end for _, end, _ in runs]
+    starts = [start for start, _, _ in runs[1:]] + [runs[0][0] + ANGLES]
+    parted = [(end + start) / 2 for end, start in zip(ends, starts, strict=True)]
+    return [
+        Slice(run[2], begin, end) for run, begin, end in zip(runs, [parted[-1] - ANGLES, *parted], parted, strict=False)
+    ]
+
+
+def _alike(a: Colour, b: Colour) -> bool:
+    return max(abs(x - y) for x, y in zip(a, b, strict=True)) <= LIKE
+
+
+def _inner(pixels: Pixels, middle: tuple[float, float], radius: float, slices: Sequence[Slice]) -> float:
+    """The radius, as a share of the whole, from which on the slices are drawn; 0 for a disc."""
+    for share in np.arange(0.8, 0.1, -0.05):
+        ring = _ring(pixels, middle, radius * float(share))
+        middles = [(int(one.start + one.end) // 2 % ANGLES, one.colour) for one in slices]
+        if np.mean([np.abs(ring[at] - colour).max() <= LIKE for at, colour in middles]) < 0.5:
+            return float(share)
+    return 0.0
+
+
+def read_pie(pie: Pie, tokens: Sequence[Token], names: dict[Colour, tuple[Token, ...]] | None) -> list[Row] | None:
+    """Return a row for each slice: its label and the one value at it; None where either is not certain.
+
+    `names` are those of a legend, by colour; without one, labels are the words in or at the slices.
+    """
+    taken = {id(token) for name in (names or {}).values() for token in name}
+    values = _values(pie, [token for token in tokens if token.is_value and id(token) not in taken])
+    if values is None:
+        return None
+    if names is not None:
+        labels = [names[one.colour] for one in pie.slices]
+    else:
+        used = {id(token) for token in values}
+        found = _labels(pie, [token for token in tokens if token.is_word and id(token) not in used])
+        if found is None:
+            return None
+        labels = found
+    return [Row(label, (), (((0, 0, 0), value),)) for label, value in zip(labels, values, strict=True)]
+
+
+def _values(pie: Pie, numbers: Sequence[Token]) -> list[Token] | None:
+    """The value of each slice: in all of them, or outside at all of them; as large, of the whole, as the slice."""
+    places = [(token, *pie.place(token.middle)) for token in numbers]
+    inside = [(token, angle) for token, radius, angle in places if pie.inner < radius <= 1]
+    outside = [(token, angle) for token, radius, angle in places if 1 < radius <= OUTSIDE]
+    for near, slack in ((inside, 0), (outside, OFF_SLICE), ([*inside, *outside], OFF_SLICE)):
+        own = [[token for token, angle in near if one.holds(angle, slack=slack)] for one in pie.slices]
+        if all(len(held) == 1 for held in own) and _confirmed(pie, values := [held[0] for held in own]):
+            return values
+    return None
+
+
+def _confirmed(pie: Pie, values: Sequence[Token]) -> bool:
+    try:
+        read = [amount(token.text) for token in values]
+    except ValueError:
+        return False
+    units = {unit(token.text) for token in values}
+    whole = 100.0 if units == {"%"} else sum(number for number, _ in read)
+    shares = [(number / whole, step / whole) for number, step in read] if whole > 0 else []
+    unlike = len({round(one.share, 2) for one in pie.slices}) > 1
+    fit = all(abs(share - one.share) <= OFF + step / 2 for (share, step), one in zip(shares, pie.slices, strict=True))
+    return bool(shares) and len(units) == 1 and len({id(token) for token in values}) == len(values) and unlike and fit
+
+
+def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
+    """The words in each slice, or right outside it; None where one has none, or words may be those of two."""
+    phrases = _phrases(words)
+    for low, high in ((pie.inner, 1.0), (1.0, OUTSIDE)):
+        own: list[list[tuple[Token, ...]]] = [[] for _ in pie.slices]
+        sure = True
+        for phrase in phrases:
+            radius, angle = pie.place(_nearest(phrase, pie.middle) if high > 1 else _middle(phrase))
+            if not low < radius <= high:
+                continue
+            at = [number for number, one in enumerate(pie.slices) if one.holds(angle)]
+            sure = sure and len(at) == 1 and len(phrase) <= MAX_LABEL_WORDS
+            for number in at:
+                own[number].append(phrase)
+        if sure and all(len(found) == 1 for found in own):
+            return [found[0] for found in own]
+    return None
+
+
+def _phrases(words: Sequence[Token]) -> list[tuple[Token, ...]]:
+    """Words that stand together, side by side or in rows."""
+    groups: list[list[Token]] = []
+    for word in words:
+        near = [group for group in groups if any(_together(word, other) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([*itertools.chain.from_iterable(near), word])
+    return [tuple(sorted(group, key=lambda word: (round(word.box[1] / 4), word.box[0]))) for group in groups]
+
+
+def _together(a: Token, b: Token) -> bool:
+    size = max(a.size, b.size)
+    across = max(a.box[0], b.box[0]) - min(a.box[2], b.box[2])
+    down = max(a.box[1], b.box[1]) - min(a.box[3], b.box[3])
+    return (across < 0 and down < 0.4 * size) or (down < -0.3 * size and across < 0.6 * size)
+
+
+def _middle(phrase: Sequence[Token]) -> tuple[float, float]:
+    x1, y1, x2, y2 = hull(token.box for token in phrase)
+    return (x1 + x2) / 2, (y1 + y2) / 2
+
+
+def _nearest(phrase: Sequence[Token], point: tuple[float, float]) -> tuple[float, float]:
+    """The point of the words' box that is nearest to a point."""
+    x1, y1, x2, y2 = hull(token.box for token in phrase)
+    return min(max(point[0], x1), x2), min(max(point[1], y1), y2)
