@@ -70,6 +70,29 @@ def test_horizontal_bars_without_an_axis_are_one_chart_with_labels_far_left(page
     assert chart.text == "Emden | 60%\nBremen | 110%\nKiel | 82%\nHusum | 45%"
 
 
+def test_bars_in_the_rows_of_a_table_leave_it_a_table(page: Page) -> None:
+    for at, (name, value) in enumerate(HARBOURS):
+        page.text(90, 482 - 20 * at, name)
+        page.fill((180, 482 - 20 * at, value, 8), COLOURS[1])
+        page.text(310, 482 - 20 * at, f"{value}%")
+        page.text(360, 482 - 20 * at, f"Berth {at}")
+    (table,) = page.pictures()
+    assert table.layout == "table"
+    assert table.text.splitlines()[0] == "Emden | 60% | Berth 0"
+
+
+def test_a_caption_right_below_the_labels_of_an_axis_is_no_part_of_the_chart(page: Page) -> None:
+    page.canvas.line(100, 320, 440, 320)
+    for at, (name, value) in enumerate(HARBOURS):
+        page.fill((120 + 80 * at, 320, 40, 1.5 * value), COLOURS[0])
+        page.text(140 + 80 * at, 305, name, centred=True)
+        page.text(140 + 80 * at, 324 + 1.5 * value, str(value), centred=True)
+    page.text(260, 292, "Figure 2: Calls at the harbours.", centred=True)
+    (chart,) = page.pictures()
+    assert chart.caption == "Figure 2: Calls at the harbours."
+    assert "Figure" not in chart.text
+
+
 def test_bars_are_alike_in_thickness_evenly_apart_and_unlike_in_length() -> None:
     bars = [(100.0 + 60 * at, 300.0 - length, 120.0 + 60 * at, 300.0) for at, length in enumerate((80, 40, 60))]
     assert [*bars_on_one_base(bars)] == [bars]

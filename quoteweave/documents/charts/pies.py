@@ -49,7 +49,7 @@ class Slice:
 
     def holds(self, angle: float, *, slack: float = 0.0) -> bool:
         """Whether it goes over this angle."""
-        return any(self.start - slack <= angle + turn <= self.end + slack for turn in (0, ANGLES))
+        return any(self.start - slack <= angle + turn <= self.end + slack for turn in (-ANGLES, 0, ANGLES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +139,11 @@ def _slices(ring: Floats) -> list[Slice] | None:
     ends = [end for _, end, _ in runs]
     starts = [start for start, _, _ in runs[1:]] + [runs[0][0] + ANGLES]
     parted = [(end + start) / 2 for end, start in zip(ends, starts, strict=True)]
-    return [
-        Slice(run[2], begin, end) for run, begin, end in zip(runs, [parted[-1] - ANGLES, *parted], parted, strict=False)
+    found = [
+        Slice(colour, begin, end)
+        for (_, _, colour), begin, end in zip(runs, [parted[-1] - ANGLES, *parted], parted, strict=False)
     ]
+    return sorted(found, key=lambda one: (one.start + MIN_SLICE) % ANGLES)
 
 
 def _alike(a: Colour, b: Colour) -> bool:

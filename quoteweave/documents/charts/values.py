@@ -229,7 +229,7 @@ def _are_certain(labels: Sequence[tuple[Token, ...]]) -> bool:
 
 # Height of a swatch in font sizes of the words beside it, and how many times as wide as high it may be.
 SWATCH_HEIGHT = (0.3, 1.6)
-WIDEST_SWATCH = 3.2
+WIDEST_SWATCH = 3.6
 # Blank between a swatch and its words, and between these, in font sizes.
 BLANK = 1.3
 # Points above the first row within which its series are named; between rows of one name, in font sizes.

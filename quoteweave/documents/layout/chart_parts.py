@@ -32,6 +32,8 @@ AXIS_LABELS = 3
 AXIS_LABEL_WORDS = 3
 BELOW_GAP, BESIDE_GAP, BAR_LABEL_GAP = 20.0, 60.0, 120.0
 AXIS_SHARE = 0.5
+# Words of a cell beside bars that stand in a table, and points between it and the longest of them.
+CELL_WORDS, LABEL_BLANK = 4, 12.0
 
 # Swatches of a legend: sides in points, share of one colour, blank before the words in font sizes, and words.
 SWATCH_SIDES = (3.0, 32.0)
@@ -89,6 +91,28 @@ def _evenly_apart(places: Sequence[float]) -> bool:
     return all(abs(step - usual) <= max(UNEVEN_POINTS, UNEVEN * usual) for step in steps)
 
 
+def are_cells(bars: Sequence[Box], lines: SpatialIndex[Line]) -> bool:
+    """Whether horizontal bars stand in the rows of a table: each has a cell behind them all, or two before it."""
+    if _are_columns(bars):
+        return False
+    x1, _, x2, _ = hull(bars)
+    behind, before = [], []
+    for bar in bars:
+        near = lines.intersecting((x1 - BAR_LABEL_GAP, bar[1], x2 + BAR_LABEL_GAP, bar[3]))
+        cells = [line for line in near if len(line.words) <= CELL_WORDS and _is_level(line.box, bar)]
+        behind.append(sum(line.box[0] > x2 + LABEL_BLANK for line in cells))
+        before.append(sum(line.box[2] <= x1 + 2 for line in cells))
+    return min(behind) >= 1 or min(before) >= 2
+
+
+def _are_columns(bars: Sequence[Box]) -> bool:
+    return max(bar[3] for bar in bars) - min(bar[3] for bar in bars) <= SAME
+
+
+def _is_level(label: Box, bar: Box) -> bool:
+    return bar[1] - 2 <= (label[1] + label[3]) / 2 <= bar[3] + 2
+
+
 def axis_labels(box: Box, labels: SpatialIndex[Line]) -> list[Box]:
     """The labels evenly apart in a row right below a drawing, and the numbers so in a column left of it.
 
@@ -125,13 +149,13 @@ def _axis(lines: Sequence[Line], box: Box, along: int, edge: int) -> list[Box]:
 
 def labels_of_bars(bars: Sequence[Box], labels: SpatialIndex[Line]) -> list[Box]:
     """The labels left of horizontal bars, one on the level of each; none where a bar has none."""
-    if not bars or max(bar[3] for bar in bars) - min(bar[3] for bar in bars) <= SAME:
+    if not bars or _are_columns(bars):
         return []
     found = []
     for bar in bars:
         near = labels.intersecting((bar[0] - BAR_LABEL_GAP, bar[1], bar[0], bar[3]))
-        level = [line for line in near if bar[1] - 2 <= (line.box[1] + line.box[3]) / 2 <= bar[3] + 2]
-        before = max((line for line in level if line.box[2] <= bar[0] + 2), key=lambda line: line.box[2], default=None)
+        level = [line for line in near if line.box[2] <= bar[0] + 2 and _is_level(line.box, bar)]
+        before = max(level, key=lambda line: line.box[2], default=None)
         if before is None:
             return []
         found.append(before.box)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, area, hull, inside
-from quoteweave.documents.layout.chart_parts import bars_on_one_base
+from quoteweave.documents.layout.chart_parts import are_cells, bars_on_one_base
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
@@ -188,7 +188,7 @@ def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     _remove_lone_rules(drawn, scale)
     near = SpatialIndex(lines)
     clusters, specks = _clusters(drawn, scale)
-    families = bars_on_one_base((*clusters, *specks))
+    families = (own for own in bars_on_one_base((*clusters, *specks)) if not are_cells(own, near))
     bars = tuple(tuple(own) for own in families if all(_is_solid(ink, bar, picture.scale) for bar in own))
     taken = {bar for family in bars for bar in family}
     clusters = (*map(hull, bars), *(box for box in clusters if box not in taken))

@@ -14,6 +14,7 @@ from quoteweave.documents.layout.blocks import (
     PAGE_NUMBER,
     SECTION_NUMBER,
     LineBlock,
+    block_of,
     group_lines,
     text_by_rows,
 )
@@ -120,7 +121,7 @@ def find_figures(
 
 
 def _sorted_out(lines: Sequence[Line]) -> _Text:
-    blocks = group_lines(lines)
+    blocks = [part for block in group_lines(lines) for part in _parted_at_caption(block)]
     captions = [block for block in blocks if caption_label(block.text) is not None]
     prose = [block for block in blocks if block.prose and len(block.lines) > 1]
     columns = [block for block in blocks if not block.prose and _is_narrow_column(block)]
@@ -130,6 +131,12 @@ def _sorted_out(lines: Sequence[Line]) -> _Text:
     return _Text(
         SpatialIndex(lines), SpatialIndex(prose), SpatialIndex(captions), SpatialIndex(walls), SpatialIndex(labels)
     )
+
+
+def _parted_at_caption(block: LineBlock) -> list[LineBlock]:
+    """A caption that stands right below the labels of an axis is a block of its own."""
+    at = next((row for row, line in enumerate(block.lines) if caption_label(line.text) is not None), 0)
+    return [block_of(block.lines[:at]), block_of(block.lines[at:])] if at and not block.prose else [block]
 
 
 def _is_narrow_column(block: LineBlock) -> bool:
