@@ -168,6 +168,16 @@ def test_bullets_and_swatches_of_other_colours_are_no_legend(page: Page) -> None
     assert chart.bbox[2] < 300
 
 
+def test_rings_in_front_of_words_are_no_swatches(page: Page) -> None:
+    pie(page)
+    for at, ((name, _), colour) in enumerate(zip(HARBOURS, COLOURS, strict=True)):
+        page.canvas.setStrokeColorRGB(*colour)
+        page.canvas.circle(354, 454 - 22 * at, 4.5, stroke=1, fill=0)
+        page.text(364, 451 - 22 * at, name)
+    (chart,) = page.pictures()
+    assert chart.bbox[2] < 300
+
+
 def test_a_legend_belongs_to_the_chart_that_has_its_colours(page: Page) -> None:
     pie(page, [(0.1 * at, 0.2, 0.8) for at in range(4)])
     legend(page)

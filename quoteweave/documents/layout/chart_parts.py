@@ -232,7 +232,10 @@ def _swatch(picture: Raster, speck: Box) -> Rectangle | None:
     pixels = picture.cut(speck).astype(np.int16)
     height, width = pixels.shape[:2]
     colour = np.median(pixels[height // 3 : -(height // 3) or None, width // 3 : -(width // 3) or None], axis=(0, 1))
-    if (np.abs(pixels - colour).max(axis=2) <= LIKE).mean() < MIN_OF_COLOUR:
+    around = picture.cut(speck, margin=2).astype(np.int16)
+    rim = np.median(np.concatenate([around[0], around[-1], around[:, 0], around[:, -1]]), axis=0)
+    # What is drawn around a hole, such as the letter "o", has the ground's colour in its middle.
+    if np.abs(colour - rim).max() <= LIKE or (np.abs(pixels - colour).max(axis=2) <= LIKE).mean() < MIN_OF_COLOUR:
         return None
     red, green, blue = (int(channel) for channel in colour)
     return Rectangle(speck, (red, green, blue))
@@ -251,8 +254,12 @@ def _legends(swatches: Sequence[Rectangle], labels: SpatialIndex[Line]) -> list[
             tuple(swatch.colour for swatch, _ in group),
         )
         for group in groups
-        if len(group) > 1 and len({swatch.colour for swatch, _ in group}) == len(group)
+        if len(group) > 1 and not any(_alike(a.colour, b.colour) for (a, _), (b, _) in itertools.combinations(group, 2))
     ]
+
+
+def _alike(a: Colour, b: Colour) -> bool:
+    return max(abs(x - y) for x, y in zip(a, b, strict=True)) <= LIKE
 
 
 def _label(swatch: Box, labels: SpatialIndex[Line]) -> Line | None:
