@@ -39,7 +39,8 @@ def places_in(text: str) -> set[str]:
         (
             "Layout type",
             r'(?<!self)\.layout (?:==|!=|in|not)|layouts?\b.*"(?:caption|title)"|\b(?:IMAGE|BODY)_LAYOUTS\b|'
-            r"HEADERS_AND_FOOTERS|\.layout-caption",
+            r"HEADERS_AND_FOOTERS|\.(?:layout|written)-caption|\bPictureType\b|"
+            r"\bquote\.layout\}|layout.?[:=] ?quote\.layout",
             ("evaluation/", "testing/"),
         ),
         (
@@ -48,7 +49,11 @@ def places_in(text: str) -> set[str]:
             ("index/milvus/",),
         ),
         ("Gate rule", r"\bcheck_(?:sentence|citations)\(|\bapply_policy\(|\bStreamingFilter\(", ("testing/",)),
-        ("Metric with a judge", r"\bJudgeScores\b|\b(?:request|loaded|one)\.judgements\b|\bjudgements: .*Option", ()),
+        (
+            "Metric with a judge",
+            r"\bJudgeScores\b|\b(?:request|loaded|one)\.judgements\b|\bjudgements: .*Option|\"judge\.(?!py)",
+            (),
+        ),
         ("Dataset", r"\bload_citevqa\b", ()),
         (
             "Answer block",

@@ -12,7 +12,7 @@ from quoteweave.core.records import HEADERS_AND_FOOTERS, Filter
 if TYPE_CHECKING:
     import numpy as np
 
-MAX_TOLD = 5
+MAX_NAMED = 5
 """Most unknown documents that a message names."""
 # Documents are few and quotes many: CROSS JOIN makes SQLite choose the documents first, then walk their part of the
 # covering index. A parameter that is NULL does not narrow.
@@ -60,8 +60,8 @@ def require_documents(db: sqlite3.Connection, names: Iterable[str]) -> None:
     missing = sorted(set(wanted).difference(name for (name,) in db.execute(query, (json.dumps(wanted),))))
     if missing:
         known = [name for (name,) in db.execute("SELECT name FROM documents ORDER BY name")]
-        messages = [_unknown(name, known) for name in missing[:MAX_TOLD]]
-        more = [f"and {len(missing) - MAX_TOLD:,} others"] if len(missing) > MAX_TOLD else []
+        messages = [_unknown(name, known) for name in missing[:MAX_NAMED]]
+        more = [f"and {len(missing) - MAX_NAMED:,} others"] if len(missing) > MAX_NAMED else []
         raise UsageError("; ".join([*messages, *more]), remedy="quoteweave list shows them all")
 
 

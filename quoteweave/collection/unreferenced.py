@@ -14,7 +14,7 @@ from quoteweave.collection.folder import CollectionFolder
 from quoteweave.collection.records import IndexState
 from quoteweave.collection.stores.generations import PLAN, try_read_manifest
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS
-from quoteweave.collection.views import PICTURE_VIEWS
+from quoteweave.collection.views import VISUAL_VIEWS
 
 MILVUS_FOLDER = "milvus"
 """The folder of the embedded Milvus."""
@@ -76,7 +76,7 @@ def shards_of_pictures(folder: CollectionFolder) -> set[str]:
     return {
         shards_fingerprint(state.fingerprint)
         for state, held in manifests
-        if held is not None and held.view in PICTURE_VIEWS
+        if held is not None and held.view in VISUAL_VIEWS
     }
 
 

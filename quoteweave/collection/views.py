@@ -19,9 +19,9 @@ Unit = Literal["quote", "page"]
 TextView = Literal["text", "ocr_text", "vlm_text"]
 
 # Views that are made of a quote's picture.
-IMAGE_VIEWS = frozenset({"image", "mixed", "ocr_text"})
+CROP_VIEWS = frozenset({"image", "mixed", "ocr_text"})
 # Views of which pictures are shown to the encoder.
-PICTURE_VIEWS = frozenset({"image", "mixed"})
+VISUAL_VIEWS = frozenset({"image", "mixed"})
 
 # Part of every fingerprint of vectors; changes when the same quotes would be seen as other strings.
 VIEWS_VERSION = 1
@@ -45,12 +45,12 @@ def item_views(quotes: Sequence[Quote], view: View, unit: Unit, pictures: ImageP
     Texts are their own keys. The views `image` and `ocr_text` need `pictures`; what OCR did not read yet it reads now.
     Raises DocumentError where a crop that it is to read cannot be had.
     """
-    if view in IMAGE_VIEWS and pictures is None:
+    if view in CROP_VIEWS and pictures is None:
         raise ValueError(f"the view {view!r} needs pictures")
     if view == "ocr_text" and pictures is not None:
         quotes = [with_ocr_text(quote, pictures) for quote in quotes]
     items = [[quote] for quote in quotes] if unit == "quote" else _pages(quotes)
-    if view not in PICTURE_VIEWS or pictures is None:
+    if view not in VISUAL_VIEWS or pictures is None:
         return [_text_view(item, view, unit) for item in items]
     return [
         _text_view(item, view, unit)

@@ -343,7 +343,9 @@ class Completion(Record):
     tool_calls: tuple[ToolCall, ...] = Field(default=(), description="in order; none of a model without tools")
     reasoning: str | None = Field(default=None, description="what it wrote before; None where the endpoint tells none")
     model: str
-    finish_reason: str | None = None
+    finish_reason: str | None = Field(
+        default=None, description="why it ended, in OpenAI's words: stop, length, content_filter, tool_calls"
+    )
     usage: Usage = Usage()
 
 

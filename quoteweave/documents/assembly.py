@@ -1,4 +1,4 @@
-"""Turns a document's pages into quotes: decides what needs all pages, namely layouts, headings and sections."""
+"""Makes quotes of a document's pages, once all are read: layouts, captions, headings and sections depend on all."""
 
 import itertools
 import re

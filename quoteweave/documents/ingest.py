@@ -32,7 +32,7 @@ from quoteweave.documents.parser import FileStamp, ParserSettings, SourceFile, f
 from quoteweave.documents.reflow.linked_images import file_hash
 from quoteweave.documents.retried_tasks import failure_reason
 from quoteweave.documents.worker_pool import ProcessLimits, WorkerPool
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 
 __all__ = ["AddOptions", "AddProgress", "AddReport", "FileIssue", "add"]
 
@@ -138,7 +138,7 @@ def add(
         run.remove_vanished({path.resolve() for path in roots if path.is_dir()}, files)
         run.add(files, progress)
         progress.on_index()
-        notes = refresh_indexes(collection, writer, options.pictures)
+        notes = sync_indexes(collection, writer, options.pictures)
         return run.report(notes, writer.finish_removals())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.tokens import Price, UsageMeter, estimate_message_tokens
+from quoteweave.core.chat.usage import Price, UsageMeter, estimate_message_tokens
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, UsageError
 from quoteweave.core.examples import Spending
 from quoteweave.core.protocols import ChatModel

@@ -8,8 +8,8 @@ from typing import Any
 
 from quoteweave.core.answers import Completion, CompletionDelta
 from quoteweave.core.chat.streams import stream_completion
-from quoteweave.core.chat.tokens import UsageMeter
 from quoteweave.core.chat.tools import Tool, offer_tools
+from quoteweave.core.chat.usage import UsageMeter
 from quoteweave.core.protocols import ChatModel
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from quoteweave.core.chat.tokens import FREE, LOCAL_PREFIX, Price
+from quoteweave.core.chat.usage import FREE, LOCAL_PREFIX, Price
 from quoteweave.core.errors import UsageError
 from quoteweave.core.files.jsonl import describe_validation_error
 from quoteweave.core.files.toml import parse_toml

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from quoteweave.core.chat.tokens import UsageMeter, estimate_message_tokens
+from quoteweave.core.chat.usage import UsageMeter, estimate_message_tokens
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.chat_wrappers import MeteredChat
 

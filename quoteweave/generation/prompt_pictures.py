@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.tokens import max_fair_share
+from quoteweave.core.chat.usage import max_fair_share
 from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.core.files.pictures import UnfitPicture, encoded, opened, to_data_url, unpack
 from quoteweave.core.messages import pluralize

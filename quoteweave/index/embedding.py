@@ -13,7 +13,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.records import IndexPlan
 from quoteweave.collection.stores.generations import build_command
 from quoteweave.collection.stores.vectors import StoredVectors, shard_key
-from quoteweave.collection.views import IMAGE_VIEWS, PICTURE_VIEWS, ItemView, item_views
+from quoteweave.collection.views import CROP_VIEWS, VISUAL_VIEWS, ItemView, item_views
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import DocumentError, InputsRefused, ModelFailed, StorageError, error_reason
 from quoteweave.core.messages import pluralize
@@ -140,11 +140,11 @@ def embedding_status(
     instance: they are compared wherever `pictures` are given. With these, OCR reads what the plan's view wants.
     """
     tied, found = collection.shard_keys(plan.shards), EmbeddingStatus()
-    shards, can_see = collection.shards, pictures is not None or plan.view not in IMAGE_VIEWS
+    shards, can_see = collection.shards, pictures is not None or plan.view not in CROP_VIEWS
     for document in collection.documents():
         name, key, count = document.name, tied.get(document.name), 0
         before = shards.vectors(plan.shards, key, verified=verified) if key is not None else None
-        stored = before if pictures is None or plan.view not in PICTURE_VIEWS else None
+        stored = before if pictures is None or plan.view not in VISUAL_VIEWS else None
         if stored is None and can_see:
             key, count = _needed(collection, plan, name, pictures)
             stored = shards.vectors(plan.shards, key, verified=verified)
@@ -212,7 +212,7 @@ def _still_unreadable(
     """Pictures that are still unreadable; a document with one that became readable is marked as missing."""
     unreadable: list[UnreadableItem] = []
     for name, stored in list(found.stored.items()):
-        if plan.view not in PICTURE_VIEWS or stored.lengths.all():
+        if plan.view not in VISUAL_VIEWS or stored.lengths.all():
             continue
         views = document_views(collection, plan, name, pictures)
         blind = [view for view, vectors in zip(views, stored.lengths, strict=True) if view.key and not vectors]
@@ -291,7 +291,7 @@ class _Run:
         # Asked only once there is something to encode: it depends on the device, and so may import torch.
         if isinstance(self._encoder, SuggestsCallSize):
             return self._encoder.at_once
-        return PICTURES_AT_ONCE if self._plan.view in PICTURE_VIEWS else TEXTS_AT_ONCE
+        return PICTURES_AT_ONCE if self._plan.view in VISUAL_VIEWS else TEXTS_AT_ONCE
 
     def encode(self, views: "Views") -> int:
         """Encode these views, and store the documents that are done with them. Returns how many views there were."""

@@ -9,7 +9,7 @@ from quoteweave.collection.records import IndexPlan, IndexState, Manifest
 from quoteweave.collection.storage_errors import damage_error
 from quoteweave.collection.stores.generations import build_command, try_read_manifest
 from quoteweave.collection.stores.vectors import StoredVectors
-from quoteweave.collection.views import IMAGE_VIEWS, PICTURE_VIEWS, Unit, item_rows
+from quoteweave.collection.views import CROP_VIEWS, VISUAL_VIEWS, Unit, item_rows
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import CollectionError, FingerprintMismatch, IndexMissing, UsageError, note_text
 from quoteweave.core.fingerprints import differences
@@ -18,7 +18,7 @@ from quoteweave.core.records import Record, View
 from quoteweave.index import kinds
 from quoteweave.index.embedding import DimensionChanged, EmbedProgress, EmbedResult, UnreadableItem, embed_missing
 from quoteweave.index.opening import OpenedIndex, open_generation, with_rebuild_advice
-from quoteweave.index.sync import drop_index, sync_index
+from quoteweave.index.sync import drop_index, publish_index
 
 
 class SkippedItem(Record):
@@ -47,7 +47,7 @@ def iter_skipped_items(
 
 def counts_by_reason(manifest: Manifest) -> dict[str, int]:
     """How many items were left out for each kind of reason; kinds without any are left out too."""
-    picture = manifest.view in PICTURE_VIEWS
+    picture = manifest.view in VISUAL_VIEWS
     refused = "with a picture that cannot be loaded" if picture else "refused by the endpoint"
     counts = {f"with {_lack(manifest)}": manifest.skipped - len(manifest.refused), refused: len(manifest.refused)}
     return {reason: count for reason, count in counts.items() if count > 0}
@@ -86,7 +86,7 @@ def make_plan(
     kind = kind or kinds.default_kind(many=encoder.many)
     kinds.check_kind(kind, many=encoder.many)
     view = view or ("image" if encoder.reads == "image" else "text")
-    if (view in PICTURE_VIEWS) != (encoder.reads == "image"):
+    if (view in VISUAL_VIEWS) != (encoder.reads == "image"):
         reads = "pictures" if encoder.reads == "image" else "text"
         raise UsageError(f"{encoder.name} reads {reads}; it cannot be given the view {view!r}")
     return IndexPlan(
@@ -100,8 +100,8 @@ class EncoderIndex:
     def __init__(
         self, collection: Collection, encoder: Encoder, plan: IndexPlan, pictures: ImageProvider | None = None
     ) -> None:
-        if plan.view in IMAGE_VIEWS and pictures is None:
-            reads = "pictures" if plan.view in PICTURE_VIEWS else "what OCR reads on pictures"
+        if plan.view in CROP_VIEWS and pictures is None:
+            reads = "pictures" if plan.view in VISUAL_VIEWS else "what OCR reads on pictures"
             raise UsageError(
                 f"{plan.name} reads {reads}, and was not told where they are: in Python, "
                 "make_retriever(NAME, collection, Resources(pictures=CollectionPictures(collection)))"
@@ -133,7 +133,7 @@ class EncoderIndex:
             embedded = self._embed(writer, progress)
         progress.on_index()
         stored = embedded.stored
-        manifest = sync_index(self.collection, writer, self.plan, stored, made=embedded)
+        manifest = publish_index(self.collection, writer, self.plan, stored, made=embedded)
         if replace:
             for state, _ in rivals:
                 drop_index(self.collection, writer, state)

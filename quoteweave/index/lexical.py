@@ -163,7 +163,7 @@ class LexicalIndex:
 
     def pages_with_word(self, token: str) -> "Positions":
         """Positions of the pages that hold a word."""
-        return self._fields["pages"].having(self._ids(token))
+        return self._fields["pages"].items_with(self._ids(token))
 
     def on_several_pages(self, token: str, page: int) -> bool:
         """Whether a word is on two or more pages of the document that contains `page`."""
@@ -179,7 +179,7 @@ class LexicalIndex:
 
     def pages_with_reference(self, name: str) -> "Positions":
         """Positions of the pages with a `PlaceName` of that text, or that show that kind (`layout_token`)."""
-        return self._fields["references"].having(self._ids(name))
+        return self._fields["references"].items_with(self._ids(name))
 
     def pages_meant_by(self, name: PlaceName) -> "Positions":
         """Like `pages_with_reference`; for a page number, the pages with that printed label and those at that position.
@@ -262,7 +262,7 @@ class LexicalIndex:
     def _with(self, field: str, tokens: Iterable[str]) -> "Positions":
         import numpy as np
 
-        found = sorted((self._fields[field].having(self._ids(token)) for token in set(tokens)), key=len)
+        found = sorted((self._fields[field].items_with(self._ids(token)) for token in set(tokens)), key=len)
         return reduce(partial(np.intersect1d, assume_unique=True), found) if found else np.empty(0, dtype=np.int64)
 
     def page(self, document: str, number: int) -> int | None:

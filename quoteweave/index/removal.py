@@ -7,7 +7,7 @@ from pydantic import Field
 from quoteweave.collection.collection import Collection
 from quoteweave.collection.writer import Writer
 from quoteweave.core.records import Record
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 
 
 class RemovalReport(Record):
@@ -46,7 +46,7 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
         if wanted:
             writer.remove(*wanted)
         writer.prune()  # makes room for the indexes, on a disk that is full
-        notes = refresh_indexes(collection, writer)
+        notes = sync_indexes(collection, writer)
         remaining_traces = writer.finish_removals()
     return RemovalReport(
         removed=tuple(wanted), finished=tuple(sorted(begun)), index_notes=notes, remaining_traces=remaining_traces
@@ -56,8 +56,8 @@ def remove_documents(collection: Collection, names: Sequence[str]) -> RemovalRep
 def finish_removals_everywhere(collection: Collection, writer: Writer) -> tuple[str, ...]:
     """Finish what killed commands, and readers that were in the way, left of removed documents.
 
-    Returns what remains and until when, a sentence each. Raises what `refresh_indexes` raises.
+    Returns what remains and until when, a sentence each. Raises what `sync_indexes` raises.
     """
     if not collection.may_have_traces():
         return ()
-    return (*refresh_indexes(collection, writer), *writer.finish_removals())
+    return (*sync_indexes(collection, writer), *writer.finish_removals())

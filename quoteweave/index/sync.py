@@ -23,7 +23,7 @@ from quoteweave.collection.stores.generations import (
     write_plan,
 )
 from quoteweave.collection.stores.vectors import StoredVectors
-from quoteweave.collection.views import PICTURE_VIEWS, item_rows
+from quoteweave.collection.views import VISUAL_VIEWS, item_rows
 from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import (
     CollectionError,
@@ -56,7 +56,7 @@ def drop_index(collection: Collection, writer: Writer, state: IndexState) -> Non
     writer.drop_index(state.fingerprint)
 
 
-def sync_index(
+def publish_index(
     collection: Collection,
     writer: Writer,
     plan: IndexPlan,
@@ -217,7 +217,7 @@ def _write(index: VectorIndex | None, manifest: Manifest, folder: Path) -> None:
     write_plan(folder, manifest)
 
 
-def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvider | None = None) -> tuple[str, ...]:
+def sync_indexes(collection: Collection, writer: Writer, pictures: ImageProvider | None = None) -> tuple[str, ...]:
     """Take documents that are gone out of all indexes of vectors; the lexical index is always in step.
 
     They gain what is encoded already: a document that was renamed, or has a twin, keeps its vectors;
@@ -230,7 +230,7 @@ def refresh_indexes(collection: Collection, writer: Writer, pictures: ImageProvi
         holds_removed = state.fingerprint in unclean
         try:
             if state.revision != revision or holds_removed or not state.folder.is_dir():
-                refresh_index(collection, writer, state, pictures)
+                sync_index(collection, writer, state, pictures)
             if holds_removed:
                 writer.mark_index_clean(state.fingerprint)
         except QuoteweaveError as error:
@@ -260,12 +260,12 @@ def indexes_behind(collection: Collection) -> list[Manifest]:
     return [manifest for manifest in behind if manifest is not None]
 
 
-def refresh_index(
+def sync_index(
     collection: Collection, writer: Writer, state: IndexState, pictures: ImageProvider | None = None
 ) -> None:
     """Make one index of vectors hold what is encoded, and nothing else; built anew where it is damaged or gone.
 
-    Raises CollectionError where it is lost how the index was built, and what `open_index` and `sync_index` raise.
+    Raises CollectionError where it is lost how the index was built, and what `open_index` and `publish_index` raise.
     """
     plan = read_plan(state)
     if plan is None:
@@ -273,5 +273,5 @@ def refresh_index(
     if plan.fingerprint != state.fingerprint:
         raise FingerprintMismatch("another version of quoteweave made it, in another way")
     # No crop is read by OCR here, which takes a model.
-    found = embedding_status(collection, writer, plan, pictures if plan.view in PICTURE_VIEWS else None)
-    sync_index(collection, writer, plan, found.stored, complete=not found.missing)
+    found = embedding_status(collection, writer, plan, pictures if plan.view in VISUAL_VIEWS else None)
+    publish_index(collection, writer, plan, found.stored, complete=not found.missing)

@@ -51,7 +51,7 @@ class Field:
         self._sparse = name == "outline"
         self._saturation = lru_cache(maxsize=2)(self._saturation_of)
 
-    def having(self, ids: Ids) -> "Positions":
+    def items_with(self, ids: Ids) -> "Positions":
         """Positions of the items that have a token."""
         return self._found(ids)[0]
 
@@ -67,13 +67,14 @@ class Field:
         if not tokens or not self._parts:
             return scores
         length = None if within is None else self._mean_length(within)
-        first, having = self._places(tokens)
-        for batch in _batches(having.sum(axis=0)):
+        first, frequencies = self._places(tokens)
+        for batch in _batches(frequencies.sum(axis=0)):
             found = [
-                self._found_of_each(part, first[part, batch], having[part, batch]) for part in range(len(self._parts))
+                self._found_of_each(part, first[part, batch], frequencies[part, batch])
+                for part in range(len(self._parts))
             ]
-            weights = self._idf_of_each(having[:, batch], [positions for positions, _ in found], within)
-            for (positions, counts), each in zip(found, having[:, batch], strict=True):
+            weights = self._idf_of_each(frequencies[:, batch], [positions for positions, _ in found], within)
+            for (positions, counts), each in zip(found, frequencies[:, batch], strict=True):
                 if length is None:
                     gains = self._saturation(b).take(positions)
                 else:
@@ -117,8 +118,8 @@ class Field:
 
     def idf(self, ids: Ids) -> float:
         """The idf of a token; 0 for one that no item has."""
-        having = self.count(ids)
-        return inverse_frequency(self._size, having) if having else 0.0
+        frequency = self.count(ids)
+        return inverse_frequency(self._size, frequency) if frequency else 0.0
 
     def cosines(self, tokens: Mapping[Ids, int]) -> "Scores":
         """TF-IDF cosine (n,) of each item with a question in which each token occurs so often.
@@ -150,26 +151,26 @@ class Field:
         last = np.array([part.starts[each + 1] for part, each in parts], dtype=np.int64)
         return first, np.where(numbers >= 0, last - first, 0)
 
-    def _found_of_each(self, part: int, first: "Positions", having: "Positions") -> "tuple[Positions, Any]":
+    def _found_of_each(self, part: int, first: "Positions", frequencies: "Positions") -> "tuple[Positions, Any]":
         """Positions of the items of a segment that have each token, token by token, and how often."""
         import numpy as np
 
-        ends, postings = having.cumsum(), self._parts[part]
-        places = np.arange(int(ends[-1])) + (first - (ends - having)).repeat(having)
+        ends, postings = frequencies.cumsum(), self._parts[part]
+        places = np.arange(int(ends[-1])) + (first - (ends - frequencies)).repeat(frequencies)
         positions = postings.items[places].astype(np.int64)
         positions += self._bases[part]
         return positions, postings.counts[places]
 
-    def _idf_of_each(self, having: "Positions", found: "Sequence[Positions]", within: "Mask | None") -> "Scores":
+    def _idf_of_each(self, frequencies: "Positions", found: "Sequence[Positions]", within: "Mask | None") -> "Scores":
         """(t,) the idf of each token: how many items of each segment have it (s, t), and which these are."""
         import numpy as np
 
         idf = partial(inverse_frequency, self._size)
-        weights = np.array([idf(count) for count in having.sum(axis=0).tolist()], dtype=np.float32)
+        weights = np.array([idf(count) for count in frequencies.sum(axis=0).tolist()], dtype=np.float32)
         if within is None:
             return weights
         idf, counts = partial(inverse_frequency, int(np.count_nonzero(within))), np.zeros(len(weights))
-        for positions, each in zip(found, having, strict=True):
+        for positions, each in zip(found, frequencies, strict=True):
             counts += np.bincount(np.arange(len(each)).repeat(each), within[positions], len(each))
         among = np.array([idf(int(count)) for count in counts.tolist()], dtype=np.float32)
         return (weights + among) / np.float32(2)
@@ -218,14 +219,16 @@ class Field:
         """(n,) lengths of the TF-IDF vectors; 1 for an item without tokens, so that it can be divided by."""
         import numpy as np
 
-        having: Counter[bytes] = Counter()
+        frequencies: Counter[bytes] = Counter()
         for segment, part in zip(self._segments, self._parts, strict=True):
-            for token, count in zip(segment.vocabulary(), part.having().tolist(), strict=True):
-                having[token] += count
+            for token, count in zip(segment.vocabulary(), part.document_frequencies().tolist(), strict=True):
+                frequencies[token] += count
         squares = np.zeros(self._size)
         for segment, part, base in zip(self._segments, self._parts, self._bases, strict=False):
-            idf = _smooth_idf(self._size, np.array([having[token] for token in segment.vocabulary()], dtype=np.int64))
-            weights = part.counts * np.repeat(idf, part.having())
+            idf = _smooth_idf(
+                self._size, np.array([frequencies[token] for token in segment.vocabulary()], dtype=np.int64)
+            )
+            weights = part.counts * np.repeat(idf, part.document_frequencies())
             # Tokens are sorted in every segment, so the terms of a sum are added in the same order in each.
             size = len(part.lengths)
             squares[base : base + size] = np.bincount(part.items, weights**2, minlength=size)
@@ -233,23 +236,23 @@ class Field:
         return norms
 
 
-def _batches(having: "Positions") -> Iterator[slice]:
+def _batches(frequencies: "Positions") -> Iterator[slice]:
     """Split tokens, with the given numbers of items each, into groups with about `POSTINGS_AT_ONCE` postings."""
     import numpy as np
 
-    ends = [*(np.flatnonzero(np.diff(having.cumsum() // POSTINGS_AT_ONCE)) + 1).tolist(), len(having)]
+    ends = [*(np.flatnonzero(np.diff(frequencies.cumsum() // POSTINGS_AT_ONCE)) + 1).tolist(), len(frequencies)]
     yield from (slice(*each) for each in pairwise([0, *ends]))
 
 
-def inverse_frequency(items: int, having: int) -> float:
+def inverse_frequency(items: int, frequency: int) -> float:
     """Lucene's idf of a token that the given number of items have."""
-    return math.log(1 + (items - having + 0.5) / (having + 0.5))
+    return math.log(1 + (items - frequency + 0.5) / (frequency + 0.5))
 
 
-def _smooth_idf(items: int, having: Any) -> Any:
+def _smooth_idf(items: int, frequencies: Any) -> Any:
     import numpy as np
 
-    return np.log((1 + items) / (1 + having)) + 1
+    return np.log((1 + items) / (1 + frequencies)) + 1
 
 
 def concatenated(arrays: "Iterable[npt.NDArray[Any]]", dtype: Any) -> Any:

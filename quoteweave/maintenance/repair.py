@@ -23,7 +23,7 @@ from quoteweave.core.fingerprints import file_sha256
 from quoteweave.documents.file_reading import AddProgress, FileIssue, FileReading, read_files
 from quoteweave.documents.parser import ParserSettings, SourceFile
 from quoteweave.documents.worker_pool import WorkerPool
-from quoteweave.index.sync import refresh_index, refresh_indexes
+from quoteweave.index.sync import sync_index, sync_indexes
 from quoteweave.maintenance.check import CheckReport, Damage, check
 from quoteweave.maintenance.salvage import Salvaged, salvage
 
@@ -107,7 +107,7 @@ def _repair_catalogue(root: Path, report: CheckReport) -> list[Damage]:
                 lost.append(_lost(f"the words of the pages of {name!r} are lost: {read}", name))
             else:
                 writer.store_words(read)
-        refresh_indexes(collection, writer)
+        sync_indexes(collection, writer)
     return lost
 
 
@@ -173,7 +173,7 @@ class _Repair:
             else:
                 self._writer.store([read])
         if lost:
-            refresh_indexes(self._collection, self._writer)
+            sync_indexes(self._collection, self._writer)
 
     def sources(self, damaged: Iterable[Damage]) -> None:
         """Copies them again from where they were added, if they are there unchanged."""
@@ -282,7 +282,7 @@ class _Repair:
 
     def _refresh(self, state: IndexState) -> bool:
         try:
-            refresh_index(self._collection, self._writer, state)
+            sync_index(self._collection, self._writer, state)
         except QuoteweaveError as error:
             place = state.folder.relative_to(self._collection.root).as_posix()
             self._advice[place] = str(error)

@@ -14,7 +14,7 @@ from typing import Any
 
 from quoteweave.core.answers import Completion, CompletionDelta, Usage
 from quoteweave.core.chat.streams import ReasoningSplitter
-from quoteweave.core.chat.tokens import LOCAL_PREFIX
+from quoteweave.core.chat.usage import LOCAL_PREFIX
 from quoteweave.core.errors import ModelFailed, UsageError
 from quoteweave.core.files.pictures import UnfitPicture, from_data_url, opened, unpack
 from quoteweave.models.batches import catch_out_of_memory

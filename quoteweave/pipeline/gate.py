@@ -1,11 +1,5 @@
 """The gate that an answer passes before people see it: checks, policy, abstention, highlights and price.
 
-Checkers of claims have names for the command line and configuration files; code passes objects:
-
-chat, chat:MODEL@http://host/v1          a chat model as judge
-chat:local=/path                         one on this machine
-/path/to/folder, owner/name@revision     an entailment model on this machine, of the kinds of `make_entailment`
-
 The thresholds for abstaining are those of a `Calibration`, which `core.confidence.load_calibration` reads.
 """
 

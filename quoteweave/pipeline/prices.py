@@ -1,7 +1,7 @@
 """The price of an answer: what the tokens of all its model calls cost."""
 
 from quoteweave.core.answers import EXTRACTIVE, Answer, Usage
-from quoteweave.core.chat.tokens import FREE
+from quoteweave.core.chat.usage import FREE
 from quoteweave.core.examples import Spending
 from quoteweave.endpoints.prices import chat_price
 

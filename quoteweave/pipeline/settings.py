@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
 from quoteweave.core.answers import CONTEXT_SIZES, ContextSize
-from quoteweave.core.chat.tokens import LOCAL_PREFIX
+from quoteweave.core.chat.usage import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.records import Record
 from quoteweave.endpoints.connection import RetryOptions

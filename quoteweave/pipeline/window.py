@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.tokens import estimate_tokens, max_fair_share
+from quoteweave.core.chat.usage import estimate_tokens, max_fair_share
 from quoteweave.core.records import Hit, Quote, Record
 from quoteweave.generation.prompt_messages import source_of
 from quoteweave.generation.prompt_pictures import PictureLimits

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from pydantic import Field
 
 from quoteweave.collection.stores.vectors import shard_key
-from quoteweave.collection.views import PICTURE_VIEWS, ItemView
-from quoteweave.core.chat.tokens import estimate_tokens
+from quoteweave.collection.views import VISUAL_VIEWS, ItemView
+from quoteweave.core.chat.usage import estimate_tokens
 from quoteweave.core.errors import DocumentError, MissingExtra, ModelNotFound
 from quoteweave.core.protocols import Encoder, ImageProvider, SuggestsCallSize
 from quoteweave.core.records import Quote, Record
@@ -166,7 +166,7 @@ def _count(retriever: VectorRetriever) -> _Counts:
     for document in retriever.collection.documents():
         views = _views(retriever, document.name)
         seen = [view.key for view in views if view.key is not None]
-        read = () if plan.view in PICTURE_VIEWS else seen
+        read = () if plan.view in VISUAL_VIEWS else seen
         tokens = sum((min(estimate_tokens(key[:characters]), most) for key in read), 0.0)
         count.items += len(seen)
         count.left_out += len(views) - len(seen)

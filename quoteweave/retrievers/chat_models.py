@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from quoteweave.core.chat.tokens import LOCAL_PREFIX
+from quoteweave.core.chat.usage import LOCAL_PREFIX
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.connection import RetryOptions

@@ -5,8 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
-from quoteweave.collection.storage_errors import OTHER_VERSION, renewal_advice
-from quoteweave.core.errors import note_text
 from quoteweave.core.place_names import PlaceName
 from quoteweave.core.protocols import Explanation
 from quoteweave.core.records import Filter, Hit, Query, Quote
@@ -78,13 +76,6 @@ class LexicalRetriever(Bm25Retriever):
         self._terms = (finance(), *terms)
         self._scorer: EvidenceScorer | None = None
         self._headings: tuple[LexicalIndex, Positions] | None = None
-
-    def warnings(self) -> tuple[str, ...]:
-        """One sentence where another version made the index, so that questions may meet other rules than its own."""
-        if not self._collection.has_older_segments():
-            return ()
-        summary = f"{OTHER_VERSION}: pages may be found by fewer of their sections' names"
-        return (note_text(summary, remedy=renewal_advice(self._collection.root)),)
 
     def evidence(self, index: LexicalIndex, question: str, where: Filter | None = None) -> PageEvidence:
         """The evidence for each page that passes the filter; the kinds of quotes that the filter wants are ignored."""
@@ -303,8 +294,8 @@ class LexicalRetriever(Bm25Retriever):
         rows = index.rows[asked[index.page_of]]
         if len(rows):
             # A document's quotes lie in rows that follow one another.
-            having = self._collection.rows_containing(text, first=int(rows.min()), last=int(rows.max()))
-            found |= index.pages_with(np.isin(index.rows, having, assume_unique=True)) & asked
+            containing = self._collection.rows_containing(text, first=int(rows.min()), last=int(rows.max()))
+            found |= index.pages_with(np.isin(index.rows, containing, assume_unique=True)) & asked
         return found
 
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quoteweave.collection.collection import Collection
+from quoteweave.collection.storage_errors import OTHER_VERSION, renewal_advice
 from quoteweave.core.concurrency.recent_cache import RecentCache
-from quoteweave.core.errors import CollectionError
+from quoteweave.core.errors import CollectionError, note_text
 from quoteweave.core.records import Filter, Hit, Query
 from quoteweave.core.text.question_analysis import check_question_length
 from quoteweave.core.text.tokens import words
@@ -90,6 +91,13 @@ class Bm25Retriever:
                     f"{self._collection.root} is damaged: its catalogue lacks quotes that its lexical index holds",
                     remedy=f"see what is wrong with: quoteweave check -c {shlex.quote(str(self._collection.root))}",
                 )
+
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence where another version made the index, so that questions may meet other rules than its own."""
+        if not self._collection.has_older_segments():
+            return ()
+        summary = f"{OTHER_VERSION}: some of what the documents say may not be found"
+        return (note_text(summary, remedy=renewal_advice(self._collection.root)),)
 
     def _scores(self, index: LexicalIndex, question: str, where: Filter | None, k: int) -> "Scores":  # noqa: ARG002
         """(n,) scores, right for the best `k` quotes that pass the filter and all that tie with them; others are lower.

@@ -13,7 +13,7 @@ from quoteweave.attribution.agent.loop import CiteAgent
 from quoteweave.attribution.agent.observations import cut_text, observe_papers, observe_text
 from quoteweave.attribution.agent.trajectory import AgentSettings
 from quoteweave.attribution.literature.sources.papers import Paper, PapersFound, PaperText, PublicationDate
-from quoteweave.core.chat.tokens import estimate_message_tokens, estimate_tokens
+from quoteweave.core.chat.usage import estimate_message_tokens, estimate_tokens
 from quoteweave.testing.fakes import FakeChat
 
 

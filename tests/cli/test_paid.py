@@ -5,7 +5,7 @@ import pytest
 from quoteweave.cli.console import print_failures
 from quoteweave.cli.eval.paid import count_spent
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 
 PRICE = Price(input=1.0, output=2.0)
 

@@ -24,7 +24,7 @@ from quoteweave.collection.writer import Writer
 from quoteweave.core.errors import StorageError
 from quoteweave.index.lexical import current_lexical_index
 from quoteweave.index.removal import remove_documents
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 
 WORDS = ["".join(random.Random(seed).choices("abcdefghij", k=6)) for seed in range(3000)]
 LARGE = [f"sealing wax {' '.join(random.Random(seed).choices(WORDS, k=60))}" for seed in range(600)]
@@ -51,7 +51,7 @@ def full(disk: Path) -> Path:
         disk, {"small.txt": ["Grain came by sea.", "Timber came from Norway."], "large.txt": LARGE}
     )
     with collection, collection.writer() as writer:
-        refresh_indexes(collection, writer)
+        sync_indexes(collection, writer)
     fill(disk)
     return disk / "collection"
 

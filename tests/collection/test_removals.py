@@ -14,7 +14,7 @@ from quoteweave.collection.stores.image_texts import DESCRIPTIONS
 from quoteweave.core.errors import UsageError
 from quoteweave.index.encoder_index import EncoderIndex, make_plan
 from quoteweave.index.removal import remove_documents
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 from quoteweave.testing import FakeEncoder
 
 NAME = "kanarienvogel/zaunkönig.txt"
@@ -56,7 +56,7 @@ def build(collection: Collection, *kinds: str) -> None:
     with collection.writer() as writer:
         for kind in kinds:
             store_of(collection, kind).refresh(writer)
-        refresh_indexes(collection, writer)
+        sync_indexes(collection, writer)
 
 
 def vectors(*texts: str, many: bool = False) -> list[bytes]:
@@ -117,7 +117,7 @@ def test_no_byte_is_left_of_what_a_changed_document_said(with_wren: Collection, 
     words = words_of_pages(with_wren)
     with with_wren.writer() as writer:
         put(writer, tmp_path / "files", NAME, [made_quote("something else")])
-        refresh_indexes(with_wren, writer)
+        sync_indexes(with_wren, writer)
         assert writer.finish_removals() == ()
     left = {canary for held in found_in(with_wren.root, *vectors(*WORDS), *words).values() for canary in held}
     assert left <= {text.encode() for text in ("kanarienvogel", "zaunkönig")}  # it is still there by that name
@@ -187,7 +187,7 @@ def test_killed_at_any_step_the_same_command_or_another_finishes(with_wren: Coll
         with Collection.open(root) as collection:
             if number % 2 and not any(document.name == NAME for document in collection.documents()):
                 with collection.writer() as writer:  # as any command that writes
-                    assert (*refresh_indexes(collection, writer), *writer.finish_removals()) == ()
+                    assert (*sync_indexes(collection, writer), *writer.finish_removals()) == ()
                 half_done += 1
             else:
                 outcome = remove_documents(collection, [NAME]) if _is_known(collection) else None

@@ -1,7 +1,7 @@
 import pytest
 
 from quoteweave.core.answers import Completion, Usage
-from quoteweave.core.chat.tokens import (
+from quoteweave.core.chat.usage import (
     TOKENS_PER_IMAGE,
     estimate_message_tokens,
     estimate_tokens,

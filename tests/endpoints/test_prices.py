@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import UsageError
 from quoteweave.endpoints.prices import chat_price, embedding_price, price_table, read_prices
 

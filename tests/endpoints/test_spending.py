@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from quoteweave.core.answers import Completion, Usage
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointUnreachable, UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.endpoints.budget import Budget, BudgetedChat, Cost

@@ -9,7 +9,7 @@ import pytest
 
 from quoteweave.core.answers import Completion, CompletionDelta, Usage
 from quoteweave.core.chat.streams import stream_completion
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import BudgetSpent, EndpointBadResponse, EndpointError, EndpointUnreachable
 from quoteweave.core.protocols import ChatModel, StreamingChatModel
 from quoteweave.endpoints.budget import Budget, BudgetedChat

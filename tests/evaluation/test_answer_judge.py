@@ -7,7 +7,7 @@ import pytest
 from made_judgements import CONTEXT, Judging, made_pair, said
 
 from quoteweave.core.answers import Completion, Context, Usage
-from quoteweave.core.chat.tokens import TOKENS_PER_IMAGE, estimate_tokens
+from quoteweave.core.chat.usage import TOKENS_PER_IMAGE, estimate_tokens
 from quoteweave.core.errors import DatasetError, EndpointRefused, EndpointUnreachable, StorageError, UsageError
 from quoteweave.evaluation.judges.answer_judges import NO_ANSWER, AnswerJudge
 from quoteweave.evaluation.judges.batch import MAX_CONSECUTIVE_FAILURES, judge_all, judging_items, plan_judging

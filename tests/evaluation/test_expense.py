@@ -4,7 +4,7 @@ import pytest
 from made_answers import gold, said
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 from quoteweave.evaluation.metrics.answers.expense import Expense
 
 GPT = Price(input=2, output=8)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from made_report import GOOD, HOSTILE, POOR, answers, gathered, judgements, questions, quick
 
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import UsageError
 from quoteweave.evaluation.report.labels import SELECTION
 from quoteweave.evaluation.report.runs import Report, make_report

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 from quoteweave.core.examples import PaperSearch, Prediction, SearchStep
 from quoteweave.evaluation.report.plots import distributions_plot, quantile
 from quoteweave.evaluation.report.runs import Report, make_report

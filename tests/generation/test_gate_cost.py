@@ -75,7 +75,7 @@ def test_a_tag_that_the_answer_speaks_of_takes_nothing_away() -> None:
 
 
 def test_quotes_of_many_short_lines_and_long_names_keep_to_the_window() -> None:
-    from quoteweave.core.chat.tokens import estimate_message_tokens
+    from quoteweave.core.chat.usage import estimate_message_tokens
     from quoteweave.generation.prompt_messages import CitedMessages
 
     given = context_of(*["a\n" * 4000] * 10)

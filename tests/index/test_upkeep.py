@@ -13,7 +13,7 @@ from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import EndpointUnreachable, FingerprintMismatch, MissingExtra, QuoteweaveError
 from quoteweave.index import kinds
 from quoteweave.index.encoder_index import EncoderIndex, make_plan
-from quoteweave.index.sync import indexes_behind, refresh_indexes
+from quoteweave.index.sync import indexes_behind, sync_indexes
 from quoteweave.testing import FakeEncoder
 
 PORT = {"a.txt": ["grain", "timber"], "b.txt": ["coal", "salt", ""]}
@@ -54,7 +54,7 @@ def test_what_was_removed_leaves_every_index(port: Collection) -> None:
     stores = [built(port, FakeEncoder(name=name, settings={"seed": name})) for name in ("one", "two")]
     with port.writer() as writer:
         writer.remove("a.txt")
-        assert refresh_indexes(port, writer) == ()
+        assert sync_indexes(port, writer) == ()
     for store in stores:
         assert held(store) == ["coal", "salt"]
         assert is_current(port, store)
@@ -66,7 +66,7 @@ def test_what_is_new_keeps_an_index_behind_until_it_is_encoded(port: Collection,
     with port.writer() as writer:
         writer.remove("a.txt")
         put(writer, tmp_path, "c.txt", [made_quote("wool")])
-        assert refresh_indexes(port, writer) == ()
+        assert sync_indexes(port, writer) == ()
     assert held(store) == ["coal", "salt"]
     assert [(manifest.spec, manifest.count) for manifest in indexes_behind(port)] == [("fake", 2)]
     with port.writer() as writer:
@@ -84,7 +84,7 @@ def test_an_index_of_words_is_behind_once_pictures_have_been_described(tmp_path:
         quote = collection.document_quotes("a.pdf")[1].id
         with collection.writer() as writer:
             writer.describe({"a.pdf": {quote: "a barge"}})
-            assert refresh_indexes(collection, writer) == ()
+            assert sync_indexes(collection, writer) == ()
         assert "lacks a.pdf" in str(store.missing_documents_note())
         with collection.writer() as writer:
             store.refresh(writer)
@@ -101,14 +101,14 @@ def test_an_index_that_another_version_made_in_another_way_is_told_and_left_alon
     monkeypatch.setattr(views, "VIEWS_VERSION", views.VIEWS_VERSION + 1)
     with port.writer() as writer:
         put(writer, tmp_path, "c.txt", [made_quote("wool")])
-        (note,) = refresh_indexes(port, writer)
+        (note,) = sync_indexes(port, writer)
     assert "another version of quoteweave made it" in note
     assert port.indexes() == [before]
     with pytest.raises(FingerprintMismatch):
         EncoderIndex(port, FakeEncoder(), make_plan(FakeEncoder(), "fake")).current()
     with port.writer() as writer:
         writer.remove("a.txt")
-        (note,) = refresh_indexes(port, writer)
+        (note,) = sync_indexes(port, writer)
     assert "was dropped, as it still held what was removed: another version of quoteweave made it" in note
     (after,) = port.indexes()  # so that it is told until it is built or removed
     assert after.fingerprint == before.fingerprint
@@ -124,7 +124,7 @@ def test_vectors_that_an_index_still_reads_outlive_their_document(port: Collecti
     kept = {path.stem for path in (port.root / "vectors").rglob("*.npz")}
     assert kept >= set(manifest.documents.values())
     with port.writer() as writer:
-        refresh_indexes(port, writer)
+        sync_indexes(port, writer)
     kept = {path.stem for path in (port.root / "vectors").rglob("*.npz")}
     assert manifest.documents["a.txt"] not in kept
     assert held(store) == ["coal", "salt"]
@@ -137,7 +137,7 @@ def test_a_renamed_document_and_one_without_words_need_no_encoder(port: Collecti
         writer.remove("a.txt")
         put(writer, tmp_path, "renamed.txt", [made_quote("grain"), made_quote("timber")])
         put(writer, tmp_path, "wordless.txt", [made_quote("", layout="figure")])
-        assert refresh_indexes(port, writer) == ()
+        assert sync_indexes(port, writer) == ()
     assert is_current(port, store)
     assert held(store) == ["coal", "salt", "grain", "timber"]
     with port.writer() as writer:
@@ -153,7 +153,7 @@ def test_a_renamed_document_keeps_the_vectors_of_its_pictures_where_these_are_at
             with collection.writer() as writer:
                 writer.remove("a.pdf" if known else "c.pdf")
                 put(writer, tmp_path, name, [made_quote("red"), made_quote("lime")])
-                assert refresh_indexes(collection, writer, known) == ()
+                assert sync_indexes(collection, writer, known) == ()
             assert is_current(collection, store) == (known is not None)
             assert held(store) == (["blue", "red", "lime"] if known else ["blue"])
         assert len(encoder.views) == 1
@@ -176,7 +176,7 @@ def test_an_index_that_cannot_be_had_is_told_and_stops_nothing(
     monkeypatch.setattr(kinds, "open_index", open_index)
     with port.writer() as writer:
         writer.remove("a.txt")
-        (note,) = refresh_indexes(port, writer)
+        (note,) = sync_indexes(port, writer)
     # A server's items lie elsewhere; files in the folder must not keep what was removed.
     dropped = isinstance(error, MissingExtra)
     how = " and was dropped, as it still held what was removed" if dropped else ""
@@ -194,7 +194,7 @@ def test_an_index_whose_description_is_damaged_is_told(port: Collection) -> None
         damaged.write_text("{")
     with port.writer() as writer:
         writer.remove("a.txt")
-        (note,) = refresh_indexes(port, writer)
+        (note,) = sync_indexes(port, writer)
     assert "index.json is damaged" in note
     assert note.endswith(f"; build it with: quoteweave index build fake -c {port.root}")
 
@@ -204,14 +204,14 @@ def test_a_damaged_index_is_made_again_from_its_vectors(port: Collection) -> Non
     (port.indexes()[0].folder / "items.npz").unlink()
     with port.writer() as writer:
         writer.remove("a.txt")
-        assert refresh_indexes(port, writer) == ()
+        assert sync_indexes(port, writer) == ()
     assert held(store) == ["coal", "salt"]
 
 
 def test_without_changes_no_index_is_touched(port: Collection) -> None:
     built(port, FakeEncoder())
     with port.writer() as writer:
-        refresh_indexes(port, writer)
+        sync_indexes(port, writer)
         before = port.indexes()
-        refresh_indexes(port, writer)
+        sync_indexes(port, writer)
     assert port.indexes() == before

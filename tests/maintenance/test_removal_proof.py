@@ -17,7 +17,7 @@ from quoteweave.collection.segments.builder import SegmentBuilder
 from quoteweave.collection.segments.segment import write_segment
 from quoteweave.core.errors import StorageError, UsageError
 from quoteweave.index.removal import remove_documents
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 from quoteweave.maintenance.removal_proof import check_removed
 
 NAME = "letters/zaunkönig.txt"
@@ -35,7 +35,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     with make_collection(tmp_path, documents) as collection:
         with collection.writer() as writer:
-            refresh_indexes(collection, writer)
+            sync_indexes(collection, writer)
         remove_documents(collection, [NAME])
         return collection.root
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from test_arranging import quote
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.tokens import estimate_tokens
+from quoteweave.core.chat.usage import estimate_tokens
 from quoteweave.core.records import Hit
 from quoteweave.generation.prompt_pictures import PictureLimits
 from quoteweave.pipeline.window import PROMPT_TOKENS, Window, fit_to_window

@@ -3,7 +3,7 @@
 import pytest
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.tokens import estimate_message_tokens
+from quoteweave.core.chat.usage import estimate_message_tokens
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.generation.prompt_messages import CitedMessages
 from quoteweave.pipeline.window import Window, fit_to_window

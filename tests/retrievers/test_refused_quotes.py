@@ -11,7 +11,7 @@ from quoteweave.collection.stores.generations import try_read_manifest
 from quoteweave.core.errors import EndpointRefused, InputsRefused
 from quoteweave.core.records import Query
 from quoteweave.index.encoder_index import counts_by_reason
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 from quoteweave.retrievers.make_retriever import make_retriever
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import ModelServer, Reply
@@ -43,7 +43,7 @@ def test_a_quote_that_an_endpoint_refuses_is_told_and_the_others_are_found(tmp_p
         assert counts_by_reason(manifest) == {"refused by the endpoint": 2}
         with collection.writer() as writer:
             writer.remove("b.txt")
-            refresh_indexes(collection, writer)
+            sync_indexes(collection, writer)
         manifest = try_read_manifest(collection.indexes()[-1])
         assert manifest is not None
         assert list(manifest.refused) == [left_out[0].quote]

@@ -19,7 +19,7 @@ from quoteweave.index.faiss import factory as faiss_kinds
 from quoteweave.index.faiss import search as faiss_search
 from quoteweave.index.kinds import EXACT_KINDS, FAISS_KINDS, MULTI_VECTOR_KINDS
 from quoteweave.index.maxsim import index as maxsim_index
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 from quoteweave.retrievers.spec import RetrieverSpec
 from quoteweave.retrievers.vector import VectorRetriever
 from quoteweave.testing import FakeEncoder
@@ -91,7 +91,7 @@ def change(collection: Collection, folder: Path, name: str | None, texts: Sequen
         elif name is not None and texts is not None:
             put(writer, folder / "files", name, [made_quote(text, page=i % 2) for i, text in enumerate(texts)])
         if keeps_up:
-            assert refresh_indexes(collection, writer) == ()
+            assert sync_indexes(collection, writer) == ()
 
 
 def check(retriever: VectorRetriever, there: Mapping[str, Sequence[str]], at: object, *, complete: bool) -> None:

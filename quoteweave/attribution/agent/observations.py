@@ -10,7 +10,7 @@ from quoteweave.attribution.agent.actions import FindInText, Read
 from quoteweave.attribution.agent.trajectory import Step
 from quoteweave.attribution.literature.sources.paper_text import find_in_text
 from quoteweave.attribution.literature.sources.papers import Paper, PapersFound, PaperText, ReadOutcome, SnippetsFound
-from quoteweave.core.chat.tokens import estimate_tokens
+from quoteweave.core.chat.usage import estimate_tokens
 from quoteweave.core.messages import pluralize
 from quoteweave.core.records import Record
 

@@ -27,8 +27,8 @@ from quoteweave.attribution.agent.observations import shorten_to_count, shorten_
 from quoteweave.attribution.agent.trajectory import AgentSettings, EndingKind, Reply, ReplyForm, Step, Trajectory
 from quoteweave.core.answers import Completion
 from quoteweave.core.chat.prompts import Prompt, load_prompt
-from quoteweave.core.chat.tokens import estimate_message_tokens, estimate_tokens
 from quoteweave.core.chat.tools import offer_tools
+from quoteweave.core.chat.usage import estimate_message_tokens, estimate_tokens
 from quoteweave.core.errors import EndpointError, EndpointRefused, ModelError, UsageError
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Record

@@ -40,7 +40,7 @@ from quoteweave.cli.options.settings import (
     takes_settings,
 )
 from quoteweave.cli.tables import make_table, show_table
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.messages import pluralize
 from quoteweave.evaluation.judges.agreement import FORMULAS, Agreement, agreement

@@ -10,7 +10,7 @@ import typer
 from quoteweave.cli.console import on_terminal, print_message, print_notes
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.tokens import Price
+from quoteweave.core.chat.usage import Price
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.files.jsonl import open_for_append

@@ -93,7 +93,7 @@ class _Part:
 
         if self._all:
             return np.ones(len(self.segment.token_ends), dtype=np.bool_)
-        used: Array = np.logical_or.reduce([self.postings(field).having() > 0 for field in FIELDS])
+        used: Array = np.logical_or.reduce([self.postings(field).document_frequencies() > 0 for field in FIELDS])
         return used
 
 
@@ -119,7 +119,7 @@ class _MergedFields(ChunkedFields):
         starts = np.zeros(self.tokens + 1, dtype=np.int64)
         for part, number in zip(found, self.numbers, strict=True):
             used = number >= 0
-            starts[1:][number[used]] += part.having()[used]
+            starts[1:][number[used]] += part.document_frequencies()[used]
         np.cumsum(starts, out=starts)
         joined = (self._joined(found, starts, tokens, bases) for tokens in _blocks(starts))
         lengths = np.concatenate([part.lengths for part in found])

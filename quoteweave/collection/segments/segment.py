@@ -64,7 +64,7 @@ class Postings:
     lengths: "Array"
     """(n,) how many tokens each item has, repeats counted; several numbers may count as one token."""
 
-    def having(self) -> "Array":
+    def document_frequencies(self) -> "Array":
         """(v,) how many items have each token."""
         import numpy as np
 
@@ -73,8 +73,8 @@ class Postings:
 
     def of(self, token: int) -> "tuple[Array, Array]":
         """The items that have a token, and how often."""
-        having = slice(int(self.starts[token]), int(self.starts[token + 1]))
-        return self.items[having], self.counts[having]
+        span = slice(int(self.starts[token]), int(self.starts[token + 1]))
+        return self.items[span], self.counts[span]
 
 
 @dataclass(frozen=True, slots=True)

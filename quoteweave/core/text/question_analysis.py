@@ -111,9 +111,7 @@ class QuestionAnalysis(Record):
     instructions: tuple[str, ...] = Field(default=(), description="what only says in which form to answer, as written")
     places: tuple[PlaceName, ...] = Field(default=(), description="names of pages and sections")
     labels: tuple[PlaceName, ...] = Field(default=(), description="names of figures and tables")
-    picture_types: tuple[PictureType, ...] = Field(
-        default=(), description="kinds of pictures that it asks about without a name"
-    )
+    picture_types: tuple[PictureType, ...] = Field(default=(), description="what pictures it asks about without a name")
     asks_front: bool = Field(default=False, description="whether it asks what a document's first page says")
     asks_overview: bool = Field(default=False, description="whether it asks what a whole document is about")
     names: tuple[str, ...] = Field(
@@ -146,7 +144,7 @@ def analyse_question(question: str) -> QuestionAnalysis:
     overview = short and asks != "count" and rules.asks_overview(text)
     # "The table of contents" asks for no table.
     told = without_places(text) if places else text
-    picture_types = () if labels else tuple(kind for kind, pattern in rules.kinds.items() if pattern.search(told))
+    picture_types = () if labels else tuple(one for one, pattern in rules.picture_types.items() if pattern.search(told))
     return QuestionAnalysis(
         text=text,
         instructions=instructions,
@@ -189,8 +187,8 @@ def interrogative_words() -> frozenset[str]:
 @cache
 def picture_words() -> frozenset[str]:
     """Words for kinds of pictures and their parts, tokenised by `core.text.tokens.words`."""
-    kinds = (kind for each in question_languages() for kind in each["kinds"].values())
-    return frozenset(words(" ".join(word for kind in kinds for word in kind)))
+    types = (words_of for each in question_languages() for words_of in each["picture_types"].values())
+    return frozenset(words(" ".join(word for words_of in types for word in words_of)))
 
 
 @cache
@@ -298,7 +296,7 @@ def _without_instructions(question: str, rules: "_Rules") -> tuple[str, tuple[st
 
 @dataclass(frozen=True)
 class _Rules:
-    kinds: dict[PictureType, re.Pattern[str]]
+    picture_types: dict[PictureType, re.Pattern[str]]
     asks: dict[AnswerType, re.Pattern[str]]
     extremes: dict[Extreme, re.Pattern[str]]
     calculations: dict[Calculation, re.Pattern[str]]
@@ -352,7 +350,7 @@ class _Rules:
 @cache
 def _rules() -> _Rules:
     languages = question_languages()
-    kinds: tuple[PictureType, ...] = ("chart", "table", "figure")
+    types: tuple[PictureType, ...] = ("chart", "table", "figure")
     asked: tuple[AnswerType, ...] = get_args(AnswerType)[:-1]
 
     def all_of(key: str) -> list[Any]:
@@ -363,7 +361,9 @@ def _rules() -> _Rules:
         calculations={kind: _words(_entries(languages, "calculations", kind)) for kind in get_args(Calculation)},
         limits=(_limit(_entries(languages, "limits", "over")), _limit(_entries(languages, "limits", "under"))),
         asks={kind: _asking(_entries(languages, "asks", kind)) for kind in asked},
-        kinds={kind: _words([word for each in languages for word in each["kinds"][kind]]) for kind in kinds},
+        picture_types={
+            one: _words([word for each in languages for word in each["picture_types"][one]]) for one in types
+        },
         front=_words(all_of("front")),
         overview=frozenset(
             word

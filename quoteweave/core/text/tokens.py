@@ -64,8 +64,8 @@ _PILE = re.compile(r"([^\w\s]{30})[^\w\s]+")
 # Words whose stems are remembered, in some 8 MB: numbers and misspellings make ever new ones.
 _MAX_STEMS = 1 << 16
 
-# Raise `collection.folder.FORMAT` and `index.lexical.FINGERPRINT` when this changes: segments hold the words that were
-# counted before, and runs over the two are told apart.
+# Raise `collection.segments.store.SEGMENT_RULES` and `index.lexical.FINGERPRINT` when this changes: segments hold the
+# words that were counted before, and runs over the two are told apart.
 _STOP_WORDS = """
 a about above across after against all along also although am among an and any are aren as at be because been before
 being below between both but by can could couldn did didn do does doesn doing don down during each either else etc

@@ -22,7 +22,7 @@ from quoteweave.documents.importers.mineru import read_within_limits
 from quoteweave.documents.importers.mmdocir import ImportedDocument, iter_mmdocir_layout, iter_mmdocir_pages
 from quoteweave.documents.importers.papers import ImportedPaper, iter_papers
 from quoteweave.documents.ingest import AddReport
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 
 # Part of each imported document's fingerprint; changes when the same file would give other quotes.
 IMPORTER_VERSION = "1"
@@ -62,7 +62,7 @@ def import_file(
             on_document(document)
         if not documents:
             raise DatasetError(f"{path.name!r} holds no document: its table has no rows")
-        for note in (*refresh_indexes(collection, writer), *writer.finish_removals()):
+        for note in (*sync_indexes(collection, writer), *writer.finish_removals()):
             on_note(note)
     return documents
 
@@ -96,7 +96,7 @@ def import_parsed(
                 continue
             outcome["updated" if path.name in known else "added"].append(path.name)
             warnings += [FileIssue(name=path.name, reason=warning) for warning in document.warnings]
-        notes = refresh_indexes(collection, writer)
+        notes = sync_indexes(collection, writer)
         found = {key: tuple(sorted(names)) for key, names in outcome.items()}
         remaining_traces = writer.finish_removals()
     return AddReport(

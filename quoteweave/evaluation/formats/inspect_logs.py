@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.tokens import sum_known
+from quoteweave.core.chat.usage import sum_known
 from quoteweave.core.errors import DatasetError, MissingExtra, QuoteweaveError
 from quoteweave.core.examples import Prediction
 from quoteweave.core.files.jsonl import DOWNLOAD_AGAIN, describe_validation_error, iter_lines

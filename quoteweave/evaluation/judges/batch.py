@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from pydantic import Field
 
 from quoteweave.core.answers import Usage
-from quoteweave.core.chat.tokens import estimate_message_tokens
+from quoteweave.core.chat.usage import estimate_message_tokens
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.errors import DatasetError, EndpointUnreachable
 from quoteweave.core.examples import Example, Prediction

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from quoteweave.core.answers import Completion, Usage
-from quoteweave.core.chat.tokens import sum_known
+from quoteweave.core.chat.usage import sum_known
 from quoteweave.core.errors import EndpointError
 from quoteweave.core.files.pictures import to_data_url
 from quoteweave.core.protocols import ChatModel

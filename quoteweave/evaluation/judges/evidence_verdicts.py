@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import Field
 
 from quoteweave.core.answers import Context
-from quoteweave.core.chat.tokens import ASCII_CHARACTERS_PER_TOKEN
+from quoteweave.core.chat.usage import ASCII_CHARACTERS_PER_TOKEN
 from quoteweave.core.errors import DatasetError, EndpointError, UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.files.jsonl import iter_records, open_for_append

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from quoteweave.core.chat.tokens import PriceLookup
+from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.records import Record
 from quoteweave.evaluation.judges.evidence_verdicts import EvidenceVerdict
 from quoteweave.evaluation.metrics.answers.alce_correctness import AlceCorrectness

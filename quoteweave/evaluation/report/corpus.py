@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from quoteweave.core.chat.tokens import estimate_tokens
+from quoteweave.core.chat.usage import estimate_tokens
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.core.records import Document, Quote
 from quoteweave.evaluation.metrics.gold import gold_of, own_gold

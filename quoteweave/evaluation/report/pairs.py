@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from quoteweave.core.chat.tokens import PriceLookup
+from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.errors import UsageError
 from quoteweave.core.messages import join_names, pluralize
 from quoteweave.core.records import Record

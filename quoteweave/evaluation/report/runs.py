@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quoteweave.core.chat.tokens import PriceLookup
+from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.errors import UsageError
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.datasets import load_dataset

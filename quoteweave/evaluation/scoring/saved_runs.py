@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from quoteweave.core.chat.tokens import PriceLookup
+from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.errors import DatasetError, UsageError
 from quoteweave.core.examples import Example, Prediction, Scope
 from quoteweave.core.files.jsonl import is_truncated, iter_lines

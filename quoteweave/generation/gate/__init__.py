@@ -1,4 +1,4 @@
-"""The gate: checks by rule, without a model, whether the quotes that an answer cites support it."""
+"""The gate: checks by rule, and by a checker model where one is given, whether cited quotes support an answer."""
 
 from quoteweave.generation.gate.answer_check import check_citations, check_with_model
 from quoteweave.generation.gate.policies import REFUSAL, Policy, apply_policy

@@ -17,7 +17,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.collection.stores.image_texts import DESCRIPTIONS, Description, damaged_descriptions, read_descriptions
 from quoteweave.core.answers import Usage
 from quoteweave.core.chat.prompts import load_prompt
-from quoteweave.core.chat.tokens import TOKENS_PER_IMAGE, estimate_tokens
+from quoteweave.core.chat.usage import TOKENS_PER_IMAGE, estimate_tokens
 from quoteweave.core.concurrency.pools import for_each
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import CollectionError, EndpointError, EndpointUnreachable, UsageError
@@ -26,7 +26,7 @@ from quoteweave.core.files.pictures import UnfitPicture
 from quoteweave.core.protocols import ChatModel
 from quoteweave.core.records import Quote, Record
 from quoteweave.generation.prompt_pictures import encode
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 from quoteweave.pipeline.composition.make_rag import make_chat
 from quoteweave.pipeline.composition.manage_indexes import update_indexes
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
@@ -310,6 +310,6 @@ def _store(describer: PictureDescriber, collection: Collection) -> tuple[int, li
         return 0, []
     with collection.writer() as writer:
         writer.describe(words)
-        refresh_indexes(collection, writer)  # indexes of models are brought up to date afterwards, which reports
+        sync_indexes(collection, writer)  # indexes of models are brought up to date afterwards, which reports
         remaining_traces = writer.finish_removals()
     return sum(map(len, words.values())), list(remaining_traces)

@@ -15,7 +15,7 @@ from quoteweave.index.encoder_index import IndexReport
 from quoteweave.index.faiss.index import FaissIndex
 from quoteweave.index.maxsim.index import MultiVectorIndex
 from quoteweave.index.removal import finish_removals_everywhere
-from quoteweave.index.sync import drop_index, indexes_behind, rebuild_note, refresh_indexes
+from quoteweave.index.sync import drop_index, indexes_behind, rebuild_note, sync_indexes
 from quoteweave.models.checkpoints import is_local
 from quoteweave.pipeline.composition.make_search import resources_for
 from quoteweave.pipeline.composition.progress import NO_PROGRESS, Progress
@@ -77,7 +77,7 @@ def build_index(
 def _refresh_all(collection: Collection, wait_s: float | None, progress: Progress) -> None:
     """Bring the indexes up to date that need no model."""
     with collection.writer(wait_s) as writer:
-        refresh_indexes(collection, writer)
+        sync_indexes(collection, writer)
         notes = writer.finish_removals()
     _note_all(notes, progress)
 

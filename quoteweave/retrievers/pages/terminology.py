@@ -65,7 +65,7 @@ class Terminology:
     def __init__(self, index: LexicalIndex, load_quotes: LoadQuotes, terms: Sequence[Terms]) -> None:
         self._index, self._load_quotes, self._terms = index, load_quotes, terms
         self._places = TermPlaces(index)
-        self._having: RecentCache[Phrase, dict[int, bool]] = RecentCache(CACHED_PHRASES)
+        self._contains: RecentCache[Phrase, dict[int, bool]] = RecentCache(CACHED_PHRASES)
 
     def terms(self, tokens: Sequence[str], quote_scores: "Scores", page_scores: "Scores") -> TermMatches:
         """Match the terms among a question's words, by which quotes and pages have these scores."""
@@ -94,7 +94,7 @@ class Terminology:
             sources[place] = np.flatnonzero(pages)
         parts = dict.fromkeys(part for expansion in expansions for part in expansion.parts)
         for part in parts:
-            pages = self._places.having(tuple(words(part)), tables=True)
+            pages = self._places.pages_with(tuple(words(part)), tables=True)
             found += np.float32(PARTS_OF_TERM / len(parts)) * pages
             sources[part] = np.flatnonzero(pages)
         if not (found * applies).any():
@@ -149,17 +149,17 @@ class Terminology:
     def _pages_named(self, expansion: TermExpansion, quote_scores: "Scores") -> "Iterator[tuple[str, Positions]]":
         """The pages with a term of several words as it is asked; of an acronym that a document lacks, with its name."""
 
-        def having(phrase: Phrase) -> "Positions":
+        def pages_with(phrase: Phrase) -> "Positions":
             quotes = self._with_phrase(phrase, quote_scores, in_pictures=expansion.is_listed)
             return self._index.page_of[quotes]
 
-        asked = having(expansion.asked)
+        asked = pages_with(expansion.asked)
         if len(expansion.asked) > 1:
             yield expansion.name, asked
         lacking = self._index.in_documents_of(asked) == 0
         for name in expansion.other_names:
             if expansion.asked == (_initials(name),):
-                pages = having(tuple(words(name)))
+                pages = pages_with(tuple(words(name)))
                 yield name, pages[lacking[pages]]
 
     def _add_other_names(
@@ -198,12 +198,12 @@ class Terminology:
         if len(phrase) == 1:
             return found
         found = found[np.lexsort((index.tie_order[found], -scores[found]))][:MAX_PHRASE_CHECKS]
-        having = self._having.get(phrase) or {}
-        self._having.put(phrase, having)
-        unread = found[np.array([at not in having for at in found.tolist()], dtype=np.bool_)]
+        contains = self._contains.get(phrase) or {}
+        self._contains.put(phrase, contains)
+        unread = found[np.array([at not in contains for at in found.tolist()], dtype=np.bool_)]
         for at, quote in zip(unread.tolist(), self._load_quotes(unread), strict=True):
-            having[at] = _contains(words(quote.all_text()), phrase)
-        return found[np.array([having[at] for at in found.tolist()], dtype=np.bool_)]
+            contains[at] = _contains(words(quote.all_text()), phrase)
+        return found[np.array([contains[at] for at in found.tolist()], dtype=np.bool_)]
 
     def acronyms(
         self, question: str, tokens: Sequence[str], page_scores: "Scores", within: "Mask | None"
@@ -223,8 +223,8 @@ class Terminology:
             for name in self._defined_names(prefix, within):
                 others = [*_forms(words(name.removeprefix(prefix))), *alike]
                 defined = index.in_documents_of(index.pages_with_reference(name))
-                here = self._places.having(phrase, tables=False)
-                there = np.maximum.reduce([self._places.having(other, tables=False) for other in others])
+                here = self._places.pages_with(phrase, tables=False)
+                there = np.maximum.reduce([self._places.pages_with(other, tables=False) for other in others])
                 exact = page_scores[(here > 0) & (defined > 0)]
                 worth = min([ACRONYMS * max(map(index.rarity, phrase)), *(OTHER_NAME * exact[exact > 0])])
                 found = np.where(here > 0, 0, there * defined * np.float32(worth)).astype(np.float32)

@@ -309,7 +309,7 @@ class TermPlaces:
             for name, share in shares.items()
         }
 
-    def having(self, phrase: Phrase, *, tables: bool) -> "Scores":
+    def pages_with(self, phrase: Phrase, *, tables: bool) -> "Scores":
         """(m,) 1 for pages with one quote, or one table or picture, that contains all words of a phrase."""
         import numpy as np
 
@@ -325,7 +325,7 @@ class TermPlaces:
 
         share, parts = np.zeros(self._index.page_count, dtype=np.float32), terms.places[place]
         for ways in parts:
-            share += np.maximum.reduce([self.having(way, tables=True) for way in ways])
+            share += np.maximum.reduce([self.pages_with(way, tables=True) for way in ways])
         share /= np.float32(max(len(parts), 1))
         titled = (share > MIN_TITLED_SHARE) & self._titled(terms.phrases(place))
         return np.where(titled, np.minimum(share + np.float32(TITLE_SHARE), np.float32(1)), share)

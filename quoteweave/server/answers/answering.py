@@ -25,8 +25,8 @@ from quoteweave.server.settings import ServerSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request with all that answers it."""
+class PreparedAnswer:
+    """A request with all that its answer is made by."""
 
     rag: Rag
     question: str
@@ -119,12 +119,14 @@ class Asked:
             limit_task_spending(Budget(max_usd=usd, max_tokens=tokens))
 
 
-def ask(served: Served, collection: ServedCollection, request: AnswerRequest, *, base_url: str, grant: Grant) -> Asked:
+def prepare_answer(
+    served: Served, collection: ServedCollection, request: AnswerRequest, *, base_url: str, grant: Grant
+) -> PreparedAnswer:
     """Prepare a request. Raises UsageError for a setting that the server does not allow, and QuestionTooLong."""
     own = grant.limits(served.settings)
     _check_length(request.question, own.max_question)
     settings = served.answer_settings(collection, request.settings)
-    return Asked(
+    return PreparedAnswer(
         rag=collection.rag(settings),
         question=request.question,
         history=request.history,
@@ -139,7 +141,7 @@ def ask(served: Served, collection: ServedCollection, request: AnswerRequest, *,
 
 
 async def find(served: Served, collection: ServedCollection, request: SearchRequest, *, grant: Grant) -> SearchResult:
-    """Find the quotes that a request asks for. Raises as `ask`."""
+    """Find the quotes that a request asks for. Raises as `prepare_answer`."""
     _check_length(request.question, grant.limits(served.settings).max_question)
     search = collection.search(served.answer_settings(collection, request.settings))
     spans = AnswerSpans(collection.name, request.question, served.tracer, served.settings.log_text)

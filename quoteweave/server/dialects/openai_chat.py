@@ -18,7 +18,7 @@ from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.interchange.shown_text import ShownText, ShownTextStream, shown_text
 from quoteweave.pipeline.rag import Answered, SourcesEvent
 from quoteweave.pipeline.search import Trace
-from quoteweave.server.answers.answering import ask
+from quoteweave.server.answers.answering import prepare_answer
 from quoteweave.server.answers.event_streams import Sent, respond_with_events
 from quoteweave.server.answers.stored_answers import AnswerRecorder
 from quoteweave.server.depends import BaseUrl, Reader, ServedState, get_collection, record_response
@@ -159,13 +159,13 @@ async def complete_chat(
     # Each request brings the whole conversation along: kept by default, every question would be one of its own.
     ours = answer_request(messages, request.quoteweave, sampling, bool(request.store))
     keeper = AnswerRecorder(served, grant, collection=collection.name, request=ours)
-    asked = ask(served, collection, ours, base_url=base_url, grant=grant)
+    prepared = prepare_answer(served, collection, ours, base_url=base_url, grant=grant)
     notes = notes_on(request.ignored(), messages)
     if request.stream:
         usage = request.stream_options is not None and bool(request.stream_options.include_usage)
         writer = ChatChunks(request.model, notes, footnotes=request.quoteweave.footnotes, usage=usage)
-        return respond_with_events(keeper.events(asked.events()), writer, grace=served.settings.shutdown_seconds)
-    kept = await keeper.keep(await asked.answer())
+        return respond_with_events(keeper.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
+    kept = await keeper.keep(await prepared.answer())
     return record_response(_completion(request, kept.answered, notes))
 
 

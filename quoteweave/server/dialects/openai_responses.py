@@ -13,7 +13,7 @@ from starlette.responses import Response
 from quoteweave.core.errors import ConversationNotFound
 from quoteweave.interchange.responses import Conversation
 from quoteweave.server.access.control import Grant
-from quoteweave.server.answers.answering import Asked, ask
+from quoteweave.server.answers.answering import PreparedAnswer, prepare_answer
 from quoteweave.server.answers.event_streams import respond_with_events
 from quoteweave.server.answers.requests import AnswerRequest
 from quoteweave.server.answers.stored_answers import AnswerRecorder, history_of
@@ -126,22 +126,22 @@ async def make_response(
         ours = await _following(request.previous_response_id, ours, served, grant)
     keeper = AnswerRecorder(served, grant, collection=collection.name, request=ours)
     await keeper.find_conversation()
-    asked = ask(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
-    maker = _maker(request, asked, keeper)
+    prepared = prepare_answer(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
+    maker = _maker(request, prepared, keeper)
     if request.stream:
         writer = ResponseEvents(maker, keeper.headers)
-        return respond_with_events(keeper.events(asked.events()), writer, grace=served.settings.shutdown_seconds)
-    kept = await keeper.keep(await asked.answer())
+        return respond_with_events(keeper.events(prepared.events()), writer, grace=served.settings.shutdown_seconds)
+    kept = await keeper.keep(await prepared.answer())
     return record_response(maker.whole(kept.answered))
 
 
-def _maker(request: ResponseRequest, asked: Asked, keeper: AnswerRecorder) -> ResponseMaker:
+def _maker(request: ResponseRequest, prepared: PreparedAnswer, keeper: AnswerRecorder) -> ResponseMaker:
     place = keeper.place
     return ResponseMaker(
         response_id=f"resp_{uuid4().hex}" if place is None else f"resp_{place[0]}_{place[1]}",
         item_id=uuid4().hex,
         model=request.model,
-        urls=asked.urls,
+        urls=prepared.urls,
         stored=place is not None,
         with_results=RESULTS in (request.include or ()),
         footnotes=request.quoteweave.footnotes,

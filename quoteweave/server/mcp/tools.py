@@ -18,8 +18,7 @@ from quoteweave.interchange.problems import Problem
 from quoteweave.interchange.quotes import citation_title, quote_text, quote_title
 from quoteweave.interchange.responses import ErrorEvent
 from quoteweave.pipeline.rag import SourcesEvent
-from quoteweave.server.answers.answering import Asked, find
-from quoteweave.server.answers.answering import ask as prepare
+from quoteweave.server.answers.answering import PreparedAnswer, find, prepare_answer
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.mcp.call import Call, id_of
 from quoteweave.server.mcp.records import (
@@ -78,8 +77,8 @@ async def ask(call: Call, given: AskArguments) -> CallToolResult:
     collection = await run_in_threadpool(call.collection, given.collection)
     # A tool that only reads keeps no conversation; the client has its own.
     request = AnswerRequest(question=given.question, filters=Filter(documents=given.documents), store=False)
-    asked = prepare(call.served, collection, request, base_url=call.base_url, grant=call.grant)
-    answer = await _answer(asked, call)
+    prepared = prepare_answer(call.served, collection, request, base_url=call.base_url, grant=call.grant)
+    answer = await _answer(prepared, call)
     if isinstance(answer, Problem):
         return failure(answer.detail)
     shown, notes = await _shown_images(call, collection, answer)
@@ -190,11 +189,11 @@ TOOLS: Mapping[str, ToolEntry] = {
 """Every tool by its name; `search` and `fetch` have the form that deep research clients require."""
 
 
-async def _answer(asked: Asked, call: Call) -> Answer | Problem:
+async def _answer(prepared: PreparedAnswer, call: Call) -> Answer | Problem:
     """Return the answer, or the problem that ended it. A cancelled call closes the stream, so that the model stops."""
     answer: Answer | None = None
     written = 0
-    async with aclosing(asked.events()) as events:
+    async with aclosing(prepared.events()) as events:
         async for event in events:
             if isinstance(event, ErrorEvent):
                 return event.problem

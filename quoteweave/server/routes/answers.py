@@ -9,7 +9,7 @@ from quoteweave.interchange.quotes import QuoteUrls, hit_fields
 from quoteweave.interchange.responses import AnswerResponse, FoundQuote, SearchResponse
 from quoteweave.pipeline.highlighting import all_quote_regions
 from quoteweave.pipeline.search import SearchResult
-from quoteweave.server.answers.answering import ask, find, to_response
+from quoteweave.server.answers.answering import find, prepare_answer, to_response
 from quoteweave.server.answers.event_streams import NamedEvents, VercelEvents, respond_with_events
 from quoteweave.server.answers.requests import AnswerRequest, SearchRequest
 from quoteweave.server.answers.stored_answers import AnswerRecorder
@@ -60,11 +60,11 @@ async def answer(
     """Answer a question with a citation for every claim; with `stream` as events while the answer is written."""
     keeper = AnswerRecorder(served, grant, collection=collection.name, request=request)
     await keeper.find_conversation()
-    asked = ask(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
+    prepared = prepare_answer(served, collection, keeper.with_history(), base_url=base_url, grant=grant)
     if request.stream:
-        writer = VercelEvents(asked.urls) if request.format == "vercel" else NamedEvents()
-        events = keeper.events(asked.events())
+        writer = VercelEvents(prepared.urls) if request.format == "vercel" else NamedEvents()
+        events = keeper.events(prepared.events())
         response = respond_with_events(events, writer, grace=served.settings.shutdown_seconds)
         response.headers.update(keeper.headers)
         return response
-    return record_response(to_response(await keeper.keep(await asked.answer())))
+    return record_response(to_response(await keeper.keep(await prepared.answer())))

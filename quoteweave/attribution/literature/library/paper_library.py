@@ -45,7 +45,7 @@ from quoteweave.documents.formats import Format
 from quoteweave.documents.ingest import AddOptions, add, default_processes
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 from quoteweave.documents.worker_pool import WorkerPool
-from quoteweave.index.sync import refresh_indexes
+from quoteweave.index.sync import sync_indexes
 from quoteweave.pipeline.composition.manage_indexes import update_indexes
 from quoteweave.pipeline.pictures_for_models import CollectionPictures
 
@@ -351,7 +351,7 @@ class PaperLibrary:
         return "full_text", None
 
     def _refresh(self, writer: Writer) -> None:
-        refresh_indexes(self.collection, writer, CollectionPictures(self.collection))
+        sync_indexes(self.collection, writer, CollectionPictures(self.collection))
         writer.finish_removals()
 
     def _text(self, document: Document, outcome: ReadOutcome, note: str | None = None) -> PaperText:

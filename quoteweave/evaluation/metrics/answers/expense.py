@@ -1,6 +1,6 @@
 """Cost of answers: words, input and output tokens, their price, and latency."""
 
-from quoteweave.core.chat.tokens import PriceLookup
+from quoteweave.core.chat.usage import PriceLookup
 from quoteweave.core.examples import Example, Prediction
 from quoteweave.evaluation.statistics.aggregates import Aggregate, Row, deviation_of, mean_of, total_of, with_squares
 from quoteweave.evaluation.text.responses import MarkGrammar, count_words, scored_text
