@@ -44,6 +44,15 @@ def test_names_of_the_head_above_a_table_begin_another_one_in_it() -> None:
     ]
 
 
+def test_what_names_the_rows_may_stand_in_both_heads() -> None:
+    heads = [("In thousands", "", one, "", other) for one, other in (("2023", "2022"), ("2021", "2020"))]
+    title = ("Statement of cash flows", *[""] * 4)
+    assert parted([heads[0], *BODY, title, heads[1], *BODY]) == [
+        (("In thousands", "2023", "2022"), *NUMBERS),
+        (("In thousands", "2021", "2020"), *NUMBERS),
+    ]
+
+
 def test_a_head_of_two_rows_of_which_the_last_has_the_year_is_one() -> None:
     rows = [*BODY, ("", "", "Cost", "", "Fair"), ("2020:", "", "basis", "", "value"), ("Bonds:", *[""] * 4), *BODY]
     assert parted(rows, YEARS) == [

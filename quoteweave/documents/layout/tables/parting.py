@@ -91,7 +91,8 @@ def _starts(rows: Sequence[Row], above: Callable[[], Sequence[Row]]) -> list[int
         elif has_data and len(row) > 1:
             if known is None:
                 known = {cell.text for head in (*above(), *_before_numbers(rows)) for cell in head}
-            if has_but_years(row) or _names_again(rows, at, known):
+            # What names the rows may stand in each head again: "In thousands".
+            if has_but_years(row[row[0].text in known :]) or _names_again(rows, at, known):
                 starts.append(_first_of_head(rows, at))
                 known.update(cell.text for cell in row)
                 has_data = False
