@@ -27,7 +27,7 @@ from quoteweave.core.text.question_words import denials
 from quoteweave.core.text.tokens import normalize_text, words
 from quoteweave.core.text.word_alignment import alignable
 from quoteweave.core.text.word_patterns import alternation
-from quoteweave.generation.extractive.tables.heads import head_places
+from quoteweave.generation.extractive.tables.heads import rows_below_heads
 from quoteweave.generation.extractive.tables.said_of_cells import said_of_cells
 from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.sentences import Sentence, split_sentences, text_of
@@ -222,16 +222,17 @@ def _cells(claim: str, text: str, above: set[str]) -> list[Range]:
     said, own = f" {_normalised(claim)} ", set(words(claim))
     if not set(filter(_has_digit, own)) <= above.union(words(text)):
         return []
-    head, names = head_places([[_at(text, cell) for cell in row] for row in rows])
-    heads = {at: [rows[y][x] for y, x in over if own & set(words(_at(text, rows[y][x])))] for at, over in names.items()}
     found: list[Range] = []
-    for row in rows[head:]:
+    for number, names in rows_below_heads([[_at(text, cell) for cell in row] for row in rows]):
+        row = rows[number]
         name = set(words(_at(text, row[0])))
         besides = said.replace(f" {_normalised(_at(text, row[0]))} ", " ")  # the 900 of "OP-900" is none of its cells
         cells = [at for at, cell in enumerate(row) if at and f" {_normalised(_at(text, cell)) or '|'} " in besides]
         if name and name <= own and cells:
-            most = max(len(heads.get(at, ())) for at in cells)
-            headed = [at for at in cells if 0 < most == len(heads.get(at, ()))]
+            over = {at: [rows[y][x] for y, x in names.get(at, ())] for at in cells}
+            heads = {at: [cell for cell in named if own & set(words(_at(text, cell)))] for at, named in over.items()}
+            most = max(map(len, heads.values()))
+            headed = [at for at in cells if 0 < most == len(heads[at])]
             # Of cells with the same content, those whose column the claim names.
             known = {_at(text, row[at]) for at in headed}
             cells = [at for at in cells if at in headed or _at(text, row[at]) not in known]

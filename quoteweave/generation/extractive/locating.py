@@ -31,7 +31,7 @@ from quoteweave.generation.extractive.statements import (
     words_with_headings,
 )
 from quoteweave.generation.extractive.tables.cells import read_rows
-from quoteweave.generation.extractive.tables.heads import heading_of, split_header
+from quoteweave.generation.extractive.tables.heads import heading_of, parts_of
 from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
 from quoteweave.generation.sentences import sentence_texts, text_of
@@ -364,8 +364,7 @@ def _parts(quote: Quote, end: str) -> list[str]:
         sentences = sentence_texts(text, end)
         return [tidy(sentence, len(sentence) + 1) for sentence in sentences]
     if has_cells(quote) and " | " in text:
-        header, rows = split_header(read_rows(text))
-        return [_row(row, header) for row in rows if any(row)]
+        return [_row(row, header) for header, rows in parts_of(read_rows(text)) for row in rows if any(row)]
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 

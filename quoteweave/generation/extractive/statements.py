@@ -23,6 +23,7 @@ from quoteweave.generation.extractive.tables.cells import (
     FISCAL,
     OTHER,
     FoundRow,
+    asked_parts,
     find_cells,
     find_parts,
     have_own_names,
@@ -325,7 +326,10 @@ def _cells(quote: Quote, question: QuestionTerms, weights: Mapping[str, float]) 
     besides = {OTHER} & set(words(question.analysis.text, keep_stop_words=True))
     if asks_fiscal_year(question):
         besides.add(FISCAL)
-    return find_cells(picture_text(quote), {*question.terms, *besides}, weights, wanted, titled, dates)
+    asked = {*question.terms, *besides}
+    parts = asked_parts(picture_text(quote), asked)
+    found = [rows for part in parts if (rows := find_cells(part, asked, weights, wanted, titled, dates))]
+    return found[0] if len(found) == 1 else []  # nothing tells which of two parts is asked for
 
 
 def _listed(quote: Quote, rows: Sequence[FoundRow]) -> str:

@@ -23,7 +23,7 @@ from quoteweave.core.text.tokens import RAISED, words
 from quoteweave.core.text.units import Unit
 from quoteweave.generation.answer_text import join_with_and
 from quoteweave.generation.extractive.tables.cells import cell_of, read_rows
-from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, split_header, without_numbering
+from quoteweave.generation.extractive.tables.heads import EMPTY, Rows, parts_of, without_numbering
 from quoteweave.generation.gate.amounts import read_amounts
 from quoteweave.generation.gate.facts import normalize_notation
 from quoteweave.generation.relevance import QuestionTerms, subject_terms
@@ -165,8 +165,8 @@ def _is_all(found: CellSelection, number: str | None) -> bool:
 def _selected_cells(text: str, terms: Set[str], question: QuestionTerms) -> CellSelection | None:
     """Find the cells that the question names; for a whole column, those of all rows. Totals are left out."""
     lines = read_rows(text)
-    header, rows = split_header(lines)
-    in_table = list(header) in lines
+    (header, rows), *others = parts_of(lines)
+    in_table = list(header) in lines and not others
     header, rows = without_numbering(header, rows)
     own = [row for row in rows if row[0] and not _TOTAL.search(row[0])]
     # A header row with one name too few may lack another one than the first; and where a name is missing, so may rows.

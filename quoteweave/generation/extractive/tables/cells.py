@@ -17,6 +17,7 @@ from quoteweave.generation.extractive.tables.heads import (
     Rows,
     heading_of,
     holds_amounts,
+    part_starts,
     split_header,
     without_numbering,
 )
@@ -47,6 +48,23 @@ def read_rows(text: str) -> list[list[str]]:
     """The cells of each line that holds more than one, without the dots that lead to the next."""
     lines = (line.split("|") for line in text.splitlines())
     return [[_LEADERS.sub("", " ".join(cell.split())) for cell in cells] for cells in lines if len(cells) > 1]
+
+
+def asked_parts(text: str, asked: Collection[str]) -> list[str]:
+    """The text of a table; where it has several parts, those that surely have a head, in which a year asked for stands.
+
+    Of all that surely have one where no such year is asked for.
+    """
+    lines = text.splitlines(keepends=True)
+    rows = [at for at, line in enumerate(lines) if "|" in line]
+    starts = part_starts(read_rows(text))
+    if len(starts) < 2:
+        return [text]
+    begins = [rows[start] if start else 0 for start in starts]
+    parts = zip(begins, [*begins[1:], len(lines)], starts.values(), strict=True)
+    headed = ["".join(lines[begin:end]) for begin, end, has_head in parts if has_head]
+    own = [part for part in headed if not _years(asked).isdisjoint(words(" ".join(read_rows(part)[0])))]
+    return own or headed
 
 
 @dataclass(frozen=True, slots=True)

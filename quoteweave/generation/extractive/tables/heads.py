@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from operator import itemgetter
 
 _NUMBER = re.compile(r"[^\w\s]*\s*\d")
@@ -54,6 +55,42 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
     return header, [_aligned(row, len(header)) for row in body]
 
 
+def part_starts(rows: Rows) -> dict[int, bool]:
+    """Where the parts of a table begin, and whether each begins with a head or has none.
+
+    Another part begins at a row of other years than those of the head, as far apart as these. Where such a row has a
+    name that the head lacks, it may be a row ("Ends | 2031 | 2030") or a head ("Cash flows | 2021 | 2020"): the part
+    below it then has no head.
+    """
+    header, body = split_header(rows)
+    years, starts = _years(header[1:]), {0: True}
+    for at in range(len(rows) - len(body), len(rows)) if len(years) > 1 else ():
+        row = rows[at]
+        named = row if len(row) < len(header) else row[1:]
+        if (others := _years(named)) != years and _steps(others) == _steps(years):
+            is_head = named is row or row[0] in EMPTY or row[0] == header[0] or row[0].startswith("(")
+            starts[at if is_head else at + 1] = is_head
+    starts.pop(len(rows), None)
+    return starts
+
+
+def parts_of(rows: Rows) -> list[tuple[Sequence[str], Rows]]:
+    """The header of each part of a table, and the rows below; empty for a part without a header."""
+    starts = part_starts(rows)
+    parts = zip(starts.items(), [*starts, len(rows)][1:], strict=True)
+    return [split_header(rows[start:end]) if headed else ([], rows[start:end]) for (start, headed), end in parts]
+
+
+def _years(cells: Sequence[str]) -> list[int]:
+    """The years of the cells that have one; none where a cell has another number than of a date."""
+    found = (YEAR.search(cell) for cell in cells)
+    return [int(year[0]) for year in found if year] if _is_header(["", *cells]) else []
+
+
+def _steps(years: Sequence[int]) -> list[int]:
+    return [later - year for year, later in pairwise(years)]
+
+
 def head_places(rows: Rows) -> tuple[int, dict[int, list[tuple[int, int]]]]:
     """Return how many rows are the head, at least one, and the places of each column's names: their row and cell.
 
@@ -72,6 +109,18 @@ def head_places(rows: Rows) -> tuple[int, dict[int, list[tuple[int, int]]]]:
         for at, above in enumerate(_places_above(rows[0], names), 1):
             places[at].insert(0, (0, above))
     return last + 1, places
+
+
+def rows_below_heads(rows: Rows) -> Iterator[tuple[int, dict[int, list[tuple[int, int]]]]]:
+    """The number of each row below a head, with the places of each column's names there, as `head_places` gives them.
+
+    Those of a part without a head have no names.
+    """
+    starts = part_starts(rows)
+    for (start, headed), end in zip(starts.items(), [*starts, len(rows)][1:], strict=True):
+        head, own = head_places(rows[start:end]) if headed else (0, {})
+        names = {column: [(start + row, cell) for row, cell in places] for column, places in own.items()}
+        yield from ((row, names) for row in range(start + head, end))
 
 
 def _with_names_above(above: Sequence[str], header: Sequence[str]) -> Sequence[str]:

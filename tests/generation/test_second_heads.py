@@ -1,0 +1,74 @@
+"""Tables in which other years stand below the first ones: two statements that were taken for one."""
+
+import pytest
+from harbour_quotes import ask, context, image
+
+from quoteweave.generation.extractive.tables.heads import part_starts, parts_of
+from quoteweave.generation.highlights import find_highlights
+from quoteweave.generation.sentences import text_of
+
+INCOME = "In thousands | 2023 | 2022\nFreight | 48,210 | 41,905\nProfit | 25,925 | 21,575"
+CASH = "Operations | 18,330 | 15,260\nDividends paid | 3,000 | 2,500"
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split(" | ") for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "head", ["In thousands | 2021 | 2020", "- | 2021 | 2020", "(restated) | 2021 | 2020", "2021 | 2020"]
+)
+def test_a_row_of_other_years_is_the_head_of_the_rows_below(head: str) -> None:
+    table = f"{INCOME}\n{head}\n{CASH}"
+    assert part_starts(rows(table)) == {0: True, 3: True}
+    (_, income), (header, cash) = parts_of(rows(table))
+    assert [row[0] for row in income] == ["Freight", "Profit"]
+    assert list(header[1:]) == ["2021", "2020"]
+    assert [row[0] for row in cash] == ["Operations", "Dividends paid"]
+
+
+def test_a_row_of_years_with_a_name_of_its_own_may_be_a_head_or_none() -> None:
+    assert part_starts(rows(f"{INCOME}\nCash flows | 2021 | 2020\n{CASH}")) == {0: True, 4: False}
+    assert part_starts(rows(f"{INCOME}\nCash flows | 2021 | 2020")) == {0: True}
+
+
+@pytest.mark.parametrize(
+    "row", ["Staff | 1950 | 1890", "In thousands | 2023 | 2022", "Loans | 2,021 | 2,020", "Ends | 2031 | -"]
+)
+def test_what_is_no_row_of_other_years_begins_no_part(row: str) -> None:
+    assert part_starts(rows(f"{INCOME}\n{row}\n{CASH}")) == {0: True}
+
+
+def test_a_table_without_years_has_one_part() -> None:
+    assert part_starts(rows("Yard | Oslo | Rana\nFounded | 1905 | 1904\nStaff | 415 | 612")) == {0: True}
+
+
+def answered(question: str, table: str) -> str:
+    found = ask(question, context(images=[image("Table 1: Statements", table, layout="table")]))
+    return found.text if found.status == "answered" else ""
+
+
+def test_no_cell_is_said_to_be_of_a_year_above_another_head() -> None:
+    for head in ("In thousands | 2021 | 2020", "Cash flows | 2021 | 2020"):
+        table = f"{INCOME}\n{head}\n{CASH}"
+        assert answered("What were the dividends paid in 2023?", table) == ""
+        assert "Profit (2023: 25,925)" in answered("What was the profit in 2023?", table)
+
+
+def test_a_cell_has_the_year_of_the_head_above_it() -> None:
+    assert "Dividends paid (2021: 3,000)" in answered(
+        "What were the dividends paid in 2021?", f"{INCOME}\n- | 2021 | 2020\n{CASH}"
+    )
+
+
+def test_a_row_of_one_name_in_two_parts_is_answered_with_neither_without_a_year() -> None:
+    table = f"{INCOME}\n- | 2021 | 2020\nFreight | 39,870 | 40,112"
+    assert answered("What was the freight?", table) == ""
+    assert "Freight (2021: 39,870)" in answered("What was the freight in 2021?", table)
+
+
+def test_the_name_of_a_cell_is_highlighted_where_it_stands_above_it() -> None:
+    table = image("Table 1: Statements", f"{INCOME}\n- | 2021 | 2020\n{CASH}", layout="table")
+    found = find_highlights("Table 1 (Statements) lists Dividends paid (2021: 3,000).", table)
+    assert sorted(text_of(table)[start:end] for start, end in found) == ["2021", "3,000", "Dividends paid"]
+    assert text_of(table).index("2021") in {start for start, _ in found}
