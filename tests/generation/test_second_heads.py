@@ -39,6 +39,35 @@ def test_what_is_no_row_of_other_years_begins_no_part(row: str) -> None:
     assert part_starts(rows(f"{INCOME}\n{row}\n{CASH}")) == {0: True}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "data", "said"),
+    [
+        ("In thousands | 2023", "In thousands | 2021", "Dividends | 870", "2021: 870"),
+        ("In thousands | 2023 | 2022", "In thousands | 2022 | 2020", "Dividends | 870 | 860", "2022: 870"),
+        ("In thousands | 2023 | 2022", "In thousands | 2021 | 2020 | 2019", "Dividends | 8 | 7 | 6", "2021: 8"),
+    ],
+    ids=["one year", "another step", "more years"],
+)
+def test_the_years_of_a_second_head_may_be_fewer_or_more(first: str, second: str, data: str, said: str) -> None:
+    own = [" | ".join(["Freight", *["48"] * first.count("|")]), " | ".join(["Fuel", *["12"] * first.count("|")])]
+    table = "\n".join([first, *own, second, data, data.replace("Dividends", "Interest")])
+    assert answered("What were the dividends in 2023?", table) == ""
+    assert f"Dividends ({said})" in answered(f"What were the dividends in {said[:4]}?", table)
+
+
+@pytest.mark.parametrize("row", ["Matures | 2031 | 2030", "Founded | 1905 | 1904"])
+def test_a_row_of_years_that_is_shorter_than_the_head_may_be_a_head_or_none(row: str) -> None:
+    above = "In thousands | Note | 2023 | 2022\nFreight | 3 | 48,210 | 41,905"
+    table = f"{above}\n{row}\nDebt | 5 | 3,000 | 2,500\nCash | 6 | 700 | 600"
+    assert part_starts(rows(table)) == {0: True, 3: False}
+    assert answered(f"What was the debt in {row[-11:-7]}?", table) == ""
+
+
+def test_a_table_of_names_alone_is_answered_with_nothing() -> None:
+    assert answered("What is the highest freight?", "Freight\nProfit") == ""
+    assert parts_of([]) == [([], [])]
+
+
 def test_a_table_without_years_has_one_part() -> None:
     assert part_starts(rows("Yard | Oslo | Rana\nFounded | 1905 | 1904\nStaff | 415 | 612")) == {0: True}
 

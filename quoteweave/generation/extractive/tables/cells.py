@@ -63,7 +63,7 @@ def asked_parts(text: str, asked: Collection[str]) -> list[str]:
     begins = [rows[start] if start else 0 for start in starts]
     parts = zip(begins, [*begins[1:], len(lines)], starts.values(), strict=True)
     headed = ["".join(lines[begin:end]) for begin, end, has_head in parts if has_head]
-    own = [part for part in headed if not _years(asked).isdisjoint(words(" ".join(read_rows(part)[0])))]
+    own = [part for part in headed if not _years(asked).isdisjoint(words(" ".join(split_header(read_rows(part))[0])))]
     return own or headed
 
 

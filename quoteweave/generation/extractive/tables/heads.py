@@ -58,19 +58,26 @@ def split_header(rows: Rows) -> tuple[Sequence[str], Rows]:
 def part_starts(rows: Rows) -> dict[int, bool]:
     """Where the parts of a table begin, and whether each begins with a head or has none.
 
-    Another part begins at a row of other years than those of the head, as far apart as these. Where such a row has a
-    name that the head lacks, it may be a row ("Ends | 2031 | 2030") or a head ("Cash flows | 2021 | 2020"): the part
-    below it then has no head.
+    Another part begins at a row of other years than those of the head, which names the rows as the head does, or not at
+    all. Where such a row has a name that the head lacks, and its years are as far apart as those of the head, it may be
+    a row ("Ends | 2031 | 2030") or a head ("Cash flows | 2021 | 2020"): the part below it then has no head.
     """
-    header, body = split_header(rows)
+    # The rows below a second head may have more cells than those below the first, and be more.
+    again = (at for at, row in enumerate(rows) if at > 1 and row[0] == rows[0][0] and _years(row[1:]))
+    own_rows = rows[: next((at for at in again if not all(map(_is_header, rows[1:at]))), len(rows))]
+    header, body = split_header(own_rows)
     years, starts = _years(header[1:]), {0: True}
-    for at in range(len(rows) - len(body), len(rows)) if len(years) > 1 else ():
-        row = rows[at]
-        named = row if len(row) < len(header) else row[1:]
-        if (others := _years(named)) != years and _steps(others) == _steps(years):
-            is_head = named is row or row[0] in EMPTY or row[0] == header[0] or row[0].startswith("(")
-            starts[at if is_head else at + 1] = is_head
-    starts.pop(len(rows), None)
+    for at in range(len(own_rows) - len(body), len(rows)) if years else ():
+        first, *others = rows[at]
+        if YEAR.match(first):
+            first, others = "", [first, *others]
+        own = _years(others)
+        if not own or own == years:
+            continue
+        if first in EMPTY or first == header[0] or first.startswith("("):
+            starts[at] = True
+        elif len(own) > 1 and _steps(own) == _steps(years) and at + 1 < len(rows):
+            starts[at + 1] = False
     return starts
 
 
