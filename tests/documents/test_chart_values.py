@@ -174,6 +174,17 @@ def test_the_title_of_an_axis_is_no_part_of_the_label_above_it(title: str, size:
     assert (text or "").startswith(rows) if paired else text is None
 
 
+@pytest.mark.parametrize("size", [10.0, 8.0])
+@pytest.mark.parametrize("two", [("North", "South"), ("North", "East"), ("South",)])
+def test_the_second_row_of_a_label_is_no_title_of_an_axis(two: Sequence[str], size: float) -> None:
+    pixels = canvas()
+    bars = columns(pixels, [("North", 40), ("South", 65), ("East", 90)])
+    middles = [(word.box[0] + word.box[2]) / 2 for one in bars for word in one.words if word.text in two]
+    width = line("side", 0, 0, size=size).box[2]
+    text = text_of(pixels, [*bars, *(line("side", middle - width / 2, 366, size=size) for middle in middles)])
+    assert text is None or all(f"{name} side |" in text for name in two)
+
+
 def stacked(pixels: Pixels) -> list[Line]:
     lines = []
     for at, (name, values) in enumerate([("Fleet", (40, 35, 25)), ("Crew", (20, 50, 30)), ("Quay", (30, 30, 40))]):

@@ -283,6 +283,13 @@ def test_letters_drawn_again_with_a_rim_are_read_once(tmp_path: Path) -> None:
     assert texts_of(path) == ["320"]
 
 
+def test_small_letters_side_by_side_are_no_letters_drawn_again(tmp_path: Path) -> None:
+    """A page in inches, and each letter by an operation of its own, as drawing programs write it."""
+    letters = "".join(f"({letter}) Tj " for letter in "illegal 11,100")
+    (found,) = lines_of_page(tmp_path, f"BT /F1 0.153 Tf 1 6 Td {letters} ET", page="/MediaBox [0 0 8.5 11]")
+    assert found.text.replace(" ", "") == "illegal11,100"
+
+
 def texts_of(path: Path) -> list[str]:
     import pypdfium2
 

@@ -97,6 +97,27 @@ def test_labels_around_a_pie_name_the_slices_that_they_are_at() -> None:
     assert text_of(pixels, [*values(PERCENT), *names]) == ROWS
 
 
+@pytest.mark.parametrize("above", [True, False])
+def test_a_title_is_the_name_of_no_slice(*, above: bool) -> None:
+    """A large slice has its name in it and the others have theirs outside: the title stands outside the large one."""
+    pixels = canvas()
+    shares = [share for _, share in SHARES]
+    pie(pixels, shares)
+    turns = dict(zip(dict(SHARES), middles(shares), strict=True))
+    names = [centred(name, at(turn, 30 if name == "Road" else 100)) for name, turn in turns.items()]
+    title = centred("Freight in 2023", at(0.1 if above else 0.35, 105))
+    assert text_of(pixels, [*values(PERCENT), *names, title]) is None
+
+
+def test_two_slices_of_one_name_are_not_paired() -> None:
+    pixels = canvas()
+    shares = [share for _, share in SHARES]
+    pie(pixels, shares)
+    names = ["Other", "Rail", "Other", "Air"]
+    outside = [centred(name, at(turn, 100)) for name, turn in zip(names, middles(shares), strict=True)]
+    assert text_of(pixels, [*values(PERCENT), *outside]) is None
+
+
 def test_labels_on_the_slices_name_them() -> None:
     pixels = canvas()
     shares = [share for _, share in SHARES]

@@ -327,7 +327,7 @@ def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, column
 def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[Token]]:
     """The labels under columns without the axis's title, which stands in their middle and so below one or two of them.
 
-    None are left where it may be the second row of a label.
+    None are left where it may be the second row of labels: no larger, and centred below each.
     """
     rows = [_rows(label, along=0)[::-1] for label in labels]
     lower = sorted((token for own in rows for row in own[1:] for token in row), key=lambda token: token.box[1])
@@ -336,10 +336,18 @@ def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[T
     if any(b.box[1] - a.box[3] > 0.6 * a.size for a, b in itertools.pairwise(lower)):
         return labels
     size = rows[0][0][0].size
-    owners = sum(len(own) > 1 for own in rows)
-    if owners == 1 and abs(lower[0].size - size) <= 0.03 * size:
-        return []
-    return [own[0] for own in rows]
+    centred = all(
+        abs(_centre(first) - _centre([token for row in more for token in row])) <= OFF_MIDDLE
+        for first, *more in rows
+        if more
+    )
+    is_of_labels = centred and lower[0].size <= 1.03 * size
+    return [] if is_of_labels else [own[0] for own in rows]
+
+
+def _centre(tokens: Sequence[Token]) -> float:
+    around = hull(token.box for token in tokens)
+    return (around[1] + around[3]) / 2
 
 
 def _cut(labels: Sequence[Sequence[Token]], words: Sequence[Token]) -> bool:

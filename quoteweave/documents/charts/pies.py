@@ -206,20 +206,24 @@ def _confirmed(pie: Pie, values: Sequence[Token]) -> bool:
 
 
 def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
-    """The words in each slice, or right outside it; None where one has none, or words may be those of two."""
+    """The words in each slice, or right outside it, where all stand in one of these places; None where one has none.
+
+    A title above the slices stands outside one as well: words both in slices and outside are certain of none.
+    """
     phrases = _phrases(words)
-    for low, high in ((pie.inner, 1.0), (1.0, OUTSIDE)):
-        own: list[list[tuple[Token, ...]]] = [[] for _ in pie.slices]
-        sure = True
-        for phrase in phrases:
-            radius, angle = pie.place(_nearest(phrase, pie.middle) if high > 1 else _middle(phrase))
-            if not low < radius <= high:
-                continue
-            at = [number for number, one in enumerate(pie.slices) if one.holds(angle)]
-            sure = sure and len(at) == 1 and len(phrase) <= MAX_LABEL_WORDS
-            for number in at:
-                own[number].append(phrase)
-        if sure and all(len(found) == 1 for found in own):
+    inside = [(one, angle) for one in phrases for radius, angle in [pie.place(_middle(one))] if radius <= 1]
+    outside = [
+        (one, angle)
+        for one in phrases
+        for radius, angle in [pie.place(_nearest(one, pie.middle))]
+        if radius > 1 and radius <= OUTSIDE
+    ]
+    in_slices = [(one, angle) for one, angle in inside if pie.place(_middle(one))[0] > pie.inner]
+    for near, others in ((in_slices, outside), (outside, in_slices)):
+        own = [[one for one, angle in near if part.holds(angle)] for part in pie.slices]
+        texts = {" ".join(token.text for token in one) for one, _ in near}
+        sure = len(near) == len(pie.slices) == len(texts) and all(len(one) <= MAX_LABEL_WORDS for one, _ in near)
+        if sure and all(len(found) == 1 for found in own) and (near is in_slices or not others):
             return [found[0] for found in own]
     return None
 

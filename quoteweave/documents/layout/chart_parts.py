@@ -4,6 +4,7 @@ import itertools
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -45,9 +46,11 @@ LEGEND_WORDS = 8
 LEGEND_PITCH, LEGEND_STEP = 3.0, 8.0
 # A frame around a legend is no larger, in square points.
 MAX_FRAME = 30_000.0
-# Points between a chart and its legend beside it, and above or below it; pixels of each colour in the chart.
+# Points between a chart and its legend beside it, and above or below it; pixels, one in four, of each colour in it.
 LEGEND_BESIDE, LEGEND_ABOVE = 120.0, 50.0
-MIN_PIXELS = 60
+MIN_SAMPLES = 15
+# Swatches of a page and in a frame, and legends, that are looked at: each is compared with each.
+MAX_SWATCHES, MAX_IN_FRAME, MAX_LEGENDS = 200, 30, 20
 
 
 def bars_on_one_base(boxes: Sequence[Box]) -> Iterator[list[Box]]:
@@ -176,14 +179,14 @@ def find_legends(
 ) -> list[Legend]:
     """The swatches of two colours or more that stand under or beside each other, each with a few words beside it."""
     labels = SpatialIndex([line for line in lines if line.upright and len(line.words) <= LEGEND_WORDS])
-    swatches = [swatch for speck in specks for swatch in _swatches(picture, speck, labels)]
+    swatches = list(islice((one for speck in specks for one in _swatches(picture, speck, labels)), MAX_SWATCHES))
     legends = _legends(swatches, labels)
     for frame in clusters:
         held = labels.intersecting(frame)
         if area(frame) <= MAX_FRAME and len(held) > 1 and all(inside(line.box, frame) > 0.9 for line in held):
-            framed = _legends([*_swatches(picture, frame, labels)], labels)
+            framed = _legends(list(islice(_swatches(picture, frame, labels), MAX_IN_FRAME)), labels)
             legends += [Legend(frame, one.colours) for one in framed if len(one.colours) == len(held)]
-    return legends
+    return legends[:MAX_LEGENDS]
 
 
 def _swatches(picture: Raster, box: Box, labels: SpatialIndex[Line]) -> Iterator[Rectangle]:
@@ -311,4 +314,4 @@ def _gap(legend: Box, box: Box) -> float | None:
 
 def _shows(picture: Raster, box: Box, colour: Colour) -> bool:
     pixels = picture.cut(box)[::2, ::2].astype(np.int16)
-    return int((np.abs(pixels - np.array(colour)).max(axis=2) <= LIKE).sum()) >= MIN_PIXELS // 4
+    return int((np.abs(pixels - np.array(colour)).max(axis=2) <= LIKE).sum()) >= MIN_SAMPLES

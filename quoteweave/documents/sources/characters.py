@@ -38,8 +38,9 @@ ACCENTS = {
 DOTLESS = {"\u0131": "i", "\u0237": "j"}
 # In heights of a letter: a gap between letters that parts no words.
 LETTER_GAP = 0.3
-# Points between the middles of a letter and of itself drawn again, with a rim or without one.
-SAME_PLACE = 0.1
+# Points between the middles of a letter and of itself drawn again, with a rim or without one; no more than this share
+# of its height, as type may be smaller than a point where a page has other units.
+SAME_PLACE, SAME_SHARE = 0.1, 0.02
 
 
 @dataclass(frozen=True)
@@ -93,15 +94,22 @@ def _drawn_once(raw: "FPDF_TEXTPAGE", characters: Characters) -> Characters:
     rows[down] = np.cumsum(np.diff(y[down], prepend=0.0) > SAME_PLACE)
     order = np.lexsort((x, rows, codes[inked]))
     one, other = order[:-1], order[1:]
-    near = (np.abs(x[one] - x[other]) < SAME_PLACE) & (np.abs(y[one] - y[other]) < SAME_PLACE)
+    off = np.minimum(SAME_PLACE, SAME_SHARE * (boxes[inked[one], 3] - boxes[inked[one], 1]))
+    near = (np.abs(x[one] - x[other]) <= off) & (np.abs(y[one] - y[other]) <= off)
     pairs = inked[np.stack([one, other])[:, near & (codes[inked[one]] == codes[inked[other]])]]
     again = [int(later) for first, later in np.sort(pairs, axis=0).T if not _of_one(raw, int(first), int(later))]
     if not again:
         return characters
     keep = np.ones(len(codes), dtype=bool)
     codes[again] = SPACE
-    for i in again:
-        keep[_spaces_around(i, codes, boxes, LETTER_GAP * float(boxes[i, 3] - boxes[i, 1]))] = False
+    heights = boxes[:, 3] - boxes[:, 1]
+    end = -1
+    for i in sorted(again):
+        if i >= end:  # else it is in the run of spaces that was just looked at
+            around = _spaces_around(i, codes, boxes, LETTER_GAP * float(heights[i]))
+            keep[around] = False
+            end = next((at for at in range(i, len(codes)) if codes[at] != SPACE), len(codes))
+    keep[again] = False
     return Characters(codes[keep], boxes[keep], characters.numbers[keep])
 
 
