@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoteweave.core.boxes import Box, hull, iou
-from quoteweave.documents.charts.rectangles import Rectangle
+from quoteweave.documents.charts.rectangles import Colour, Rectangle
 from quoteweave.documents.charts.tokens import Token, amount, unit
-
-Colour = tuple[int, int, int]
 
 # Points by which edges may differ that are one line.
 SAME = 2.0
@@ -316,9 +314,8 @@ def _labels(groups: Sequence[Sequence[Stack]], words: Sequence[Token], *, column
     if columns:
         labels = _without_axis_title(labels, (boxes[0][1] + boxes[-1][3]) / 2)
     for label, group, middle in zip(labels, groups, middles, strict=False):
-        around = hull(token.box for token in label)
         slack = OFF_STEP if len(group) == most else 0.3
-        if abs((around[1] + around[3]) / 2 - middle) > max(OFF_MIDDLE, slack * step):
+        if abs(_centre(label) - middle) > max(OFF_MIDDLE, slack * step):
             return None
     sure = bool(labels) if columns else _in_one_column(labels) and not _cut(labels, words)
     return labels if sure else None
@@ -336,13 +333,9 @@ def _without_axis_title(labels: list[list[Token]], middle: float) -> list[list[T
     if any(b.box[1] - a.box[3] > 0.6 * a.size for a, b in itertools.pairwise(lower)):
         return labels
     size = rows[0][0][0].size
-    centred = all(
-        abs(_centre(first) - _centre([token for row in more for token in row])) <= OFF_MIDDLE
-        for first, *more in rows
-        if more
-    )
-    is_of_labels = centred and lower[0].size <= 1.03 * size
-    return [] if is_of_labels else [own[0] for own in rows]
+    of_each = ((own[0], [*itertools.chain(*own[1:])]) for own in rows if own[1:])
+    centred = all(abs(_centre(first) - _centre(more)) <= OFF_MIDDLE for first, more in of_each)
+    return [] if centred and lower[0].size <= 1.03 * size else [own[0] for own in rows]
 
 
 def _centre(tokens: Sequence[Token]) -> float:

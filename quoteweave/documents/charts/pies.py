@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, hull
-from quoteweave.documents.charts.bars import Colour, Row
-from quoteweave.documents.charts.rectangles import LIKE, without_words
-from quoteweave.documents.charts.tokens import Token, amount, unit
+from quoteweave.documents.charts.bars import Row
+from quoteweave.documents.charts.rectangles import LIKE, Colour, are_alike, without_words
+from quoteweave.documents.charts.tokens import Token, amount, phrases_of, unit
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
 # Points: separators between slices, leader lines, and the radius of a pie.
@@ -30,6 +30,8 @@ OFF = 0.012
 # Radii between which labels and values outside a pie stand, and angles by which these may be off their slice.
 OUTSIDE, OFF_SLICE = 1.45, 4
 MAX_LABEL_WORDS = 8
+# In font sizes: rows of one label are this close.
+BELOW = 0.4
 
 Floats = npt.NDArray[np.float64]
 
@@ -123,14 +125,14 @@ def _slices(ring: Floats) -> list[Slice] | None:
             continue
         red, green, blue = np.median(np.take(ring, range(start, end), axis=0, mode="wrap"), axis=0)
         colour = (int(red), int(green), int(blue))
-        if runs and _alike(runs[-1][2], colour):
+        if runs and are_alike(runs[-1][2], colour):
             runs[-1] = (runs[-1][0], end, runs[-1][2])
         else:
             runs.append((start, end, colour))
-    if len(runs) > 1 and _alike(runs[0][2], runs[-1][2]):
+    if len(runs) > 1 and are_alike(runs[0][2], runs[-1][2]):
         first, last = runs.pop(0), runs.pop()
         runs.append((last[0], first[1] + ANGLES, last[2]))
-    clear = all(not _alike(a[2], b[2]) for a, b in itertools.combinations(runs, 2))
+    clear = all(not are_alike(a[2], b[2]) for a, b in itertools.combinations(runs, 2))
     if not clear or not MIN_SLICES <= len(runs) <= MAX_SLICES:
         return None
     if sum(end - start for start, end, _ in runs) < IN_SLICES * ANGLES:
@@ -144,10 +146,6 @@ def _slices(ring: Floats) -> list[Slice] | None:
         for (_, _, colour), begin, end in zip(runs, [parted[-1] - ANGLES, *parted], parted, strict=False)
     ]
     return sorted(found, key=lambda one: (one.start + MIN_SLICE) % ANGLES)
-
-
-def _alike(a: Colour, b: Colour) -> bool:
-    return max(abs(x - y) for x, y in zip(a, b, strict=True)) <= LIKE
 
 
 def _inner(pixels: Pixels, middle: tuple[float, float], radius: float, slices: Sequence[Slice]) -> float:
@@ -210,7 +208,7 @@ def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
 
     A title above the slices stands outside one as well: words both in slices and outside are certain of none.
     """
-    phrases = _phrases(words)
+    phrases = phrases_of(words, down=BELOW)
     inside = [(one, angle) for one in phrases for radius, angle in [pie.place(_middle(one))] if radius <= 1]
     outside = [
         (one, angle)
@@ -226,23 +224,6 @@ def _labels(pie: Pie, words: Sequence[Token]) -> list[tuple[Token, ...]] | None:
         if sure and all(len(found) == 1 for found in own) and (near is in_slices or not others):
             return [found[0] for found in own]
     return None
-
-
-def _phrases(words: Sequence[Token]) -> list[tuple[Token, ...]]:
-    """Words that stand together, side by side or in rows."""
-    groups: list[list[Token]] = []
-    for word in words:
-        near = [group for group in groups if any(_together(word, other) for other in group)]
-        groups = [group for group in groups if group not in near]
-        groups.append([*itertools.chain.from_iterable(near), word])
-    return [tuple(sorted(group, key=lambda word: (round(word.box[1] / 4), word.box[0]))) for group in groups]
-
-
-def _together(a: Token, b: Token) -> bool:
-    size = max(a.size, b.size)
-    across = max(a.box[0], b.box[0]) - min(a.box[2], b.box[2])
-    down = max(a.box[1], b.box[1]) - min(a.box[3], b.box[3])
-    return (across < 0 and down < 0.4 * size) or (down < -0.3 * size and across < 0.6 * size)
 
 
 def _middle(phrase: Sequence[Token]) -> tuple[float, float]:

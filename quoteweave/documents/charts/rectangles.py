@@ -28,12 +28,21 @@ MAX_RECTANGLES = 400
 SURROUNDED = 0.8
 
 
+Colour = tuple[int, int, int]
+"""Red, green and blue, 0 to 255."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """A filled rectangle in points, and its colour as red, green and blue of 0 to 255."""
+    """A filled rectangle in points, and its colour."""
 
     box: Box
-    colour: tuple[int, int, int]
+    colour: Colour
+
+
+def are_alike(one: Colour, other: Colour) -> bool:
+    """Whether two colours are one, but for what drawing and compression change."""
+    return max(abs(a - b) for a, b in zip(one, other, strict=True)) <= LIKE
 
 
 def find_rectangles(picture: Raster, box: Box, words: Iterable[Box] = ()) -> list[Rectangle]:
@@ -76,19 +85,19 @@ def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
         place[:] = ground
 
 
-def _colours(pixels: Pixels) -> list[tuple[int, int, int]]:
+def _colours(pixels: Pixels) -> list[Colour]:
     """That of most of the picture's edge, and the commonest others that are not much like a commoner one."""
     flat = pixels.reshape(-1, 3)
     rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     ground = _commonest(rim, 1)[0]
     chosen = [ground]
     for colour in _commonest(flat, 16 * MAX_COLOURS):
-        if all(max(abs(a - b) for a, b in zip(colour, other, strict=True)) > LIKE for other in chosen):
+        if not any(are_alike(colour, other) for other in chosen):
             chosen.append(colour)
     return chosen[: MAX_COLOURS + 1]
 
 
-def _commonest(pixels: Pixels, count: int) -> list[tuple[int, int, int]]:
+def _commonest(pixels: Pixels, count: int) -> list[Colour]:
     codes = pixels.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
     # Exact colours: a drawn bar has but one, and of the noise around a scanned one the commonest is its middle.
     values, counts = np.unique(codes, return_counts=True)

@@ -13,6 +13,8 @@ _UNIT = r"(?:%|[kKmMbB]|[mb]n|[MB]n|[Mm]illion|[Bb]illion|[Tt]rillion|x)"
 _VALUE = re.compile(rf"[-+−]?[$€£¥₹]?\s?{_NUMBER}(?:\s?{_UNIT})?")
 _PLAIN = re.compile(_NUMBER)
 _YEAR = re.compile(r"(?:19|20)\d\d")
+# In font sizes: a space between words.
+SPACE = 0.6
 _ALONE = re.compile(rf"{_UNIT}|[$€£¥₹]")
 
 
@@ -120,3 +122,20 @@ def join_tokens(tokens: Sequence[Token]) -> str:
 def _over(a: Box, b: Box) -> bool:
     common = intersection(a, b)
     return common[2] - common[0] > 1 and common[3] - common[1] > 0.5 * (a[3] - a[1])
+
+
+def phrases_of(words: Sequence[Token], *, down: float) -> list[tuple[Token, ...]]:
+    """Words at most a space apart, side by side or in rows that are at most `down` font sizes apart."""
+    groups: list[list[Token]] = []
+    for word in words:
+        near = [group for group in groups if any(_together(word, other, down) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([*itertools.chain.from_iterable(near), word])
+    return [tuple(sorted(group, key=lambda word: (round(word.box[1] / 4), word.box[0]))) for group in groups]
+
+
+def _together(a: Token, b: Token, limit: float) -> bool:
+    size = max(a.size, b.size)
+    across = max(a.box[0], b.box[0]) - min(a.box[2], b.box[2])
+    down = max(a.box[1], b.box[1]) - min(a.box[3], b.box[3])
+    return (across < 0 and down < limit * size) or (down < -0.3 * size and across < SPACE * size)

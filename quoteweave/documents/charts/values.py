@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quoteweave.core.boxes import Box, hull, inside
-from quoteweave.documents.charts.bars import MIN_BARS, Colour, Row, Stack, read_bars
+from quoteweave.documents.charts.bars import MIN_BARS, Row, Stack, read_bars
 from quoteweave.documents.charts.pies import find_pie, read_pie
-from quoteweave.documents.charts.rectangles import Rectangle, find_rectangles
-from quoteweave.documents.charts.tokens import Token, amount, chart_tokens, join_tokens, rotated
+from quoteweave.documents.charts.rectangles import Colour, Rectangle, are_alike, find_rectangles
+from quoteweave.documents.charts.tokens import Token, amount, chart_tokens, join_tokens, phrases_of, rotated
 from quoteweave.documents.layout.blocks import text_by_rows
 from quoteweave.documents.sources.lines import Line, Word
 from quoteweave.documents.sources.raw_page import Raster
@@ -237,7 +237,6 @@ ABOVE = 30.0
 BESIDE = 40.0
 BETWEEN = 0.6
 MAX_WORDS = 10
-LIKE = 12
 
 
 def series_from_legend(
@@ -248,7 +247,7 @@ def series_from_legend(
     named = [(one, name) for one in rectangles if (name := _beside(one, words, rectangles))]
     names: Names = {}
     for colour in colours:
-        own = [name for one, name in named if _alike(one.colour, colour)]
+        own = [name for one, name in named if are_alike(one.colour, colour)]
         if len(own) != 1:
             return None
         names[colour] = own[0]
@@ -264,10 +263,6 @@ def _goes_on(name: Sequence[Token], word: Token) -> bool:
     box, size = hull(token.box for token in name), name[0].size
     under = -0.3 * size < word.box[1] - box[3] < 0.5 * size
     return under and word.box[0] < box[2] and word.box[2] > box[0] and not word.is_value
-
-
-def _alike(a: Colour, b: Colour) -> bool:
-    return max(abs(x - y) for x, y in zip(a, b, strict=True)) <= LIKE
 
 
 def _beside(swatch: Rectangle, words: Sequence[Token], rectangles: Sequence[Rectangle]) -> tuple[Token, ...]:
@@ -333,18 +328,5 @@ def _phrases(words: Sequence[Token], first: Stack) -> list[tuple[Token, ...]]:
     """The words right above a stack, with all that stand together with them further up."""
     x1, y1, x2, _ = first.box
     higher = [word for word in words if word.middle[1] < y1 and x1 - BESIDE <= word.middle[0] <= x2 + BESIDE]
-    groups: list[list[Token]] = []
-    for word in higher:
-        near = [group for group in groups if any(_together(word, other) for other in group)]
-        groups = [group for group in groups if group not in near]
-        groups.append([word, *(other for group in near for other in group)])
-    lowest = [group for group in groups if any(word.middle[1] >= y1 - ABOVE for word in group)]
-    return [tuple(sorted(group, key=lambda word: (round(word.box[1] / 4), word.box[0]))) for group in lowest]
-
-
-def _together(a: Token, b: Token) -> bool:
-    """Whether they are at most a space apart, side by side or one under the other."""
-    size = max(a.size, b.size)
-    across = max(a.box[0], b.box[0]) - min(a.box[2], b.box[2])
-    down = max(a.box[1], b.box[1]) - min(a.box[3], b.box[3])
-    return (across < 0 and down < BETWEEN * size) or (down < -0.3 * size and across < BETWEEN * size)
+    groups = phrases_of(higher, down=BETWEEN)
+    return [group for group in groups if any(word.middle[1] >= y1 - ABOVE for word in group)]

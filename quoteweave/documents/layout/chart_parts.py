@@ -9,13 +9,11 @@ from itertools import islice
 import numpy as np
 
 from quoteweave.core.boxes import Box, area, hull, inside, intersection
-from quoteweave.documents.charts.rectangles import LIKE, Rectangle
+from quoteweave.documents.charts.rectangles import LIKE, Colour, Rectangle, are_alike
 from quoteweave.documents.layout.blocks import NUMERIC
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line
 from quoteweave.documents.sources.raw_page import Raster
-
-Colour = tuple[int, int, int]
 
 # Points by which edges may differ that are one line, or thicknesses that are one.
 SAME = 1.6
@@ -257,12 +255,9 @@ def _legends(swatches: Sequence[Rectangle], labels: SpatialIndex[Line]) -> list[
             tuple(swatch.colour for swatch, _ in group),
         )
         for group in groups
-        if len(group) > 1 and not any(_alike(a.colour, b.colour) for (a, _), (b, _) in itertools.combinations(group, 2))
+        if len(group) > 1
+        and not any(are_alike(a.colour, b.colour) for (a, _), (b, _) in itertools.combinations(group, 2))
     ]
-
-
-def _alike(a: Colour, b: Colour) -> bool:
-    return max(abs(x - y) for x, y in zip(a, b, strict=True)) <= LIKE
 
 
 def _label(swatch: Box, labels: SpatialIndex[Line]) -> Line | None:
