@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from quoteweave.core.boxes import Box, hull
 from quoteweave.documents.charts.bars import Row
-from quoteweave.documents.charts.rectangles import LIKE, Colour, are_alike, without_words
+from quoteweave.documents.charts.rectangles import LIKE, Colour, are_alike, drawn_on_ground, without_words
 from quoteweave.documents.charts.tokens import Token, amount, phrases_of, unit
 from quoteweave.documents.sources.raw_page import Pixels, Raster
 
@@ -88,10 +88,7 @@ def _discs(pixels: Pixels, scale: float) -> Iterator[tuple[float, float, float]]
     """Middle and radius of what is round, in pixels."""
     import cv2
 
-    rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
-    colours, counts = np.unique(rim, axis=0, return_counts=True)
-    ground = colours[counts.argmax()].astype(np.int16)
-    ink = (np.abs(pixels.astype(np.int16) - ground).max(axis=2) > LIKE).astype(np.uint8)
+    ink = drawn_on_ground(pixels)
     for way, size in ((cv2.MORPH_CLOSE, SEPARATOR), (cv2.MORPH_OPEN, LEADER)):
         ink = cv2.morphologyEx(ink, way, np.ones((round(size * scale),) * 2, dtype=np.uint8)).astype(np.uint8)
     outlines, _ = cv2.findContours(ink, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)

@@ -28,6 +28,7 @@ MAX_RECTANGLES = 400
 SURROUNDED = 0.8
 
 
+Ink = npt.NDArray[np.uint8]
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
 
@@ -78,23 +79,31 @@ def _wipe(pixels: Pixels, word: Box, scale: float) -> None:
     if x2 - x1 < 3 or y2 - y1 < 3:
         return
     place = pixels[y1:y2, x1:x2]
-    rim = np.concatenate([place[0], place[-1], place[:, 0], place[:, -1]])
-    colours, counts = np.unique(rim, axis=0, return_counts=True)
-    ground = colours[counts.argmax()].astype(np.int16)
-    if (np.abs(rim - ground).max(axis=1) <= LIKE).mean() >= SURROUNDED:
+    rim = _rim(place)
+    ground = _commonest(rim, 1)[0]
+    if (np.abs(rim - np.array(ground)).max(axis=1) <= LIKE).mean() >= SURROUNDED:
         place[:] = ground
 
 
 def _colours(pixels: Pixels) -> list[Colour]:
     """That of most of the picture's edge, and the commonest others that are not much like a commoner one."""
     flat = pixels.reshape(-1, 3)
-    rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
-    ground = _commonest(rim, 1)[0]
-    chosen = [ground]
+    chosen = _commonest(_rim(pixels), 1)
     for colour in _commonest(flat, 16 * MAX_COLOURS):
         if not any(are_alike(colour, other) for other in chosen):
             chosen.append(colour)
     return chosen[: MAX_COLOURS + 1]
+
+
+def drawn_on_ground(pixels: Pixels) -> Ink:
+    """(height, width) 1 where something is drawn: what is unlike the commonest colour of the picture's edge."""
+    ground = np.array(_commonest(_rim(pixels), 1)[0])
+    ink: Ink = (np.abs(pixels - ground).max(axis=2) > LIKE).astype(np.uint8)
+    return ink
+
+
+def _rim(pixels: Pixels) -> Pixels:
+    return np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
 
 
 def _commonest(pixels: Pixels, count: int) -> list[Colour]:
@@ -106,7 +115,7 @@ def _commonest(pixels: Pixels, count: int) -> list[Colour]:
     return [(code >> 16, code >> 8 & 255, code & 255) for code in kept]
 
 
-def _of_colour(pixels: Pixels, colour: tuple[int, int, int], scale: float) -> Iterator[Box]:
+def _of_colour(pixels: Pixels, colour: Colour, scale: float) -> Iterator[Box]:
     import cv2
 
     low, high = (np.clip(np.array(colour) + sign * LIKE, 0, 255) for sign in (-1, 1))

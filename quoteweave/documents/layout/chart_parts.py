@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from quoteweave.core.boxes import Box, area, hull, inside, intersection
-from quoteweave.documents.charts.rectangles import LIKE, Colour, Rectangle, are_alike
+from quoteweave.documents.charts.rectangles import LIKE, Colour, Rectangle, are_alike, drawn_on_ground
 from quoteweave.documents.layout.blocks import NUMERIC
 from quoteweave.documents.layout.spatial import SpatialIndex
 from quoteweave.documents.sources.lines import Line
@@ -206,11 +206,7 @@ def drawn_in(picture: Raster, box: Box) -> list[Box]:
     """What is drawn apart from each other in a box, on the commonest colour of its edge."""
     import cv2
 
-    pixels = picture.cut(box, margin=1)
-    rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
-    colours, counts = np.unique(rim, axis=0, return_counts=True)
-    ground = colours[counts.argmax()].astype(np.int16)
-    ink = (np.abs(pixels.astype(np.int16) - ground).max(axis=2) > LIKE).astype(np.uint8)
+    ink = drawn_on_ground(picture.cut(box, margin=1))
     _, _, found, _ = cv2.connectedComponentsWithStats(ink, connectivity=4)
     left, top = (int(max(0.0, edge - 1) * picture.scale) for edge in box[:2])
     return [
