@@ -85,6 +85,22 @@ def test_a_pdf_is_written_as_it_was_sent(server: FileServer, tmp_path: Path) -> 
     assert (tmp_path / "paper.pdf").read_bytes() == PDF
 
 
+def test_that_a_pdf_comes_is_told_before_all_of_it_is_there(server: FileServer, tmp_path: Path) -> None:
+    server.answers["/a.pdf"] = answer(PDF + b"%" * 200_000)
+    server.answers["/b.pdf"] = answer(b"<html>no PDF</html>")
+    sizes: list[int] = []
+
+    def on_pdf() -> None:
+        sizes.append((tmp_path / "paper.pdf").stat().st_size)
+
+    fetcher = PdfFetcher(allowed_hosts=LOOPBACK)
+    assert asyncio.run(fetcher.fetch(server.url("/b.pdf"), tmp_path / "paper.pdf", on_pdf)) is not None
+    assert not sizes
+    assert asyncio.run(fetcher.fetch(server.url("/a.pdf"), tmp_path / "paper.pdf", on_pdf)) is None
+    (size,) = sizes
+    assert size < (tmp_path / "paper.pdf").stat().st_size
+
+
 def test_what_is_asked_has_no_keys_cookies_or_referrers(
     server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

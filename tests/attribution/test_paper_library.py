@@ -5,11 +5,12 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 from file_server import FileServer, Request, answer, file_server
 from forked_programs import read_in_forks
@@ -249,6 +250,18 @@ def test_a_link_to_the_file_of_another_paper_does_not_make_one_paper_of_two(tmp_
     assert read.text == GRAIN.abstract
 
 
+def test_processes_that_parse_are_started_once_a_file_comes_and_not_for_a_link_that_leads_to_none(
+    server: FileServer, tmp_path: Path
+) -> None:
+    server.answers.update({"/no.pdf": answer(b"<html></html>"), "/1.pdf": answer(FILE)})
+    started = set(psutil.Process().children(recursive=True))
+    with library(tmp_path) as opened:
+        asyncio.run(opened.read(linked(server, "/no.pdf")))
+        assert set(psutil.Process().children(recursive=True)) == started
+        asyncio.run(opened.read(linked(server, "/1.pdf")))
+        assert set(psutil.Process().children(recursive=True)) > started
+
+
 def test_papers_that_came_while_another_was_parsed_are_parsed_at_once(
     server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,9 +290,11 @@ def test_papers_that_came_while_another_was_parsed_are_parsed_at_once(
     monkeypatch.setattr(paper_library, "file_sha256", noted)
 
     class Counting(PdfFetcher):
-        async def fetch(self, link: str, file: Path) -> FetchFailure | None:
+        async def fetch(
+            self, link: str, file: Path, on_pdf: Callable[[], object] = lambda: None
+        ) -> FetchFailure | None:
             fetched.append(link)
-            found = await super().fetch(link, file)
+            found = await super().fetch(link, file, on_pdf)
             if len(fetched) == len(linking):
                 released.set()
             return found

@@ -43,7 +43,6 @@ def open_literature(
     """
     fetcher = fetcher or PdfFetcher(FetchLimits(seconds=FETCH_SECONDS))
     with open_sources(sources, papers=papers, fetcher=fetcher, options=options) as (opened, library):
-        library.prepare()  # while the sources are asked
         yield LiteratureAttributor(hide(opened, before, not_from), library)
 
 

@@ -170,14 +170,15 @@ class PdfFetcher:
         """Read the certificates that are trusted; else the first fetch does."""
         certificates()
 
-    async def fetch(self, link: str, file: Path) -> FetchFailure | None:
+    async def fetch(self, link: str, file: Path, on_pdf: Callable[[], object] = lambda: None) -> FetchFailure | None:
         """Write the PDF at a link to a file; return why there is none, or None where it is written.
 
-        Raises StorageError where the file cannot be written.
+        `on_pdf` is called when the first bytes show that it is one. Raises StorageError where the file cannot be
+        written.
         """
         try:
             async with asyncio.timeout(self._limits.seconds):
-                await self._follow(link, file)
+                await self._follow(link, file, on_pdf)
         except _Failed as failed:
             return failed.failure
         except TimeoutError:
@@ -187,14 +188,14 @@ class PdfFetcher:
             return FetchFailure("unreachable", f"The file could not be fetched ({type(error).__name__}).")
         return None
 
-    async def _follow(self, link: str, file: Path) -> None:
+    async def _follow(self, link: str, file: Path, on_pdf: Callable[[], object]) -> None:
         url = _parse(link)
         for _ in range(self._limits.redirects + 1):
             async with self._answer(url) as response:
                 onward = response.headers.get("location") if response.status_code in _REDIRECTS else None
                 if onward is None:
                     _require_ok(response, url)
-                    await self._save(response, file)
+                    await self._save(response, file, on_pdf)
                     return
             url = _parse(onward, url)
         raise _Failed("unreachable", f"The link led on more than {self._limits.redirects} times.")
@@ -236,7 +237,7 @@ class PdfFetcher:
             raise _Failed("unreachable", f"{host} is not asked: it is, or may be, a private address.")
         return addresses[:_ADDRESSES]
 
-    async def _save(self, response: httpx2.Response, file: Path) -> None:
+    async def _save(self, response: httpx2.Response, file: Path, on_pdf: Callable[[], object]) -> None:
         """Write the body to the file, once it is known to begin as a PDF."""
         stated = response.headers.get("content-length", "")
         if stated.isascii() and stated.isdigit() and int(stated[:20]) > self._limits.bytes:
@@ -253,6 +254,7 @@ class PdfFetcher:
                     head += part[:_MAGIC_WITHIN]
                     if len(head) >= _MAGIC_WITHIN:
                         _require_pdf(head, response)
+                        on_pdf()
                 with guard_writing(file):
                     _write(out, part)
             _require_pdf(head, response)

@@ -101,15 +101,9 @@ class PaperLibrary:
         self._fetcher, self._limits = fetcher or PdfFetcher(), limits or ParseLimits()
         self._index = CurrentIndex(self.collection)
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        # Their processes are started when the first paper is parsed; to start them takes longer than to parse a page.
-        self._workers = WorkerPool(default_processes())
+        self._workers, self._has_processes = WorkerPool(default_processes()), False
         self._fetched: deque[_Fetched] = deque()
         self._parsing = Lock()
-
-    def prepare(self) -> None:
-        """Start the processes that parse; else they are started when the first paper is parsed."""
-        for _ in range(self._workers.count):
-            self._workers.submit(self._workers.limits, _import_parser)
 
     def import_readers(self) -> None:
         """Import what reads descriptions and fetches files; else the first paper waits for it."""
@@ -152,12 +146,19 @@ class PaperLibrary:
             await asyncio.to_thread(remove_abandoned)
             folder = TemporaryFolder(clean=False)
             try:
-                failure = await self._fetcher.fetch(paper.pdf_url or "", folder.path / FILE)
+                failure = await self._fetcher.fetch(paper.pdf_url or "", folder.path / FILE, self._start_processes)
             except BaseException:
                 folder.remove()
                 raise
             # The thread goes on where this is cancelled, so that the file has to stay as long as the thread has it.
             return await asyncio.to_thread(self._keep, paper, folder, failure)
+
+    def _start_processes(self) -> None:
+        """Start the processes that parse while a file arrives: to start them takes longer than to parse a page."""
+        if not self._has_processes:
+            self._has_processes = True
+            for _ in range(self._workers.count):
+                self._workers.submit(self._workers.limits, _import_parser)
 
     @asynccontextmanager
     async def _alone(self, name: str) -> AsyncIterator[None]:
