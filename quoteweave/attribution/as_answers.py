@@ -11,8 +11,8 @@ from quoteweave.attribution.drafts.draft_text import (
     without_joiners,
     without_numbered_marks,
 )
-from quoteweave.attribution.literature.sources.papers import Paper
-from quoteweave.attribution.records import Attribution, Candidate
+from quoteweave.attribution.literature.sources.papers import describe_paper
+from quoteweave.attribution.records import Attribution, Candidate, how_sure
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, AnswerStatus, Citation, Context
 from quoteweave.core.records import Hit
@@ -71,28 +71,10 @@ def attribution_as_answer(found: Attribution, collection: Collection, *, within:
     return Answered(answer=answer, context=context, trace=found.trace)
 
 
-def how_sure(found: Attribution) -> str:
-    """Say the chance that the first candidate is the source, and what speaks for it beside its passage."""
-    share = 100 * (found.confidence or 0)
-    # No estimate is sure, as 100 % would say.
-    told = "less than 1" if share < 1 else "more than 99" if share > 99 else f"{share:.0f}"
-    chance = f"The chance that the first is the source is estimated at {told}\u00a0%"
-    is_cited = found.signals is not None and found.signals.cited
-    return f"{chance}; another paper that was read cites it for such a claim." if is_cited else f"{chance}."
-
-
 def _named(found: Candidate) -> str:
     """A candidate's title and place, and what its paper is."""
     told = [found.under(found.title), *([] if found.paper is None else [describe_paper(found.paper)])]
     return ". ".join([*told, *([] if found.note is None else [found.note.rstrip(".")])])
-
-
-def describe_paper(paper: Paper) -> str:
-    """Return the authors, year, venue and identifiers of a paper on one line."""
-    authors = f"{paper.authors[0]} et al." if len(paper.authors) > 2 else " and ".join(paper.authors)
-    year = None if paper.published is None else str(paper.published.year)
-    named = (f"{kind}:{paper.identifiers[kind]}" for kind in ("doi", "arxiv") if kind in paper.identifiers)
-    return ", ".join(part for part in (authors, year, paper.venue, *named) if part)
 
 
 def draft_as_answer(cited: CitedDraft, title: str, collection: Collection, *, origin: Origin = "documents") -> Answered:

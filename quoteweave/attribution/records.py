@@ -84,3 +84,13 @@ class Attribution(Record):
         default=None, ge=0, le=1, description="the chance that the first candidate is the source, where it is known"
     )
     trace: Trace = Field(description="how the candidates were found")
+
+
+def how_sure(found: Attribution) -> str:
+    """Say the chance that the first candidate is the source, and what speaks for it beside its passage."""
+    share = 100 * (found.confidence or 0)
+    # No estimate is sure, as 100 % would say.
+    told = "less than 1" if share < 1 else "more than 99" if share > 99 else f"{share:.0f}"
+    chance = f"The chance that the first is the source is estimated at {told}\u00a0%"
+    is_cited = found.signals is not None and found.signals.cited
+    return f"{chance}; another paper that was read cites it for such a claim." if is_cited else f"{chance}."

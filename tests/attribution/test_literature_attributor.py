@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_sources import MadeSource
 
-from quoteweave.attribution.as_answers import attribution_as_answer, how_sure
+from quoteweave.attribution.as_answers import attribution_as_answer
 from quoteweave.attribution.excerpts import Excerpt, read_excerpts
 from quoteweave.attribution.literature.attributor import (
     FOLLOWED,
@@ -32,7 +32,7 @@ from quoteweave.attribution.literature.ranked_candidates import (
 from quoteweave.attribution.literature.sources.make_source import SourceName, SourceOptions
 from quoteweave.attribution.literature.sources.paper_metadata import SNIPPETS
 from quoteweave.attribution.literature.sources.papers import Paper, PublicationDate
-from quoteweave.attribution.records import Attribution, Candidate, Outcome
+from quoteweave.attribution.records import Attribution, Candidate, Outcome, how_sure
 from quoteweave.attribution.settings import CANDIDATES, AttributionSettings
 from quoteweave.core.answers import Citation
 from quoteweave.core.errors import QuestionTooLong, SourceBadResponse, SourceRefused, UsageError

@@ -5,18 +5,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer, describe_paper, how_sure
 from quoteweave.attribution.literature.attributor import LiteratureAttributor
-from quoteweave.attribution.records import Attribution, Candidate
+from quoteweave.attribution.literature.sources.papers import describe_paper
+from quoteweave.attribution.records import Attribution, Candidate, how_sure
 from quoteweave.attribution.settings import AttributionSettings
-from quoteweave.cli.answers import write_answer_page
 from quoteweave.cli.console import console, plain, print_json, print_notes, shown_name, snippet
 from quoteweave.cli.progress import TerminalProgress
 from quoteweave.collection.collection import Collection
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.errors import EndpointUnreachable, SourceError
 from quoteweave.core.records import Filter
-from quoteweave.pipeline.answer_page.render import prepare_page
 from quoteweave.pipeline.composition.make_search import name_chat_model
 from quoteweave.pipeline.settings import ChatSettings
 
@@ -78,7 +76,7 @@ class FoundSources:
 
     async def _search(self, literature: LiteratureAttributor) -> Sequence[Attribution]:
         """Search the literature; meanwhile what writes the page is made ready."""
-        preparing = asyncio.create_task(asyncio.to_thread(prepare_page)) if self._page else None
+        preparing = asyncio.create_task(asyncio.to_thread(_prepare_page)) if self._page else None
         found = await literature.attribute(self._sentence, self._k)
         if preparing is not None:
             await preparing
@@ -93,6 +91,11 @@ class FoundSources:
             print_json({"attributions": [one.model_dump(mode="json") for one in every]})
         else:
             _print_all(self._found, named)
+        if html is None and not open_it:
+            return None
+        from quoteweave.attribution.as_answers import CLAIM_WORDING, attribution_as_answer
+        from quoteweave.cli.answers import write_answer_page
+
         answers = {
             over: [attribution_as_answer(one, over, within=within) for one in found]
             for (over, found), within in zip(self._found, named, strict=True)
@@ -107,6 +110,15 @@ class FoundSources:
             others={over: answers[over] for over in others},
             wording=CLAIM_WORDING,
         )
+
+
+def _prepare_page() -> None:
+    """Import what writes the page, which takes long and is not needed without one, and compile its template."""
+    import quoteweave.attribution.as_answers
+    import quoteweave.cli.answers  # noqa: F401
+    from quoteweave.pipeline.answer_page.render import prepare_page
+
+    prepare_page()
 
 
 def _print_all(shown: Sequence[tuple[Collection, Sequence[Attribution]]], named: Sequence[str]) -> None:

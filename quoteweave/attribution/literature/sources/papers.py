@@ -152,6 +152,14 @@ def identifiers_of(paper: Paper) -> frozenset[str]:
     return frozenset(f"{kind}:{value}" for one in found for kind, value in one.items())
 
 
+def describe_paper(paper: Paper) -> str:
+    """Return the authors, year, venue and identifiers of a paper on one line."""
+    authors = f"{paper.authors[0]} et al." if len(paper.authors) > 2 else " and ".join(paper.authors)
+    year = None if paper.published is None else str(paper.published.year)
+    named = (f"{kind}:{paper.identifiers[kind]}" for kind in ("doi", "arxiv") if kind in paper.identifiers)
+    return ", ".join(part for part in (authors, year, paper.venue, *named) if part)
+
+
 def stated_identifiers(paper: Paper) -> frozenset[str]:
     """Return what `identifiers_of` does, but for what the link of its file tells.
 
