@@ -21,7 +21,7 @@ from quoteweave.core.text.marks import parse_marks
 from quoteweave.evaluation.datasets.mmdocir import load_mmdocir
 from quoteweave.evaluation.datasets.mmlongbench import SAMPLES, load_mmlongbench
 from quoteweave.evaluation.metrics.answers.mmlongbench import MMLongBench
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.make_retriever import make_fused
 

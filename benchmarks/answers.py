@@ -28,7 +28,7 @@ from answer_tables import (
 from common import add_collection_options, arguments, collection_of, finish, machine, research_folders
 from left_out_answers import left_out, left_out_table
 
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.composition.sentence_scorers import make_sentence_scorer
 
 

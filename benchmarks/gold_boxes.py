@@ -40,7 +40,7 @@ from quoteweave.evaluation.metrics.box_recall import (
     share_met,
 )
 from quoteweave.evaluation.statistics.bootstrap import Interval, clustered_interval
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.runs.ranking import run_retrieval
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.make_retriever import make_fused

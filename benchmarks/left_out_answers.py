@@ -20,7 +20,8 @@ from common import Table, bounds, percent
 from pydantic import BaseModel
 
 from quoteweave.evaluation.statistics.bootstrap import Interval, paired_difference
-from quoteweave.generation.extractive import ExtractiveGenerator, answer_criteria, locating, selection, topic
+from quoteweave.generation.extractive import answer_criteria, locating, selection, topic
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 GRID: Sequence[tuple[ModuleType, str, tuple[object, ...]]] = (
     (topic, "CHANCE", (3.0, 6.0)),

@@ -44,7 +44,7 @@ from quoteweave.core.answers import Answer
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
 from quoteweave.documents.ingest import add
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 SETS = ("first", "second", "third", "fourth")
 QUESTIONS = Path(__file__).with_name("natural_questions.jsonl")

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from quoteweave.core.answers import Answer
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 QUESTIONS = Path(__file__).with_name("statement_questions.jsonl")
 OUTCOMES = ("right", "wrong", "shown", "located", "abstained")

@@ -114,7 +114,7 @@ from .documents.parser import ParserSettings as ParserSettings
 from .endpoints.chat import OpenAIChat as OpenAIChat
 from .generation.chat_generator import CitedGenerator as CitedGenerator
 from .generation.citations import build_answer as build_answer
-from .generation.extractive import ExtractiveGenerator as ExtractiveGenerator
+from .generation.extractive.generator import ExtractiveGenerator as ExtractiveGenerator
 from .generation.gate import Policy as Policy
 from .index.removal import RemovalReport as RemovalReport
 from .index.removal import remove_documents as remove_documents

@@ -24,8 +24,7 @@ from quoteweave.core.answers import Context, ContextSize
 from quoteweave.core.errors import UsageError
 from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.records import Filter, Hit, Query
-from quoteweave.generation.extractive.statements import words_with_headings
-from quoteweave.generation.relevance import question_terms, weigh_terms
+from quoteweave.generation.relevance import question_terms, weigh_terms, words_with_headings
 from quoteweave.pipeline.highlighting import add_highlights
 from quoteweave.pipeline.search import Search, Trace
 

@@ -19,11 +19,10 @@ from quoteweave.core.protocols import ClaimChecker
 from quoteweave.core.records import Hit, Quote
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.citations import build_answer, with_citations
-from quoteweave.generation.extractive.statements import words_with_headings
 from quoteweave.generation.gate import check_citations
 from quoteweave.generation.gate.facts import read_sentence, stated_words
 from quoteweave.generation.gate.sentence_check import NOTHING_TO_CHECK
-from quoteweave.generation.relevance import coverage
+from quoteweave.generation.relevance import coverage, words_with_headings
 from quoteweave.generation.sentences import sentence_texts
 
 DENIED = "The checker does not find that the passage supports it."

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from quoteweave.core.answers import Answer, Citation, Context
 from quoteweave.core.confidence import Signals
-from quoteweave.generation.extractive.statements import words_with_headings
-from quoteweave.generation.relevance import coverage, question_terms, weigh_terms
+from quoteweave.generation.relevance import coverage, question_terms, weigh_terms, words_with_headings
 
 UNCHECKED = 0.5
 """What a citation counts on which the gate has no verdict, half of a supported one."""

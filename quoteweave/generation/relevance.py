@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 
-from quoteweave.core.records import Record
+from quoteweave.core.records import Quote, Record
 from quoteweave.core.text.question_analysis import (
     QuestionAnalysis,
     analyse_question,
@@ -21,7 +21,7 @@ from quoteweave.core.text.question_analysis import (
     request_words,
 )
 from quoteweave.core.text.question_words import asked_quantity, denying_words, foreign_function_words, light_words
-from quoteweave.core.text.tokens import words
+from quoteweave.core.text.tokens import name_words, words
 from quoteweave.core.text.units import dimensions_in
 from quoteweave.core.text.whole_document.structure_questions import read_structure_request
 
@@ -192,6 +192,18 @@ def asks_fiscal_year(question: QuestionTerms) -> bool:
 def _years_in(pattern: re.Pattern[str], text: str) -> set[str]:
     """The years that are written behind "fiscal" or "calendar"."""
     return {year for written in pattern.findall(text) for year in re.findall(_YEAR, written)}
+
+
+@lru_cache(maxsize=256)
+def quote_words(quote: Quote) -> tuple[str, ...]:
+    """The words of a quote, in order."""
+    return tuple(words(quote.all_text()))
+
+
+@lru_cache(maxsize=256)  # called for each sentence of the same quotes
+def words_with_headings(quote: Quote) -> frozenset[str]:
+    """All words of a quote, of its section's title and of its document's name."""
+    return frozenset(quote_words(quote)).union(words(quote.section or ""), name_words(quote.document))
 
 
 def weigh_terms(

@@ -17,6 +17,8 @@ from quoteweave.core.text.tokens import words
 from quoteweave.core.text.word_patterns import alternation
 from quoteweave.generation.sentences import split_sentences
 
+MAX_ASKING_HEADING = 200
+"""Characters beyond which a text is no heading that asks."""
 LISTED_WORDS = 3
 """Words after ", a" among which the term itself shows a list ("an intron, a whole intron") and no definition."""
 
@@ -69,6 +71,11 @@ _LEADS_IN = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w[\w'’-]*")
+
+
+def may_be_asking_heading(text: str) -> bool:
+    """Whether a text may be a heading that asks a question, as those of frequently asked questions do."""
+    return text.endswith("?") and len(text) <= MAX_ASKING_HEADING
 
 
 def says_what(text: str, subject: Sequence[str], *, by_kind: bool = False, is_name: bool = False) -> bool:

@@ -12,7 +12,7 @@ from quoteweave.core.messages import pluralize
 from quoteweave.core.protocols import ClaimChecker, PageSource
 from quoteweave.generation.citations import abstention, withheld
 from quoteweave.generation.confidence_signals import signals_of
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.gate import Policy, apply_policy, check_citations, check_with_model
 from quoteweave.pipeline.highlighting import highlight_inline_if_short
 from quoteweave.pipeline.prices import with_price

@@ -24,9 +24,8 @@ from quoteweave.core.text.continuations import continues, introduces
 from quoteweave.core.text.question_analysis import interrogative_words
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.answer_text import is_plainly_code
-from quoteweave.generation.extractive.asked_headings import MAX_HEADING
 from quoteweave.generation.relevance import question_terms, subject_terms
-from quoteweave.generation.sentence_kinds import ends_by_denying
+from quoteweave.generation.sentence_kinds import ends_by_denying, may_be_asking_heading
 from quoteweave.generation.sentences import split_sentences, unfinished_sentence
 from quoteweave.pipeline.filtered_pages import FilteredPages
 
@@ -132,7 +131,7 @@ def _is_asked(quote: Quote, asked: frozenset[str]) -> bool:
     if quote.layout == "title":
         return bool(subject) and subject == frozenset(words(quote.text)) - interrogative_words()
     text = quote.text.strip()
-    if not text.endswith("?") or len(text) > MAX_HEADING or not subject:
+    if not may_be_asking_heading(text) or not subject:
         return False
     return len(subject.difference(words(text))) <= MAX_LACKING_SHARE * len(subject)
 

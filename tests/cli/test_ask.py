@@ -16,7 +16,7 @@ from made_collections import made_quote, make_collection
 
 from quoteweave.collection.collection import Collection
 from quoteweave.core.answers import Answer, Context
-from quoteweave.generation.extractive import NOTHING_FOUND
+from quoteweave.generation.extractive.generator import NOTHING_FOUND
 from quoteweave.testing import ModelServer, Reply
 
 CHART_QUESTION = "How many vessel calls did the port receive in 2023, and how did the quarters compare?"

@@ -14,7 +14,7 @@ from quoteweave.collection.collection import Collection
 from quoteweave.core.errors import QuestionEmpty, QuestionTooLong
 from quoteweave.core.runs import read_run
 from quoteweave.core.text.question_analysis import MAX_QUESTION_CHARACTERS
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.rag import Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.testing import ModelServer, Reply

@@ -8,7 +8,7 @@ from builders import QuoteFields, make_context, make_quote
 
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Query, Quote
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 DUES = (
     "Group | 2021 | 2022 | Change\nContainer | 1,204 | 1,310 | +8.8%\nGrain | 486 | 512 | +5.3%\nTimber | 331 | - | -"

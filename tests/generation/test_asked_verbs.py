@@ -7,7 +7,7 @@ from harbour_quotes import context
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 
 def ask(question: str, *texts: str) -> Answer:

@@ -9,8 +9,7 @@ from harbour_quotes import context, image, quote
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Query, Quote
-from quoteweave.generation.extractive import ExtractiveGenerator
-from quoteweave.generation.extractive.generator import TABLES_DIFFER
+from quoteweave.generation.extractive.generator import TABLES_DIFFER, ExtractiveGenerator
 
 BALANCE = "- | May 31, 2022 | May 31, 2021\nCash | 936 | 874\nPrepaid dues | 1,103 | 1,116\nTotal | 4,560 | 4,320"
 TAXES = "- | May 31, 2022 | May 31, 2021\nPrepaid dues | 76 | 67\nOther | 45 | 43"

@@ -6,7 +6,7 @@ import pytest
 from harbour_quotes import context, quote
 
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 BUILT = "When was Skarn Quay built?"
 WROTE = "Who designed Skarn Quay?"

@@ -13,8 +13,7 @@ from quoteweave.core.answers import Answer, Context, ImageBlock, TextBlock
 from quoteweave.core.protocols import Generator
 from quoteweave.core.records import Hit, Query, Quote
 from quoteweave.core.text.tokens import words
-from quoteweave.generation.extractive import NOTHING_FOUND, ExtractiveGenerator
-from quoteweave.generation.extractive.generator import TABLES_DIFFER
+from quoteweave.generation.extractive.generator import NOTHING_FOUND, TABLES_DIFFER, ExtractiveGenerator
 from quoteweave.generation.extractive.selection import keep_best_document
 from quoteweave.generation.extractive.statements import caption_title, image_name, text_statements
 from quoteweave.generation.relevance import question_terms, says_calendar_year

@@ -10,7 +10,7 @@ from quoteweave.core.answers import Answer, Completion, CompletionDelta, Event
 from quoteweave.core.errors import EndpointRefused, EndpointUnreachable, UsageError
 from quoteweave.core.records import Query
 from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerator
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.testing import FakeChat
 from quoteweave.testing.conformance import check_events
 

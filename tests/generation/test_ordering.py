@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.protocols import SentenceScorer
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.extractive.selection import MIN_SCORE, MIN_SENTENCES, score_sentences, sentence_key
 from quoteweave.generation.extractive.statements import text_statements
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quoteweave.core.answers import Answer
 from quoteweave.core.records import Layout, Query, Quote
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 
 STRAP = "Replacing the strap"
 

@@ -20,7 +20,7 @@ from tiny_reader import LESSONS, QUESTION, TELLS, TELLS_NOTHING, make_reader
 
 from quoteweave.core.errors import ModelFailed, ModelNotFound
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.extractive.span_reader import PassageWindow, SpanReader, best_sentence
 from quoteweave.models.checkpoints import Hardware
 

@@ -6,7 +6,7 @@ from harbour_quotes import context, image, quote
 from quoteweave.core.answers import Context
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Query
-from quoteweave.generation.extractive import ExtractiveGenerator, off_topic_abstention
+from quoteweave.generation.extractive.generator import ExtractiveGenerator, off_topic_abstention
 from quoteweave.generation.extractive.topic import (
     ABSENT,
     ADJACENT,

@@ -13,7 +13,7 @@ from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Filter, Query
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
 from quoteweave.documents.ingest import add
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.extractive.whole_document.front_matter_answer import front_matter_answer
 from quoteweave.generation.extractive.whole_document.front_matter_lines import says
 from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader, FrontQuote

@@ -16,7 +16,7 @@ from quoteweave.core.protocols import PageSource
 from quoteweave.core.records import Hit, Page, PageWord, PageWords, Quote
 from quoteweave.documents.ingest import add
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline import highlighting
 from quoteweave.pipeline.gate import Gate
 from quoteweave.pipeline.highlighting import add_highlights, evidence_for

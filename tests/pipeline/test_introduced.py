@@ -11,7 +11,7 @@ from quoteweave.core.answers import Answer, Context, ContextSize
 from quoteweave.core.concurrency.sync_bridge import run_sync
 from quoteweave.core.records import Filter, Query, Quote
 from quoteweave.documents.ingest import add
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.rag import Rag
 from quoteweave.pipeline.search import Search
 from quoteweave.retrievers.lexical import LexicalRetriever

@@ -8,7 +8,7 @@ from quoteweave.core.errors import CollectionError, UsageError
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.chat_generator import CitedGenerator
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.prompt_pictures import InlinePictures, LinkedPictures
 from quoteweave.models.chat import LocalChat
 from quoteweave.pipeline.composition.make_rag import make_chat, make_generator

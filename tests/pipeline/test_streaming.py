@@ -27,7 +27,7 @@ from quoteweave.core.examples import Prediction
 from quoteweave.core.runs import RunRecord, open_run, read_run
 from quoteweave.endpoints.chat import OpenAIChat
 from quoteweave.generation.chat_generator import CitedGenerator
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.gate import REFUSAL, Policy
 from quoteweave.pipeline.rag import Rag, SourcesEvent, StreamEvent
 from quoteweave.testing import FakeChat, FakeRetriever, ModelServer, Reply, check_events

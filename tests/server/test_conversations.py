@@ -13,7 +13,7 @@ from forked_programs import ForkedProgram
 from made_collections import make_collection
 
 from quoteweave.core.errors import ConversationNotFound, StateError, UsageError
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.pipeline.rag import Answered, Rag
 from quoteweave.retrievers.lexical import LexicalRetriever
 from quoteweave.server.state.conversation_file import CONVERSATIONS_FILE

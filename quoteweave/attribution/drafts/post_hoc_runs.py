@@ -33,8 +33,7 @@ from quoteweave.core.text.marks import parse_marks
 from quoteweave.core.text.tokens import words
 from quoteweave.evaluation.formats import load_predictions
 from quoteweave.generation.citations import build_answer
-from quoteweave.generation.extractive.statements import words_with_headings
-from quoteweave.generation.relevance import coverage, question_terms, weigh_terms
+from quoteweave.generation.relevance import coverage, question_terms, weigh_terms, words_with_headings
 from quoteweave.pipeline.composition.make_rag import SharedLimits, make_chat
 from quoteweave.pipeline.presets import PresetKind
 from quoteweave.pipeline.runs.answer import RunHooks, RunOutcome, answer_with

@@ -40,14 +40,7 @@ from quoteweave.generation.extractive.answer_kinds import asked_noun, asks_colou
 from quoteweave.generation.extractive.answer_names import says_where, tells_another, tells_of_one
 from quoteweave.generation.extractive.asked_verbs import tells_as_asked
 from quoteweave.generation.extractive.locating import group_by_page
-from quoteweave.generation.extractive.statements import (
-    Statement,
-    picture_text,
-    quote_words,
-    refers_back,
-    title_words,
-    words_with_headings,
-)
+from quoteweave.generation.extractive.statements import Statement, picture_text, refers_back, title_words
 from quoteweave.generation.extractive.tables.asked_rows import asks_for_row
 from quoteweave.generation.gate.dates import is_of_date
 from quoteweave.generation.relevance import (
@@ -55,9 +48,11 @@ from quoteweave.generation.relevance import (
     QuestionTerms,
     adjacent_pairs,
     coverage,
+    quote_words,
     says_calendar_year,
     subject_terms,
     with_quantity,
+    words_with_headings,
 )
 from quoteweave.generation.sentence_kinds import denies, has_denying_word, only_denied_words, says_what
 

@@ -22,12 +22,10 @@ from quoteweave.core.text.question_words import asked_thing, describes_thing, li
 from quoteweave.core.text.tokens import name_words, words
 from quoteweave.generation.extractive.statements import Statement, position_in_document, title_words
 from quoteweave.generation.relevance import QuestionTerms, question_terms, subject_terms
-from quoteweave.generation.sentence_kinds import has_denying_word
+from quoteweave.generation.sentence_kinds import has_denying_word, may_be_asking_heading
 
 MAX_STATEMENTS = 3
 """Most sentences that are given of the text under a heading."""
-MAX_HEADING = 200
-"""Characters beyond which a text is no heading that asks."""
 MAX_BEFORE = 2
 """Words of a sentence that may stand before the thing that it tells about."""
 # "7.12 How do I …?" and "Q3: How do I …?" ask "How do I …?".
@@ -46,7 +44,7 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
     `known` are the words of its document's name and title, `below` those of the text under it.
     """
     text = _without_number(heading)
-    if not text.endswith("?") or len(text) > MAX_HEADING or has_opposite_word(question.analysis.text, text):
+    if not may_be_asking_heading(text) or has_opposite_word(question.analysis.text, text):
         return False
     if analyse_question(text).asks != question.analysis.asks:
         return False
@@ -63,7 +61,7 @@ def asks_same(heading: str, question: QuestionTerms, known: frozenset[str], belo
 def asks_otherwise(heading: str, question: QuestionTerms) -> bool:
     """Whether a heading clearly asks for another kind: "What is a strap?" where it is asked how to replace one."""
     text = _without_number(heading)
-    asks = analyse_question(text).asks if text.endswith("?") and len(text) <= MAX_HEADING else question.analysis.asks
+    asks = analyse_question(text).asks if may_be_asking_heading(text) else question.analysis.asks
     return asks in _PLAIN_KINDS and asks != question.analysis.asks
 
 

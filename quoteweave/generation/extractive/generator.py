@@ -50,7 +50,6 @@ from quoteweave.generation.extractive.statements import (
     caption_statements,
     image_statements,
     text_statements,
-    words_with_headings,
 )
 from quoteweave.generation.extractive.tables.agreement import split_by_agreement
 from quoteweave.generation.extractive.topic import abstention_reasons, is_on_topic, language_difference
@@ -65,6 +64,7 @@ from quoteweave.generation.relevance import (
     split_into_questions,
     subject_terms,
     weigh_terms,
+    words_with_headings,
 )
 
 COMPUTED_REASON = "The table's numbers were compared; it does not say this itself."

@@ -27,12 +27,10 @@ from quoteweave.generation.extractive.statements import (
     is_headed_by,
     place_phrase,
     position_in_document,
-    quote_words,
-    words_with_headings,
 )
 from quoteweave.generation.extractive.tables.cells import read_rows
 from quoteweave.generation.extractive.tables.heads import heading_of, parts_of
-from quoteweave.generation.relevance import QuestionTerms, coverage, subject_terms
+from quoteweave.generation.relevance import QuestionTerms, coverage, quote_words, subject_terms, words_with_headings
 from quoteweave.generation.sentence_kinds import denied_from, denying_hit, heading_denies
 from quoteweave.generation.sentences import sentence_texts, text_of
 

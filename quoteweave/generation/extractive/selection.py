@@ -17,10 +17,17 @@ from quoteweave.core.records import STATEMENT_WEIGHTS, Kind, Record
 from quoteweave.core.text.question_analysis import with_words_alike
 from quoteweave.generation.extractive.answer_kinds import counted_numbers, new_numbers
 from quoteweave.generation.extractive.answer_names import new_names
-from quoteweave.generation.extractive.statements import Statement, is_headed_by, words_with_headings
+from quoteweave.generation.extractive.statements import Statement, is_headed_by
 from quoteweave.generation.gate.dates import Date
 from quoteweave.generation.gate.facts import read_evidence
-from quoteweave.generation.relevance import QuestionTerms, adjacency, coverage, overlap, subject_terms
+from quoteweave.generation.relevance import (
+    QuestionTerms,
+    adjacency,
+    coverage,
+    overlap,
+    subject_terms,
+    words_with_headings,
+)
 
 IN_QUOTE = 0.5
 """Weight of a word of the question that is not in the sentence, but elsewhere in its quote or above it."""

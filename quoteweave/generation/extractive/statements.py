@@ -7,7 +7,6 @@ context names (`Context.introduced`). An answer shows these with it (`introduced
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Literal
 
 from quoteweave.core.answers import Context
@@ -31,7 +30,13 @@ from quoteweave.generation.extractive.tables.cells import (
     say_which,
 )
 from quoteweave.generation.gate.dates import extract_dates, is_of_date
-from quoteweave.generation.relevance import QuestionTerms, asks_fiscal_year, coverage, subject_terms
+from quoteweave.generation.relevance import (
+    QuestionTerms,
+    asks_fiscal_year,
+    coverage,
+    subject_terms,
+    words_with_headings,
+)
 from quoteweave.generation.sentence_kinds import denied_from, denies, denying_hit, heading_denies
 from quoteweave.generation.sentences import opens_item, sentence_texts, split_sentences
 
@@ -259,12 +264,6 @@ def title_words(context: Context, document: str) -> frozenset[str]:
     return frozenset() if _ALTERNATIVES.search(title) else frozenset(words(title))
 
 
-@lru_cache(maxsize=256)  # called for each sentence of the same quotes
-def words_with_headings(quote: Quote) -> frozenset[str]:
-    """All words of a quote, of its section's title and of its document's name."""
-    return frozenset(quote_words(quote)).union(words(quote.section or ""), name_words(quote.document))
-
-
 def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
     """Whether the title above a quote is the question, or what it asks about: "What Is Ownership?", "Ownership rules".
 
@@ -274,12 +273,6 @@ def is_headed_by(quote: Quote, question: QuestionTerms) -> bool:
     subject = set(subject_terms(question))
     known = {*name_words(quote.document), *words(field_of_term(question.analysis.text))}
     return bool(heading) and heading <= subject and subject <= heading | known
-
-
-@lru_cache(maxsize=256)
-def quote_words(quote: Quote) -> tuple[str, ...]:
-    """The words of a quote, in order."""
-    return tuple(words(quote.all_text()))
 
 
 def caption_title(quote: Quote) -> str:

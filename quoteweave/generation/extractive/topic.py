@@ -54,9 +54,15 @@ from quoteweave.core.text.question_analysis import (
 from quoteweave.core.text.question_words import light_words, verbs_of
 from quoteweave.core.text.tokens import words
 from quoteweave.generation.answer_text import join_with_and
-from quoteweave.generation.extractive.statements import quote_words, words_with_headings
 from quoteweave.generation.languages import Language, function_words, guess_language
-from quoteweave.generation.relevance import QuestionTerms, small_foreign_words, subject_terms, with_quantity
+from quoteweave.generation.relevance import (
+    QuestionTerms,
+    quote_words,
+    small_foreign_words,
+    subject_terms,
+    with_quantity,
+    words_with_headings,
+)
 from quoteweave.generation.sentences import text_of
 
 HELD, ABSENT, REPEATED, ADJACENT, CHANCE, SCATTER = 5.0, 8.0, 1.5, 3.0, 4.5, 2.0

@@ -14,7 +14,7 @@ from quoteweave.endpoints.budget import Budget, BudgetedChat, Cost
 from quoteweave.endpoints.call_cache import CachedChat
 from quoteweave.endpoints.rate_limits import RateLimitedChat, TokenBucket
 from quoteweave.generation.chat_generator import CitedGenerator, FallbackGenerator
-from quoteweave.generation.extractive import ExtractiveGenerator
+from quoteweave.generation.extractive.generator import ExtractiveGenerator
 from quoteweave.generation.prompt_messages import SourceMessages, SourcePrompts
 from quoteweave.generation.prompt_pictures import ImageSource, InlinePictures, LinkedPictures, PromptPictures
 from quoteweave.pipeline.composition.claim_checkers import make_checker

@@ -13,9 +13,8 @@ from quoteweave.core.text.continuations import introduces
 from quoteweave.core.text.tokens import words
 from quoteweave.core.text.whole_document.front_matter_questions import FrontMatterRequest, read_front_matter_request
 from quoteweave.core.text.whole_document.structure_questions import document_nouns
-from quoteweave.generation.extractive.whole_document.front_matter_answer import front_quotes
 from quoteweave.generation.extractive.whole_document.front_matter_lines import begins_abstract
-from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader
+from quoteweave.generation.extractive.whole_document.front_matter_reader import FrontMatterReader, front_quotes
 from quoteweave.generation.sentence_kinds import ends_by_denying
 from quoteweave.pipeline.filtered_pages import FilteredPages
 from quoteweave.pipeline.introduced import fitted

@@ -3,8 +3,6 @@
 What is not surely found there (`front_matter_reader`) is not answered, and the lines are shown as places.
 """
 
-from collections.abc import Iterable
-
 from quoteweave.core.answers import Answer, Context
 from quoteweave.core.records import Quote
 from quoteweave.core.text.whole_document.front_matter_questions import read_front_matter_request
@@ -15,7 +13,7 @@ from quoteweave.generation.extractive.locating import MAX_PLACES, LocatedQuote, 
 from quoteweave.generation.extractive.whole_document.front_matter_reader import (
     MAX_LINE,
     FrontMatterReader,
-    FrontQuote,
+    front_quotes,
 )
 from quoteweave.generation.relevance import question_terms
 
@@ -78,20 +76,3 @@ def _numbered(context: Context) -> dict[str, tuple[int, Quote]]:
 
 def _quotes(context: Context) -> list[Quote]:
     return [hit.quote for hit in context.texts]
-
-
-def front_quotes(context: Context, quotes: Iterable[Quote]) -> list[FrontQuote]:
-    """The quotes above the text, from top to bottom, also those for which the context has no room.
-
-    One that is not among `quotes` may be a heading.
-    """
-    titles, layouts = set(context.titles.values()), {one.id: one.layout for one in quotes}
-    return [
-        FrontQuote(
-            id,
-            lines,
-            is_title=" ".join(" ".join(lines).split()) in titles,
-            is_heading=layouts.get(id, "title") == "title",
-        )
-        for id, lines in context.front_matter.items()
-    ]

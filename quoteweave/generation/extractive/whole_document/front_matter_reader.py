@@ -9,11 +9,13 @@ a block of names has such a line, nothing is read. The words are data (`front_ma
 """
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
+from quoteweave.core.answers import Context
+from quoteweave.core.records import Quote
 from quoteweave.core.text.whole_document.front_matter_questions import FrontMatterPart
 from quoteweave.generation.answer_text import join_with_and, tidy
 from quoteweave.generation.extractive.whole_document.front_matter_lines import (
@@ -91,6 +93,23 @@ class _Cell:
     @property
     def emails(self) -> list[str]:
         return list(dict.fromkeys(EMAIL.findall(" ".join(self.quote.lines))))
+
+
+def front_quotes(context: Context, quotes: Iterable[Quote]) -> list[FrontQuote]:
+    """The quotes above the text, from top to bottom, also those for which the context has no room.
+
+    One that is not among `quotes` may be a heading.
+    """
+    titles, layouts = set(context.titles.values()), {one.id: one.layout for one in quotes}
+    return [
+        FrontQuote(
+            id,
+            lines,
+            is_title=" ".join(" ".join(lines).split()) in titles,
+            is_heading=layouts.get(id, "title") == "title",
+        )
+        for id, lines in context.front_matter.items()
+    ]
 
 
 class FrontMatterReader:
