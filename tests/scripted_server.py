@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple, Self
 
@@ -13,6 +14,8 @@ class Scripted(NamedTuple):
     status: int = 200
     kind: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
+    endless: bytes = b""
+    """Sent after the body a hundred times a second, until the client leaves or the server ends."""
 
 
 class Received(NamedTuple):
@@ -29,6 +32,7 @@ class ScriptedServer:
     def __init__(self, *script: Scripted) -> None:
         self.received: list[Received] = []
         received, replies = self.received, iter(script[:-1])
+        ended = self._ended = threading.Event()
         last = script[-1]
 
         class Handler(BaseHTTPRequestHandler):
@@ -40,13 +44,16 @@ class ScriptedServer:
                 self.send_response(reply.status)
                 sent: Sequence[tuple[str, str]] = (
                     ("Content-Type", reply.kind),
-                    ("Content-Length", str(len(reply.body))),
+                    ("Connection", "close") if reply.endless else ("Content-Length", str(len(reply.body))),
                     *reply.headers,
                 )
                 for name, value in sent:
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(reply.body)
+                with suppress(OSError):
+                    while reply.endless and not ended.wait(0.01):
+                        self.wfile.write(reply.endless)
 
             do_POST = do_DELETE = do_GET
 
@@ -61,5 +68,6 @@ class ScriptedServer:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._ended.set()
         self._http.shutdown()
         self._http.server_close()

@@ -59,7 +59,8 @@ class AsyncClient:
 
     `url` is the server's address, with the path below which a proxy shows it; `key` is one of its keys, by default that
     of QUOTEWEAVE_KEY. `collection` is the collection of calls that name none, by default the server's only one.
-    `timeout_s` is how many seconds the server may go without sending anything. A request that it refuses for the moment
+    `timeout_s` is how many seconds the server may go without sending anything; a call ends after five times as much,
+    but for files that are sent and jobs that are waited for. A request that it refuses for the moment
     (429, 503) is sent again, `max_retries` times at most, when the server says. Nothing has to be closed: connections
     belong to the event loop.
 
@@ -241,7 +242,10 @@ class AsyncClient:
         """
         path = await self._path(collection, "documents")
         passed_over = Counter[str]()
-        calls = [Call("POST", path, form=form) for form in upload_forms(paths, folder, metadata or {}, passed_over)]
+        calls = [
+            Call("POST", path, form=form, is_long=True)
+            for form in upload_forms(paths, folder, metadata or {}, passed_over)
+        ]
         sent = [await self._connection.read(call, Uploaded) for call in calls]
         jobs = [one.job for one in sent if one.job is not None]
         if wait:
@@ -294,7 +298,7 @@ class AsyncClient:
 
         Raises JobFailed, and ServerUnreachable where the server ends meanwhile; the job goes on when it is back.
         """
-        async with aclosing(self._connection.events(Call("GET", (*_JOBS, job_id, "events")))) as events:
+        async with aclosing(self._connection.events(Call("GET", (*_JOBS, job_id, "events"), is_long=True))) as events:
             async for name, data in events:
                 if name == "progress" and progress is not None:
                     progress(self._connection.parse(data, JobProgress))

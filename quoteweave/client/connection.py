@@ -6,8 +6,9 @@ Its event streams are read here too.
 import asyncio
 import os
 import re
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -120,6 +121,8 @@ def server_address(url: str, key: str | None) -> ServerAddress:
 MAX_PAUSE_S = 60.0
 """Longest pause in seconds for which a request is sent again; a server that asks for more is not waited for."""
 _CONNECT_S = 10.0
+_TIMEOUTS_OF_A_CALL = 5
+"""In how many times its `timeout_s` a call must have ended, as with the endpoints of models."""
 _MAX_DETAIL_CHARACTERS = 2000
 _GATEWAY = frozenset({502, 503, 504})
 _CHECK = "Check that the server runs, and the address and port."
@@ -137,18 +140,23 @@ class Call:
     params: Mapping[str, str] = field(default_factory=dict)
     form: Callable[[], Mapping[str, object]] | None = None
     """Makes the fields and files of a form, as httpx takes them; called anew where the request is sent again."""
+    is_long: bool = False
+    """Whether it may take any time, as long as the server sends something or takes what is sent."""
 
 
 class ServerConnection:
     """Sends requests to one server.
 
     The HTTP connections belong to the event loop and stay open; nothing is to be closed. `timeout_s` is how long the
-    server may go without sending anything, in seconds. Where it answers 429 or 503 and says when to ask again
-    (Retry-After), that is done up to `max_retries` times. The key goes to the origin of the address alone.
+    server may go without sending anything, in seconds. A call that is not long ends after five times as much, so that
+    no server holds it by a byte now and then; the time that the caller spends on an event does not count. Where the
+    server answers 429 or 503 and says when to ask again (Retry-After), that is done up to `max_retries` times. The key
+    goes to the origin of the address alone.
     """
 
     def __init__(self, address: ServerAddress, timeout_s: float, max_retries: int) -> None:
         self.address, self._timeout_s, self._max_retries = address, timeout_s, max_retries
+        self._limit_s = _TIMEOUTS_OF_A_CALL * timeout_s
         self._redactor = endpoint_redactor(address.url, address.key or "")
 
     async def read(self, call: Call, shape: type[Body]) -> Body:
@@ -167,13 +175,15 @@ class ServerConnection:
 
         Whoever stops reading early closes the generator, and with it the connection, by which the server ends its work.
         """
+        started = time.monotonic()
         response = await self._send(call, stream=True)
+        left = None if call.is_long else self._limit_s - (time.monotonic() - started)
         try:
             kind = response.headers.get("content-type", "")
             if not kind.startswith("text/event-stream"):
                 raise self.bad_response(f"it is no stream of events, but {self._clean(kind) or 'of no type'}")
-            async with self._faults():
-                async for event in read_events(response.aiter_bytes()):
+            async with self._faults(), aclosing(_within(read_events(response.aiter_bytes()), left)) as events:
+                async for event in events:
                     yield event
         finally:
             await response.aclose()
@@ -211,7 +221,7 @@ class ServerConnection:
         from quoteweave.endpoints.http_client import shared_client
 
         client = await shared_client(self.address.url)
-        async with self._faults():
+        async with self._faults(), asyncio.timeout(None if call.is_long else self._limit_s):
             for left in range(self._max_retries, -1, -1):
                 response = await client.send(self._request(client, call), stream=stream)
                 pause = _pause(response)
@@ -261,6 +271,11 @@ class ServerConnection:
                 f"{self.address.shown} timed out: nothing came for {self._timeout_s:g} s. Ask again, look into its "
                 "log, or wait longer (timeout_s)."
             ) from None
+        except TimeoutError:
+            raise ServerUnreachable(
+                f"{self.address.shown} did not end its response within {self._limit_s:g} s, the limit of a call with "
+                "all its attempts. Ask again, look into its log, or wait longer (timeout_s)."
+            ) from None
         except ResponseTooLarge as error:
             raise self.bad_response(f"it sent {error}, which is more than is read of a response") from None
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
@@ -301,6 +316,19 @@ class ServerConnection:
     def _clean(self, text: str) -> str:
         """What a server said on one line, without the secrets of the address."""
         return one_line(self._redactor.clean(text))
+
+
+async def _within(events: AsyncIterator[ServerEvent], left: float | None) -> AsyncGenerator[ServerEvent, None]:
+    """Yield events, waited for `left` seconds in all (None: any time). Raises TimeoutError."""
+    while True:
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(left):
+                event = await anext(events)
+        except StopAsyncIteration:
+            return
+        left = None if left is None else left - (time.monotonic() - started)
+        yield event
 
 
 def _pause(response: "Response") -> float | None:

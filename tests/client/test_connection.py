@@ -11,6 +11,7 @@ import pytest
 from scripted_server import Scripted, ScriptedServer
 
 from quoteweave import Client
+from quoteweave.client import connection
 from quoteweave.client.connection import ServerEvent, read_events, server_address
 from quoteweave.core import errors
 from quoteweave.interchange.problems import Problem, error_of_problem, problem_of_error
@@ -173,6 +174,36 @@ def test_it_is_not_sent_again_for_ever(pause: str, requests: int) -> None:
     with ScriptedServer(problem(429, Retry_After=pause)) as server, pytest.raises(errors.TooManyRequests):
         Client(server.url, max_retries=3).collections()
     assert len(server.received) == requests
+
+
+DRIPPING = 0.3
+THOUGHT = b'event: thought\ndata: {"type": "thought", "text": "hm"}\n\n'
+
+
+@pytest.mark.parametrize("event", [b": still here\n\n", THOUGHT])
+def test_a_stream_that_drips_ends_with_the_limit_of_the_call(event: bytes) -> None:
+    with (
+        ScriptedServer(Scripted(b"", kind="text/event-stream", endless=event)) as server,
+        pytest.raises(errors.ServerUnreachable, match=r"within 1\.5 s, the limit of a call"),
+    ):
+        list(Client(server.url, collection="port", timeout_s=DRIPPING).stream("How much?"))
+
+
+def test_a_body_that_drips_ends_with_the_limit_of_the_call() -> None:
+    with (
+        ScriptedServer(Scripted(b"", endless=b" ")) as server,
+        pytest.raises(errors.ServerUnreachable, match=r"within 1\.5 s, the limit of a call"),
+    ):
+        Client(server.url, timeout_s=DRIPPING).collections()
+
+
+def test_a_job_may_take_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_TIMEOUTS_OF_A_CALL", 0)
+    job = {"id": "j", "kind": "add", "collection": "port", "status": "done", "created": 0}
+    with ScriptedServer(stream(("job", job))) as server:
+        assert Client(server.url).wait_for_job("j").id == "j"
+        with pytest.raises(errors.ServerUnreachable, match="the limit of a call"):
+            Client(server.url).job("j")
 
 
 def test_a_stream_that_ends_early_is_told_and_unknown_events_are_passed_over() -> None:
