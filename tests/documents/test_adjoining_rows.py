@@ -162,7 +162,7 @@ def test_amounts_with_signs_and_percentages_are_numbers_and_dates_are_none() -> 
 
 def test_every_line_of_a_page_stays_in_one_element() -> None:
     lines = [*YEARS, *rows_at([("Interest", "$", "171", "$", "160")], 100), line("Rates rose.", 50, 132)]
-    found = analyse_layout(lines, picture(canvas()), (600.0, 800.0))
+    found = analyse_layout(lines, picture(canvas()), (600.0, 800.0)).elements
     assert sorted(id(each) for element in found for each in element.lines) == sorted(map(id, lines))
 
 
@@ -173,7 +173,7 @@ def test_rows_below_the_last_rule_of_a_drawing_stay_below_it() -> None:
     fill(pixels, (32, 97, 36, 226), BLACK)  # a bar beside the rows, which makes them one drawing
     for top in (97, 129, 161, 193):
         fill(pixels, (40, top, 400, top + 16), GREY)
-    (table,) = analyse_layout(rows_at(rows, 100), picture(pixels), (600.0, 800.0))
+    (table,) = analyse_layout(rows_at(rows, 100), picture(pixels), (600.0, 800.0)).elements
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == names
 

@@ -10,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from quoteweave.collection.stores.content import ImageStore
 from quoteweave.core.boxes import Box
-from quoteweave.core.records import Quote
+from quoteweave.core.records import ParsedDocument, Quote
 from quoteweave.documents.layout.chart_parts import bars_on_one_base
 from quoteweave.documents.parser import DocumentParser, ParserSettings
 
@@ -38,12 +38,13 @@ class Page:
         self.canvas.setFont("Helvetica", size)
         (self.canvas.drawCentredString if centred else self.canvas.drawString)(x, y, text)
 
+    def parsed(self) -> ParsedDocument:
+        self.canvas.save()
+        return DocumentParser(ImageStore(self._path.parent / "images"), ParserSettings(ocr=False)).parse(self._path)
+
     def pictures(self) -> list[Quote]:
         """The figures and charts that are found on it."""
-        self.canvas.save()
-        store = ImageStore(self._path.parent / "images")
-        parsed = DocumentParser(store, ParserSettings(ocr=False)).parse(self._path)
-        return [quote for quote in parsed.quotes if quote.kind == "image"]
+        return [quote for quote in self.parsed().quotes if quote.kind == "image"]
 
 
 @pytest.fixture
@@ -183,3 +184,36 @@ def test_a_legend_belongs_to_the_chart_that_has_its_colours(page: Page) -> None:
     legend(page)
     (chart,) = page.pictures()
     assert chart.bbox[2] < 300
+
+
+def dots(page: Page, count: int, *, side: float, step: float) -> None:
+    """Draw dots in rows from the top left corner of the page, each of another colour than the one before."""
+    in_row = int(580 / step)
+    for at in range(count):
+        colour = COLOURS[at % len(COLOURS)]
+        page.fill((16 + step * (at % in_row), 792 - step * (at // in_row + 1), side, side), colour)
+
+
+def test_a_legend_is_found_on_a_page_with_hundreds_of_dots(page: Page) -> None:
+    page.canvas.showPage()
+    dots(page, 250, side=10, step=22)
+    pie(page)
+    legend(page)
+    of_pie = [quote for quote in page.pictures() if quote.page == 1 and "Emden" in quote.text]
+    assert [quote.bbox[0] < 130 for quote in of_pie] == [True]
+
+
+def test_more_legends_than_are_looked_for_are_told(page: Page) -> None:
+    page.canvas.showPage()
+    for at in range(210):
+        x, y = 30 + 80 * (at % 7), 760 - 24 * (at // 7)
+        page.fill((x, y, 8, 8), COLOURS[at % len(COLOURS)])
+        page.text(x + 12, y + 1, "name")
+    expected = "page 2 has more legends of charts than are looked for: a chart may be without its own"
+    assert page.parsed().warnings == (expected,)
+
+
+def test_more_drawings_than_are_looked_at_are_told(page: Page) -> None:
+    page.canvas.showPage()
+    dots(page, 17 * 20, side=22.5, step=34)
+    assert page.parsed().warnings[0] == "page 2 has more than 300 drawings: the 40 smallest were left out"

@@ -13,7 +13,7 @@ from quoteweave.documents.sources.raw_page import Pixels
 
 def elements(pixels: Pixels, lines: list[Line], page: tuple[float, float] = A4) -> list[LayoutElement]:
     ink_words(pixels, lines)
-    return analyse_layout(lines, picture(pixels), page)
+    return analyse_layout(lines, picture(pixels), page).elements
 
 
 def kinds(found: list[LayoutElement]) -> list[str]:
@@ -42,7 +42,7 @@ def test_a_paragraph_on_a_picture_is_in_both() -> None:
     pixels = canvas((800.0, 500.0), (20, 60, 90))
     scatter(pixels, (100, 100, 700, 400))
     quote = paragraph(["the harbour was dredged again", "in early spring and the quay was moved"], 300, 200, size=12)
-    found = analyse_layout(quote, picture(pixels), (800.0, 500.0))
+    found = analyse_layout(quote, picture(pixels), (800.0, 500.0)).elements
     figure, block = (next(e for e in found if isinstance(e, kind)) for kind in (Figure, LineBlock))
     assert set(figure.lines) == set(block.lines) == set(quote)
 
@@ -103,7 +103,7 @@ def on_a_picture(texts: list[Line], *, numbers: bool = False) -> list[str]:
     pixels = canvas()
     scatter(pixels, (100, 100, 500, 400))
     ticks = [line(f"{n},000", 110, 120 + 30 * n) for n in range(1, 9)] if numbers else []
-    found = analyse_layout([*texts, *ticks, *prose(50, 500, rows=12)], picture(pixels), A4)
+    found = analyse_layout([*texts, *ticks, *prose(50, 500, rows=12)], picture(pixels), A4).elements
     figure = next(element for element in found if isinstance(element, Figure))
     assert set(texts) <= set(figure.lines)
     return [element.text for element in found if isinstance(element, LineBlock) and element.box[1] < 450]
@@ -114,7 +114,7 @@ def test_headings_and_short_texts_on_a_picture_are_read_by_themselves() -> None:
     slide = canvas()
     scatter(slide, (100, 100, 500, 400))
     alone = [line("You told no story", 150, 200, size=18)]
-    found = analyse_layout(alone, picture(slide), A4)
+    found = analyse_layout(alone, picture(slide), A4).elements
     assert [element.text for element in found if isinstance(element, LineBlock)] == ["You told no story"]
     address = paragraph(["The Limes", "3 Foreland Road", "Bembridge PO35"], 150, 200)
     assert on_a_picture(address) == ["The Limes 3 Foreland Road Bembridge PO35"]

@@ -94,7 +94,7 @@ def test_no_row_of_a_shaded_table_is_lost() -> None:
     pixels = canvas()
     fill(pixels, (40, 96, 380, 224), GREY)
     rows = [("", "", "2021", "", "2020"), ("REVENUE", "", "", "", ""), *BODY, *BODY]
-    (table,) = analyse_layout(rows_at(rows, 100), picture(pixels), (600.0, 800.0))
+    (table,) = analyse_layout(rows_at(rows, 100), picture(pixels), (600.0, 800.0)).elements
     assert isinstance(table, Table)
     assert table.rows == (("", "2021", "2020"), ("REVENUE",), *NUMBERS, *NUMBERS)
 
@@ -212,7 +212,7 @@ def test_a_row_of_years_below_numbers_begins_another_table() -> None:
     assert first.rows == (("", "2021", "2020"), *NUMBERS)
     assert second.rows == (("", "2019", "2018"), *NUMBERS)
     assert (first.box, second.box) == ((40, 84, 400, 142), (40, 164, 400, 240))
-    found = analyse_layout([*YEARS, *lines], picture(canvas()), (600.0, 800.0))
+    found = analyse_layout([*YEARS, *lines], picture(canvas()), (600.0, 800.0)).elements
     assert [element.text for element in found if isinstance(element, LineBlock)] == [text]
     assert sum(isinstance(element, Table) for element in found) == 2
     # Of the second, the head and the first row, which the first had taken.
@@ -230,14 +230,14 @@ def test_long_names_of_rows_are_no_paragraph_beside_their_numbers() -> None:
     numbers = [
         line(text, x, 100 + 12 * at) for at, text in enumerate(("8,958", "(3,535)", "(6,488)")) for x in (300, 380)
     ]
-    found = analyse_layout([*paragraph(names, 50, 100), *numbers], picture(canvas()), (600.0, 800.0))
+    found = analyse_layout([*paragraph(names, 50, 100), *numbers], picture(canvas()), (600.0, 800.0)).elements
     assert [element.rows[0] for element in found if isinstance(element, Table)] == [(names[0], "8,958", "8,958")]
 
 
 def test_lines_that_are_counted_at_their_right_are_a_paragraph() -> None:
     text = ["the harbour was dredged again in early spring"] * 5
     counted = [line(str(at), 400, 100 + 12 * at) for at in range(5)]
-    found = analyse_layout([*paragraph(text, 50, 100), *counted], picture(canvas()), (600.0, 800.0))
+    found = analyse_layout([*paragraph(text, 50, 100), *counted], picture(canvas()), (600.0, 800.0)).elements
     assert not any(isinstance(element, Table) for element in found)
 
 

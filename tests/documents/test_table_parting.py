@@ -137,7 +137,7 @@ def test_of_a_page_both_tables_of_a_frame_are_read() -> None:
         fill(pixels, (40, top, 560, top + 1), BLACK)
     names = [(name, "", f"1,{at}04", "", f"{at}88") for at, name in enumerate(["Net", "Fees", "Rent"])]
     lines = [*rows_at(names, 99), *rows_at(SHORT, 106, (420, 480, 490, 530, 538))]
-    found = analyse_layout(lines, picture(pixels), (600.0, 800.0))
+    found = analyse_layout(lines, picture(pixels), (600.0, 800.0)).elements
     assert [each.rows for each in found if isinstance(each, Table)] == [
         tuple((name, one, other) for name, _, one, _, other in names),
         SHORT_NUMBERS,

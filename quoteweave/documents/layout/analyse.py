@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from quoteweave.core.boxes import Box, area, hull, inside, union_area
+from quoteweave.core.messages import pluralize
 from quoteweave.documents.layout.blocks import LineBlock, group_lines, lines_to_rows, usual_size
 from quoteweave.documents.layout.chart_parts import find_legends
-from quoteweave.documents.layout.drawing import find_graphics
+from quoteweave.documents.layout.drawing import MAX_CLUSTERS, find_graphics
 from quoteweave.documents.layout.figures import ChartParts, Figure, find_figures
 from quoteweave.documents.layout.reading_order import in_reading_order
 from quoteweave.documents.layout.tables.adjoining import tables_below_years, with_adjoining_rows
@@ -39,8 +41,16 @@ MIN_IN_ROWS, MIN_COVERED_BY_ROWS = 0.7, 0.5
 LayoutElement = LineBlock | Figure | Table
 
 
-def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float, float]) -> list[LayoutElement]:
-    """Return the layout elements of a page in reading order; its size is its width and height in points.
+class PageLayout(NamedTuple):
+    """The layout elements of a page in reading order, and what is left out where there is too much to be looked at."""
+
+    elements: list[LayoutElement]
+    left_out: tuple[str, ...] = ()
+    """Each continues a sentence that begins with "page 3"."""
+
+
+def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float, float]) -> PageLayout:
+    """Return the layout of a page; its size is its width and height in points.
 
     Every line is in at least one element; a paragraph on a picture is in the picture and in a block of its own.
     """
@@ -50,7 +60,8 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     free_lines = _lines_outside(lines, tables)
     clusters = [box for box in drawing.clusters if not _lies_in_table(box, tables)]
     specks = [box for box in drawing.specks if not _lies_in_table(box, tables)]
-    parts = ChartParts(raster, drawing.bars, find_legends(raster, clusters, specks, free_lines))
+    legends, has_more = find_legends(raster, clusters, specks, free_lines)
+    parts = ChartParts(raster, drawing.bars, legends)
     figures = find_figures(clusters, free_lines, page_size, specks=specks, parts=parts)
     tables += [table for figure in figures if (table := _table_inside(figure)) is not None]
     figures = [one for one in figures if not _lies_in_table(one.box, tables, MIN_FIGURE_IN_TABLE)]
@@ -70,7 +81,13 @@ def analyse_layout(lines: Sequence[Line], raster: Raster, page_size: tuple[float
     blocks = group_lines(_lines_outside(lines, [*tables, *figures]))
     size = usual_size(lines)
     blocks += [block for figure in figures for block in group_lines(figure.lines) if _is_text_on(figure, block, size)]
-    return in_reading_order([*tables, *figures, *blocks])
+    left_out = []
+    if drawing.left_out:
+        smallest = pluralize(drawing.left_out, "smallest was", "smallest were")
+        left_out.append(f"has more than {MAX_CLUSTERS} drawings: the {smallest} left out")
+    if has_more:
+        left_out.append("has more legends of charts than are looked for: a chart may be without its own")
+    return PageLayout(in_reading_order([*tables, *figures, *blocks]), tuple(left_out))
 
 
 def _names_rows(block: LineBlock, numbers: Mapping[int, str]) -> bool:

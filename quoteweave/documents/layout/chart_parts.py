@@ -47,7 +47,7 @@ MAX_FRAME = 30_000.0
 # Points between a chart and its legend beside it, and above or below it; pixels, one in four, of each colour in it.
 LEGEND_BESIDE, LEGEND_ABOVE = 120.0, 50.0
 MIN_SAMPLES = 15
-# Swatches of a page and in a frame, and legends, that are looked at: each is compared with each.
+# Swatches with words beside them, of a page and in a frame, and legends that are looked at: each is compared with each.
 MAX_SWATCHES, MAX_IN_FRAME, MAX_LEGENDS = 200, 30, 20
 
 
@@ -174,21 +174,24 @@ class Legend:
 
 def find_legends(
     picture: Raster, clusters: Sequence[Box], specks: Sequence[Box], lines: Sequence[Line]
-) -> list[Legend]:
-    """The swatches of two colours or more that stand under or beside each other, each with a few words beside it."""
+) -> tuple[list[Legend], bool]:
+    """The swatches of two colours or more that stand under or beside each other, each with a few words beside it.
+
+    Also whether there are more on the page than are looked at.
+    """
     labels = SpatialIndex([line for line in lines if line.upright and len(line.words) <= LEGEND_WORDS])
-    swatches = list(islice((one for speck in specks for one in _swatches(picture, speck, labels)), MAX_SWATCHES))
-    legends = _legends(swatches, labels)
+    swatches = list(islice((one for speck in specks for one in _swatches(picture, speck, labels)), MAX_SWATCHES + 1))
+    legends = _legends(swatches[:MAX_SWATCHES], labels)
     for frame in clusters:
         held = labels.intersecting(frame)
         if area(frame) <= MAX_FRAME and len(held) > 1 and all(inside(line.box, frame) > 0.9 for line in held):
             framed = _legends(list(islice(_swatches(picture, frame, labels), MAX_IN_FRAME)), labels)
             legends += [Legend(frame, one.colours) for one in framed if len(one.colours) == len(held)]
-    return legends[:MAX_LEGENDS]
+    return legends[:MAX_LEGENDS], len(swatches) > MAX_SWATCHES or len(legends) > MAX_LEGENDS
 
 
 def _swatches(picture: Raster, box: Box, labels: SpatialIndex[Line]) -> Iterator[Rectangle]:
-    """The swatches in a box: a single one, or several that stand close together or in a frame."""
+    """The swatches in a box that have words beside them: a single one, or several close together or in a frame."""
     if _has_size_of_swatch(box):
         parts = [box]
     elif len(labels.intersecting(box, 20)) > 1:
@@ -198,7 +201,8 @@ def _swatches(picture: Raster, box: Box, labels: SpatialIndex[Line]) -> Iterator
     else:
         parts = []
     for part in parts:
-        if (swatch := _swatch(picture, part)) is not None:
+        # Without words it is in no legend: dots of a chart are like swatches, and may be hundreds.
+        if _label(part, labels) is not None and (swatch := _swatch(picture, part)) is not None:
             yield swatch
 
 

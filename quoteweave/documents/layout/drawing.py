@@ -175,6 +175,7 @@ class PageGraphics:
     clusters: tuple[Box, ...]  # what is drawn: figures, charts, shaded boxes
     specks: tuple[Box, ...] = ()  # what is drawn and small: dots of a chart, letters drawn as outlines, bullets
     bars: tuple[tuple[Box, ...], ...] = ()  # those of clusters that are bars on one base line
+    left_out: int = 0  # smallest clusters of more than are looked at
 
 
 def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
@@ -188,12 +189,13 @@ def find_graphics(picture: Raster, lines: Sequence[Line]) -> PageGraphics:
     _remove_lone_rules(drawn, scale)
     near = SpatialIndex(lines)
     clusters, specks = _clusters(drawn, scale)
+    clusters, left_out = clusters[:MAX_CLUSTERS], len(clusters[MAX_CLUSTERS:])
     families = (own for own in bars_on_one_base((*clusters, *specks)) if not are_cells(own, near))
     bars = tuple(tuple(own) for own in families if all(_is_solid(ink, bar, picture.scale) for bar in own))
     taken = {bar for family in bars for bar in family}
     clusters = (*map(hull, bars), *(box for box in clusters if box not in taken))
     specks = tuple(box for box in specks if box not in taken)
-    return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks, bars)
+    return PageGraphics(_outside(horizontal, near), _outside(vertical, near), clusters, specks, bars, left_out)
 
 
 def _is_solid(ink: "MatLike", box: Box, scale: float) -> bool:
@@ -296,4 +298,4 @@ def _clusters(drawn: Mask, scale: float) -> tuple[tuple[Box, ...], tuple[Box, ..
     small: list[Box] = []
     for box in sorted(boxes, key=lambda box: -area(box)):
         (large if min(box[2] - box[0], box[3] - box[1]) >= MIN_SIDE else small).append(box)
-    return tuple(large[:MAX_CLUSTERS]), tuple(small[:MAX_CLUSTERS])
+    return tuple(large), tuple(small[:MAX_CLUSTERS])

@@ -126,7 +126,7 @@ class PageReader:
         """Return the page's elements and words; OCR reads it if it has no text layer, a garbled one or a mere stamp."""
         raster, size = raw.picture, raw.size
         lines, source, is_scan, is_read = self._lines(raster, raw.lines, size)
-        layout_elements = analyse_layout(lines, raster, size)
+        layout_elements, left_out = analyse_layout(lines, raster, size)
         page_text = _PageText(
             raster, source, size, lines, SpatialIndex([word for line in lines for word in line.words])
         )
@@ -140,8 +140,9 @@ class PageReader:
             words.add_lines(ocr_lines or (), ocr=True)
         if is_scan:
             elements.append(self._whole_page(raster, size, text_by_rows(lines) if is_read else None))
+        warnings = (*raw.warnings, *(f"page {raw.number + 1} {what}" for what in left_out))
         return PageContent(
-            *(raw.number, *size, raw.label, source, tuple(elements), raw.warnings, raw.bookmarks),
+            *(raw.number, *size, raw.label, source, tuple(elements), warnings, raw.bookmarks),
             words=words.packed(raw.number),
             rotation=raw.rotation,
         )
